@@ -8,22 +8,33 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
 /** A configuration file as a value. */
-export type DocumentReading =
-  | {
-      ok: true
-      root: JsonObject
-      /** The line of the innermost key on the way that is there. */
-      lineOf(place: readonly string[]): number | undefined
-      /** The keys that the object at a place has more than once, with the lines of the later ones. */
-      repeatedIn(place: readonly string[]): readonly { key: string; line: number }[]
-    }
+export interface Document {
+  ok: true
+  root: JsonObject
+  /** The line of the innermost key on the way that is there. */
+  lineOf(place: readonly string[]): number | undefined
+  /** The keys that the object at a place has more than once, with the lines of the later ones. */
+  repeatedIn(place: readonly string[]): readonly { key: string; line: number }[]
+}
+
+type DocumentReading =
+  | Document
   | { ok: false; message: string; line?: number | undefined; column?: number | undefined }
 
+/** A key of a file, with the keys that lead to it. */
+interface KeyLine {
+  place: readonly string[]
+  line: number
+}
+
+/** No field of a server is deeper: `projects`, PATH, `mcpServers`, NAME, `env`. */
+const deepestKey = 5
+
+/** Reads JSON, with comments and trailing commas, or TOML. */
 export function readDocument(text: string, syntax: 'json' | 'toml'): DocumentReading {
   return syntax === 'json' ? readJson(text) : readToml(text)
 }
 
-/** JSON, with comments and trailing commas. */
 function readJson(text: string): DocumentReading {
   const placeOf = placesIn(text)
   const deep = tooDeepAt(text)
@@ -31,7 +42,7 @@ function readJson(text: string): DocumentReading {
     const message = `it is nested deeper than ${deepestJson} levels`
     return { ok: false, message, ...placeOf(deep) }
   }
-  const parser = jsonc()
+  const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
   const errors: Jsonc.ParseError[] = []
   const options = { allowTrailingComma: true }
   const root: unknown =
@@ -43,46 +54,17 @@ function readJson(text: string): DocumentReading {
     return { ok: false, message: `it is not JSON: ${words}`, ...placeOf(error.offset) }
   }
   if (!isObject<JsonValue>(root)) return { ok: false, message: 'it must be a JSON object', line: 1 }
-  let tree: Jsonc.Node | undefined
-  const members = new Map<Jsonc.Node, ReadonlyMap<string, Jsonc.Node>>()
-  const treeOf = (): Jsonc.Node | undefined => (tree ??= parser.parseTree(text, [], options))
-  const membersOf = (node: Jsonc.Node): ReadonlyMap<string, Jsonc.Node> => {
-    const known = members.get(node)
-    const found =
-      known ?? new Map((node.children ?? []).map((member) => [keyOf(member) ?? '', member]))
-    members.set(node, found)
-    return found
-  }
-  return {
-    ok: true,
-    root,
-    lineOf(place) {
-      let node = treeOf()
-      let member: Jsonc.Node | undefined
-      for (const key of place) {
-        const next: Jsonc.Node | undefined = node && membersOf(node).get(key)
-        if (next === undefined) break
-        member = next
-        node = next.children?.[1]
-      }
-      return member && placeOf(member.offset).line
-    },
-    repeatedIn(place) {
-      const whole = treeOf()
-      const node = whole && parser.findNodeAtLocation(whole, [...place])
-      const seen = new Set<string>()
-      return (node?.children ?? []).flatMap((member) => {
-        const key = keyOf(member) ?? ''
-        const isFirst = !seen.has(key)
-        seen.add(key)
-        return isFirst ? [] : [{ key, line: placeOf(member.offset).line }]
-      })
-    },
-  }
-}
-
-function keyOf(member: Jsonc.Node): string | undefined {
-  return member.children?.[0] && String(member.children[0].value)
+  return readingOf(root, () => {
+    const keys: KeyLine[] = []
+    const visitor: Jsonc.JSONVisitor = {
+      onObjectProperty(name, _offset, _length, line, _column, parent) {
+        const place = parent().map(String)
+        if (place.length < deepestKey) keys.push({ place: [...place, name], line: line + 1 })
+      },
+    }
+    parser.visit(text, visitor, options)
+    return keys
+  })
 }
 
 /** Most files are plain JSON, and some are a program's own record of many megabytes. */
@@ -95,15 +77,12 @@ function plainJson(text: string): unknown {
 }
 
 function readToml(text: string): DocumentReading {
-  const { parse, TomlError } = toml()
+  const { parse, TomlError }: typeof Toml = createRequire(import.meta.url)('smol-toml')
   try {
     const root: unknown = JSON.parse(JSON.stringify(parse(text)))
-    return {
-      ok: true,
-      root: isObject<JsonValue>(root) ? root : {},
-      lineOf: linesInToml(text),
-      repeatedIn: () => [],
-    }
+    const reading = readingOf(isObject<JsonValue>(root) ? root : {}, () => tomlKeys(text))
+    // TOML has no repeated keys; lines of a long text can look like them.
+    return { ...reading, repeatedIn: () => [] }
   } catch (error) {
     const [first = ''] = messageOf(error).split('\n')
     const at = error instanceof TomlError ? { line: error.line, column: error.column } : {}
@@ -112,33 +91,44 @@ function readToml(text: string): DocumentReading {
   }
 }
 
-/** The line of the innermost table on the way, or of the key in it. */
-function linesInToml(text: string): (place: readonly string[]) => number | undefined {
-  let lines: Map<string, number> | undefined
-  return (place) => {
-    lines ??= readLines(text)
-    for (let length = place.length; length > 0; length--) {
-      const line = lines.get(JSON.stringify(place.slice(0, length)))
-      if (line !== undefined) return line
+/** The keys are read when a line is asked for; of two with one place the later one counts. */
+function readingOf(root: JsonObject, keysOf: () => readonly KeyLine[]): Document {
+  const lines = new Map<string, number>()
+  const repeated: { parent: string; key: string; line: number }[] = []
+  const load = (): void => {
+    if (lines.size > 0) return
+    for (const { place, line } of keysOf()) {
+      const [id, parent] = [JSON.stringify(place), JSON.stringify(place.slice(0, -1))]
+      if (lines.has(id)) repeated.push({ parent, key: place.at(-1) ?? '', line })
+      lines.set(id, line)
     }
-    return undefined
+  }
+  return {
+    ok: true,
+    root,
+    lineOf(place) {
+      load()
+      const ways = place.map((_, at) => lines.get(JSON.stringify(place.slice(0, at + 1))))
+      return ways.findLast((line) => line !== undefined)
+    },
+    repeatedIn(place) {
+      load()
+      return repeated.filter(({ parent }) => parent === JSON.stringify(place))
+    },
   }
 }
 
-/** The first line of each table and of each of its keys, by their place as JSON. */
-function readLines(text: string): Map<string, number> {
-  const found = new Map<string, number>()
+/** Each table of a TOML file and each key in it. */
+function tomlKeys(text: string): KeyLine[] {
   let table: readonly string[] = []
-  for (const [index, line] of text.split('\n').entries()) {
+  return text.split('\n').flatMap((line, at): KeyLine[] => {
     const header = /^\s*\[+([^[\]]+)\]/.exec(line)?.[1]
-    const key =
-      header === undefined ? /^\s*("[^"]+"|'[^']+'|[\w-]+)\s*=/.exec(line)?.[1] : undefined
     if (header !== undefined) table = namesIn(header)
-    else if (key === undefined) continue
-    const place = JSON.stringify(key === undefined ? table : [...table, ...namesIn(key)])
-    if (!found.has(place)) found.set(place, index + 1)
-  }
-  return found
+    const key = /^\s*("[^"]+"|'[^']+'|[\w-]+)\s*=/.exec(line)?.[1]
+    if (header === undefined && key === undefined) return []
+    const place = header === undefined ? [...table, ...namesIn(key ?? '')] : table
+    return [{ place, line: at + 1 }]
+  })
 }
 
 /** `a."b.c"` as its names. */
@@ -146,15 +136,4 @@ function namesIn(dotted: string): string[] {
   return [...dotted.matchAll(/"([^"]*)"|'([^']*)'|([\w-]+)/g)].map(
     ([, double, single, bare]) => double ?? single ?? bare ?? '',
   )
-}
-
-/** Both are loaded only when there is a file to read. */
-function jsonc(): typeof Jsonc {
-  const loaded: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
-  return loaded
-}
-
-function toml(): typeof Toml {
-  const loaded: typeof Toml = createRequire(import.meta.url)('smol-toml')
-  return loaded
 }

@@ -11,10 +11,8 @@ import { findWorkspace, readTrustPolicy } from '../../trust/decide.ts'
 import type { Acceptance, AcceptedPart, ActingPart } from '../../trust/model.ts'
 import { assessWorkspace } from '../../trust/skill-trust.ts'
 import { TrustStore } from '../../trust/store.ts'
-import type { JsonObject } from '../model.ts'
-import { readDocument } from './document.ts'
+import { type Document, readDocument } from './document.ts'
 import type {
-  RawServer,
   ServerBlock,
   ServerConfiguration,
   ServerDefinition,
@@ -23,8 +21,7 @@ import type {
   ShadowedServer,
 } from './model.ts'
 import { type ServerPlace, serverPlaces } from './places.ts'
-import { fieldsOf } from './shapes.ts'
-import { inputVariable, resolveServer, type VariableContext } from './variables.ts'
+import { resolveServer } from './variables.ts'
 
 /** Says of a file in the workspace whether its servers may start; undefined: they may. */
 export interface FileTrust {
@@ -99,233 +96,195 @@ function changedSince(path: string): ServerBlock {
   }
 }
 
-interface ReadServersOptions {
-  /** A directory of the project; the servers are those of its workspace. */
-  project: string
-  runtime: Runtime
-  /** `trusted`: the caller vouches for the workspace; default `ask`. */
-  trust?: Settings['workspaceTrust'] | undefined
-}
-
 /** A server that says nothing of it has this long to start, `npx` fetching it included. */
 const defaultStartupTimeoutMs = 30_000
 const defaultCallTimeoutMs = 60_000
 const maxFileBytes = 16 * 1024 * 1024
 
 /**
- * What servers are configured for a project, by whom, and which definition of a name holds. Reads
- * files only; nothing is started. A broken file hides no other.
+ * Reads which servers are configured for a project, by whom, and which definition of a name holds.
+ * Only files are read; nothing is started. A broken file hides no other.
  */
-export function readServerConfiguration(options: ReadServersOptions): ServerConfiguration {
+export function readServerConfiguration(options: {
+  /** A directory of the project; the servers are those of its workspace. */
+  project: string
+  runtime: Runtime
+  /** `trusted`: the caller vouches for the workspace; default `ask`. */
+  trust?: Settings['workspaceTrust'] | undefined
+}): ServerConfiguration {
   const { runtime } = options
   const project = findWorkspace(options.project, runtime)
   const trust = fileTrust(project, runtime, options.trust ?? 'ask')
-  const diagnostics: (readonly Diagnostic[])[] = [trust.diagnostics]
-  const files: ServerFile[] = []
-  const inputs = new Set<string>([new TrustStore(runtime).path])
-  const found: (readonly ServerDefinition[])[] = []
-  for (const place of serverPlaces) {
-    for (const path of place.paths({ project, runtime })) {
-      inputs.add(path)
-      const reading = readPlace(place, path, {
-        project,
-        runtime,
-        trust,
-        onRead: (file) => inputs.add(file),
-      })
-      files.push({
-        client: place.client,
-        path,
-        scope: place.scope,
-        state: reading.state,
-        servers: reading.servers.length,
-      })
-      found.push(reading.servers)
-      diagnostics.push(reading.diagnostics)
-    }
+  const readings = serverPlaces(project, runtime).map((place) =>
+    readPlace(place, project, runtime, trust),
+  )
+  const diagnostics = [...trust.diagnostics, ...readings.flatMap((reading) => reading.diagnostics)]
+  // A file that is read for two places is reported once.
+  const byText = new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
+  return {
+    ...selectServers(readings.flatMap(({ servers }) => servers)),
+    files: readings.map(({ file }) => file),
+    inputs: [
+      ...new Set([new TrustStore(runtime).path, ...readings.flatMap(({ inputs }) => inputs)]),
+    ],
+    diagnostics: [...byText.values()],
   }
-  const selected = selectServers(found.flat())
-  return { ...selected, files, inputs: [...inputs], diagnostics: unique(diagnostics.flat()) }
-}
-
-interface PlaceFacts {
-  project: string
-  runtime: Runtime
-  trust: FileTrust
-  onRead(path: string): void
 }
 
 interface PlaceReading {
-  state: ServerFile['state']
+  file: ServerFile
   servers: readonly ServerDefinition[]
+  /** The file itself, and those that its variables name. */
+  inputs: readonly string[]
   diagnostics: readonly Diagnostic[]
 }
 
-function readPlace(place: ServerPlace, path: string, facts: PlaceFacts): PlaceReading {
+function readPlace(
+  place: ServerPlace,
+  project: string,
+  runtime: Runtime,
+  trust: FileTrust,
+): PlaceReading {
+  const { client, path, scope, shape } = place
+  const ended = (
+    state: ServerFile['state'],
+    diagnostics: readonly Diagnostic[] = [],
+    servers: readonly ServerDefinition[] = [],
+    inputs: readonly string[] = [path],
+  ): PlaceReading => ({
+    file: { client, path, scope, state, servers: servers.length },
+    servers,
+    inputs,
+    diagnostics,
+  })
   const file = readRegularFile(path, { maxBytes: maxFileBytes })
   if (!file.ok) {
-    if (file.code === 'file-missing') return { state: 'missing', servers: [], diagnostics: [] }
-    return broken({ code: file.code, severity: 'error', message: file.message, path })
+    if (file.code === 'file-missing') return ended('missing')
+    return ended('broken', [{ code: file.code, severity: 'error', message: file.message, path }])
   }
-  const document = readDocument(file.text, place.shape.syntax)
+  const document = readDocument(file.text, shape.syntax)
   if (!document.ok) {
-    const { message, line, column } = document
-    return broken({
-      code: 'servers-syntax',
-      severity: 'error',
-      message: `${message}; its servers are left out`,
-      path,
-      line,
-      column,
-    })
+    const { message: problem, line, column } = document
+    const message = `${problem}; its servers are left out`
+    const code = 'servers-syntax'
+    return ended('broken', [{ code, severity: 'error', message, path, line, column }])
   }
-  const diagnostics: Diagnostic[] = []
-  const servers: ServerDefinition[] = []
-  const block = place.scope === 'project' ? facts.trust.blockOf(path) : undefined
-  for (const { place: keys, entries } of place.shape.groups(document.root, facts.project)) {
-    for (const { key, line } of document.repeatedIn(keys)) {
+  const inputs = [path]
+  const reader: EntryReader = {
+    place,
+    document,
+    block: scope === 'project' ? trust.blockOf(path) : undefined,
+    runtime,
+    project,
+    onRead: (input) => inputs.push(input),
+    diagnostics: [],
+  }
+  const servers = shape.groups(document.root).flatMap((group) => {
+    for (const { key, line } of document.repeatedIn(group.place)) {
       const message = `the server "${key}" is named twice in this file; the last one counts`
-      diagnostics.push({ code: 'server-repeated', severity: 'warning', message, path, line })
+      reader.diagnostics.push({ code: 'server-repeated', severity: 'warning', message, path, line })
     }
-    for (const [name, entry] of Object.entries(entries)) {
-      const lineOf = (key?: string): number | undefined =>
-        document.lineOf(key === undefined ? [...keys, name] : [...keys, name, key])
-      const report = (
-        severity: Diagnostic['severity'],
-        code: string,
-        message: string,
-        key?: string,
-        hint?: string,
-      ): void => {
-        diagnostics.push({
-          code,
-          severity,
-          message: `server "${name}": ${message}`,
-          path,
-          line: lineOf(key),
-          hint,
-        })
-      }
-      const raw = readEntry(place, name, entry, report)
-      if (raw === undefined) continue
-      const context = variableContext(document.root, path, facts)
-      const server = define(name, raw, { place, path, line: lineOf(), block, context, report })
-      const directory = block === undefined ? facts.project : undefined
-      if (startsOwnServer(server.transport, directory))
-        report('info', 'server-own', ownServerLeftOut)
-      else servers.push(server)
-    }
-  }
-  if (block !== undefined && servers.length > 0) {
-    const message = `its servers are not started: ${block.message}`
-    diagnostics.push({
-      code: `servers-${block.reason}`,
-      severity: 'warning',
-      message,
-      path,
-      hint: block.hint,
-    })
-  }
-  return { state: 'read', servers, diagnostics }
-}
-
-type Report = (
-  severity: Diagnostic['severity'],
-  code: string,
-  message: string,
-  key?: string,
-  hint?: string,
-) => void
-
-function readEntry(
-  place: ServerPlace,
-  name: string,
-  entry: unknown,
-  report: Report,
-): RawServer | undefined {
-  if (!isUsableName(name)) {
-    report(
-      'error',
-      'server-name-invalid',
-      'a name has 1 to 100 printable characters and is none of JavaScript’s own, such as __proto__',
+    return Object.entries(group.entries).flatMap(
+      ([name, entry]) => readServer(name, entry, [...group.place, name], reader) ?? [],
     )
-    return undefined
-  }
-  if (!isObject<JsonValue>(entry)) {
-    report('error', 'server-invalid', 'it must be an object')
-    return undefined
-  }
-  let refused = false
-  const fields = fieldsOf(entry, {
-    ignored: (message, key) => report('warning', 'server-field-invalid', message, key),
-    wrong(message, key) {
-      refused = true
-      report('error', 'server-invalid', message, key)
-    },
   })
-  const raw = place.shape.read(fields)
-  return refused ? undefined : raw
+  if (reader.block !== undefined && servers.length > 0) {
+    const { reason, message: why, hint } = reader.block
+    const message = `its servers are not started: ${why}`
+    const code = `servers-${reason}`
+    reader.diagnostics.push({ code, severity: 'warning', message, path, hint })
+  }
+  return ended('read', reader.diagnostics, servers, inputs)
 }
 
-function isUsableName(name: string): boolean {
-  const reserved = ['__proto__', 'constructor', 'prototype']
-  return (
-    /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,100}$/u.test(name) &&
-    name.trim() === name &&
-    !reserved.includes(name)
-  )
-}
-
-interface DefineFacts {
+/** What the entries of one file are read with. */
+interface EntryReader {
   place: ServerPlace
-  path: string
-  line: number | undefined
+  document: Document
   block: ServerBlock | undefined
-  context: VariableContext
-  report: Report
+  runtime: Runtime
+  project: string
+  onRead(path: string): void
+  diagnostics: Diagnostic[]
 }
 
-function define(name: string, raw: RawServer, facts: DefineFacts): ServerDefinition {
-  const { place, path, line, block, context, report } = facts
-  // Nothing of ours is put into the entry of a project that nobody trusts, and no file is read for it.
-  const { transport, problems } = resolveServer(
-    block === undefined ? raw : { ...raw, envFile: undefined },
-    block === undefined ? place.variables : 'none',
-    {
-      ...context,
-      env: block === undefined ? context.env : {},
-    },
+function readServer(
+  name: string,
+  entry: JsonValue,
+  keys: readonly string[],
+  { place, document, block, runtime, project, onRead, diagnostics }: EntryReader,
+): ServerDefinition | undefined {
+  const { client, path, scope } = place
+  const report = (
+    severity: Diagnostic['severity'],
+    code: string,
+    problem: string,
+    more: { key?: string | undefined; hint?: string | undefined } = {},
+  ): undefined => {
+    const line = document.lineOf(more.key === undefined ? keys : [...keys, more.key])
+    const message = `server "${name}": ${problem}`
+    diagnostics.push({ code, severity, message, path, line, hint: more.hint })
+  }
+  if (!isUsableName(name)) return report('error', 'server-name-invalid', nameRule)
+  if (!isObject<JsonValue>(entry)) return report('error', 'server-invalid', 'it must be an object')
+  const raw = place.shape.read(entry, (message, key) =>
+    report('warning', 'server-field-invalid', message, { key }),
   )
-  if (block === undefined) {
-    for (const { message, hint, fatal } of problems) {
-      report(
-        fatal && !raw.disabled ? 'error' : 'warning',
-        'server-variable',
-        message,
-        undefined,
-        hint,
-      )
-    }
+  if ('problem' in raw) return report('error', 'server-invalid', raw.problem, raw)
+
+  // For a project that nobody trusts no variable is expanded and no file is read.
+  const isBlocked = block !== undefined
+  const { transport, problems } = resolveServer(isBlocked ? { ...raw, envFile: undefined } : raw, {
+    client: isBlocked ? undefined : client,
+    env: isBlocked ? {} : runtime.env,
+    home: runtime.home,
+    project,
+    path,
+    root: document.root,
+    onRead,
+  })
+  for (const { message, hint, fatal } of isBlocked ? [] : problems) {
+    const severity = fatal && !raw.disabled ? 'error' : 'warning'
+    report(severity, 'server-variable', message, { hint })
+  }
+  if (startsOwnServer(transport, isBlocked ? undefined : project)) {
+    return report(
+      'info',
+      'server-own',
+      'it is Skillrail itself, serving the others to a client; it is left out',
+    )
   }
   const fatal = problems.find((problem) => problem.fatal)
-  const unresolved: ServerBlock | undefined = fatal && {
-    reason: 'unresolved',
-    message: fatal.message,
-    hint: fatal.hint ?? `Correct it in ${path}.`,
-  }
   return {
     name,
     transport,
-    source: { client: place.client, path, scope: place.scope, line },
+    source: { client, path, scope, line: document.lineOf(keys) },
     startupTimeoutMs: wholeTime(raw.startupTimeoutMs) ?? defaultStartupTimeoutMs,
     callTimeoutMs: wholeTime(raw.callTimeoutMs) ?? defaultCallTimeoutMs,
     allow: raw.allow,
     deny: raw.deny,
     disabled: raw.disabled,
-    trusted: block === undefined,
+    trusted: !isBlocked,
     digest: sha256(JSON.stringify([name, raw])),
-    blocked: block ?? unresolved,
+    blocked:
+      block ??
+      (fatal && {
+        reason: 'unresolved',
+        message: fatal.message,
+        hint: fatal.hint ?? `Correct it in ${path}.`,
+      }),
   }
+}
+
+const nameRule =
+  'a name has 1 to 100 printable characters and is none of JavaScript’s own, such as __proto__'
+
+function isUsableName(name: string): boolean {
+  return (
+    /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,100}$/u.test(name) &&
+    name.trim() === name &&
+    !['__proto__', 'constructor', 'prototype'].includes(name)
+  )
 }
 
 /** Timers take no fraction of a millisecond. */
@@ -333,55 +292,25 @@ function wholeTime(milliseconds: number | undefined): number | undefined {
   return milliseconds ? Math.max(1, Math.round(milliseconds)) : undefined
 }
 
-function variableContext(root: JsonObject, path: string, facts: PlaceFacts): VariableContext {
-  const { runtime, project, onRead } = facts
-  return {
-    env: runtime.env,
-    home: runtime.home,
-    project,
-    path,
-    onRead,
-    input(id) {
-      const inputs = Array.isArray(root['inputs']) ? root['inputs'] : []
-      const input = inputs
-        .filter((item) => isObject<JsonValue>(item))
-        .find((candidate) => candidate['id'] === id)
-      const preset = input?.['default']
-      return (
-        runtime.env[inputVariable(id)] ??
-        (typeof preset === 'string' && preset !== '' ? preset : undefined)
-      )
-    },
-  }
-}
-
-function broken(diagnostic: Diagnostic): PlaceReading {
-  return { state: 'broken', servers: [], diagnostics: [diagnostic] }
-}
-
-/** A file that is read for two places is reported once. */
-function unique(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const byText = new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
-  return [...byText.values()]
-}
-
 /**
  * Of several definitions with one name, in the order of precedence, the first holds, except that
  * - one that may not start does not hide one that may, so that a project cannot take a server away;
  * - one that its client disabled hides only what the same client says further down.
  */
-export function selectServers(found: readonly ServerDefinition[]): {
-  servers: readonly ServerDefinition[]
-  shadowed: readonly ShadowedServer[]
-} {
-  const byName = Map.groupBy(found, ({ name }) => name)
-  const winners = new Map(Array.from(byName, ([name, all]) => [name, winnerOf(all)]))
-  const places = new Map(found.map((server, at) => [server, at]))
-  const servers = [...winners.values()].flatMap((winner) => winner ?? [])
+export function selectServers(
+  found: readonly ServerDefinition[],
+): Pick<ServerConfiguration, 'servers' | 'shadowed'> {
+  const servers = [...Map.groupBy(found, ({ name }) => name).values()].flatMap(
+    (all) => winnerOf(all) ?? [],
+  )
+  const winners = new Map(servers.map((server) => [server.name, server]))
+  const passed = new Set<ServerDefinition>()
   const shadowed = found.flatMap((server): ShadowedServer[] => {
+    passed.add(server)
     const winner = winners.get(server.name)
     if (winner === undefined || winner === server) return []
-    return [{ server, by: winner.source, reason: reasonOf(server, winner, places) }]
+    const later = server.disabled ? 'disabled' : 'untrusted'
+    return [{ server, by: winner.source, reason: passed.has(winner) ? 'earlier' : later }]
   })
   return { servers, shadowed }
 }
@@ -394,17 +323,6 @@ function winnerOf(all: readonly ServerDefinition[]): ServerDefinition | undefine
   })
   return live.find(({ blocked }) => blocked === undefined) ?? live[0] ?? all[0]
 }
-
-function reasonOf(
-  server: ServerDefinition,
-  winner: ServerDefinition,
-  places: ReadonlyMap<ServerDefinition, number>,
-): ShadowedServer['reason'] {
-  if ((places.get(winner) ?? 0) < (places.get(server) ?? 0)) return 'earlier'
-  return server.disabled ? 'disabled' : 'untrusted'
-}
-
-const ownServerLeftOut = 'it is Skillrail itself, serving the others to a client; it is left out'
 
 /**
  * Whether it starts `skillrail mcp serve`, under whatever runs it: as one of its own servers Skillrail

@@ -1,7 +1,9 @@
+import { createRequire } from 'node:module'
+import type * as Zod from 'zod'
 import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
-import type { RawServer } from './model.ts'
+import type { RawServer, ServerClient, ServerTransport } from './model.ts'
 
 /** A group of servers in a file: the keys that lead to it, and what stands there. */
 interface ServerGroup {
@@ -9,13 +11,18 @@ interface ServerGroup {
   entries: JsonObject
 }
 
-/** How one owner writes servers down. */
+/** Why an entry is not a server. */
+interface Refusal {
+  problem: string
+  key?: string | undefined
+}
+
+/** How one client writes servers down. */
 export interface ServerShape {
   syntax: 'json' | 'toml'
-  /** @param project real path of the workspace, for files that list servers by project. */
-  groups(root: JsonObject, project: string): readonly ServerGroup[]
-  /** Undefined where the entry is not a server; the reason went to `fields.wrong`. */
-  read(fields: Fields): RawServer | undefined
+  groups(root: JsonObject): readonly ServerGroup[]
+  /** Reads an entry; a field that cannot be used is reported and counts as missing. */
+  read(entry: JsonObject, onIgnored: (message: string, key: string) => void): RawServer | Refusal
 }
 
 /** What an entry is that says nothing but how it is reached. */
@@ -29,76 +36,131 @@ const plainServer: RawServer = {
   disabled: false,
 }
 
-/**
- * `mcpServers: { NAME: { command, args, env } | { type, url, headers } }`: Claude Desktop, Cursor and
- * Windsurf (whose key for the address is `serverUrl`), `.mcp.json`, and below `servers` VS Code.
- */
-export const mcpServers: ServerShape = keyed('mcpServers')
-export const vsCodeServers: ServerShape = keyed('servers')
+type Fields = ReturnType<typeof fieldSchemas>
+type Standard = Zod.infer<Fields['standard']>
 
-/** `~/.claude.json`: what Claude Code was told for one project, kept in the user's own file. */
-export const claudeProject: ServerShape = {
-  ...mcpServers,
-  groups(root, project) {
-    const projects = root['projects']
-    const own =
-      isObject(projects) && Object.hasOwn(projects, project) ? projects[project] : undefined
-    const entries = isObject(own) ? own['mcpServers'] : undefined
-    return isObject(entries) ? [{ place: ['projects', project, 'mcpServers'], entries }] : []
-  },
-}
-
-function keyed(key: string): ServerShape {
-  return {
-    syntax: 'json',
-    groups(root) {
-      const entries = Object.hasOwn(root, key) ? root[key] : undefined
-      return isObject(entries) ? [{ place: [key], entries }] : []
-    },
-    read: readStandardServer,
-  }
-}
-
-/** `type` where it is given, else by what is there. */
-function readStandardServer(fields: Fields): RawServer | undefined {
-  const type = fields.text('type')
-  const url = fields.text('url') ?? fields.text('serverUrl') ?? fields.text('httpUrl')
-  const command = fields.text('command')
-  const transport =
-    type === undefined
-      ? command === undefined
-        ? 'http'
-        : 'stdio'
-      : transportOf.get(type.toLowerCase())
-  if (transport === undefined) {
-    fields.wrong(`its type "${type}" is unknown; allowed are ${allowedTypes}`, 'type')
-    return undefined
-  }
-  const needed = transport === 'stdio' ? command : url
-  if (needed === undefined || needed === '') {
-    fields.wrong(
-      type === undefined
-        ? 'it has neither a command nor a url'
-        : `it has no ${transport === 'stdio' ? 'command' : 'url'}`,
+/** The fields of an entry that Skillrail knows. The description of each says what it must be. */
+function fieldSchemas(z: typeof Zod) {
+  const string = z.string().regex(/^[^\0]*$/)
+  const scalar = z.union([string, z.number(), z.boolean()]).transform(String)
+  const text = string.optional().describe('text')
+  const texts = z.array(scalar).optional().describe('a list of texts')
+  const textMap = z
+    .record(z.string(), scalar.nullable())
+    .transform((map) =>
+      Object.fromEntries(
+        Object.entries(map).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+      ),
     )
-    return undefined
-  }
+    .optional()
+    .describe('an object of texts')
+  const flag = z.boolean().optional().describe('true or false')
+  const amount = z.number().nonnegative().optional().describe('a number that is not negative')
+  const standard = z.object({
+    type: text,
+    command: text,
+    args: texts,
+    env: textMap,
+    envFile: text,
+    cwd: text,
+    url: text,
+    serverUrl: text,
+    httpUrl: text,
+    headers: textMap,
+    disabled: flag,
+    enabled: flag,
+    disabledTools: texts,
+  })
+  const time = z.number().optional().catch(undefined)
   return {
-    ...plainServer,
-    transport,
-    command,
-    url,
-    args: fields.texts('args') ?? [],
-    env: fields.textMap('env'),
-    envFile: fields.text('envFile'),
-    cwd: fields.text('cwd'),
-    headers: fields.textMap('headers'),
-    disabled: fields.flag('disabled') ?? fields.flag('enabled') === false,
-    deny: fields.texts('disabledTools'),
+    standard,
+    gemini: standard.extend({ includeTools: texts, excludeTools: texts, timeout: amount }),
+    codex: z.object({
+      command: text,
+      args: texts,
+      env: textMap,
+      env_vars: texts,
+      cwd: text,
+      url: text,
+      http_headers: textMap,
+      env_http_headers: textMap,
+      bearer_token_env_var: text,
+      enabled: flag,
+      enabled_tools: texts,
+      disabled_tools: texts,
+      startup_timeout_sec: amount,
+      startup_timeout_ms: amount,
+      tool_timeout_sec: amount,
+    }),
+    openCode: z.object({
+      type: text,
+      command: texts,
+      env: textMap,
+      environment: textMap,
+      cwd: text,
+      url: text,
+      headers: textMap,
+      disabled: flag,
+      enabled: flag,
+      timeout: z
+        .union([
+          z
+            .number()
+            .nonnegative()
+            .transform((startup) => ({ startup, request: undefined })),
+          z.object({ startup: time, request: time }),
+        ])
+        .optional()
+        .describe('a number or an object'),
+    }),
   }
 }
 
-const transportOf: ReadonlyMap<string, RawServer['transport']> = new Map([
+let loaded: Fields | undefined
+
+/** Reads an entry with a schema, without the fields that do not fit. */
+function reader<Schema extends Zod.ZodObject>(
+  schemaIn: (fields: Fields) => Schema,
+  define: (fields: Zod.infer<Schema>) => RawServer | Refusal,
+): ServerShape['read'] {
+  return (entry, onIgnored) => {
+    loaded ??= fieldSchemas(createRequire(import.meta.url)('zod'))
+    const schema = schemaIn(loaded)
+    const set = Object.entries(entry).filter(([, value]) => value !== null)
+    const { error } = schema.safeParse(Object.fromEntries(set))
+    const unusable = new Set(error?.issues.map(({ path }) => String(path[0])))
+    for (const key of unusable) {
+      onIgnored(`"${key}" must be ${schema.shape[key]?.description}; it is ignored`, key)
+    }
+    return define(schema.parse(Object.fromEntries(set.filter(([key]) => !unusable.has(key)))))
+  }
+}
+
+/** The object at the end of the keys, as a group of servers. */
+function groupAt(root: JsonObject, place: readonly string[]): readonly ServerGroup[] {
+  let entries: JsonValue | undefined = root
+  for (const key of place) {
+    entries = isObject<JsonValue>(entries) && Object.hasOwn(entries, key) ? entries[key] : undefined
+  }
+  return isObject<JsonValue>(entries) ? [{ place, entries }] : []
+}
+
+/**
+ * `mcpServers: { NAME: { command, args, env } | { type, url, headers } }`: Claude Code, Claude
+ * Desktop, Cursor and Windsurf (whose key for the address is `serverUrl`), and below `servers` VS Code.
+ */
+const mcpServers: ServerShape = {
+  syntax: 'json',
+  groups: (root) => groupAt(root, ['mcpServers']),
+  read: reader((fields) => fields.standard, standardServer),
+}
+
+/** `~/.claude.json`: the servers that Claude Code has for one project, in the user's own file. */
+export function claudeProject(project: string): ServerShape {
+  return { ...mcpServers, groups: (root) => groupAt(root, ['projects', project, 'mcpServers']) }
+}
+
+const transportOf: ReadonlyMap<string, ServerTransport['kind']> = new Map([
   ['stdio', 'stdio'],
   ['local', 'stdio'],
   ['http', 'http'],
@@ -107,220 +169,151 @@ const transportOf: ReadonlyMap<string, RawServer['transport']> = new Map([
   ['remote', 'http'],
   ['sse', 'sse'],
 ])
-const allowedTypes = 'stdio, http, streamable-http and sse'
+
+/** `type` where it is given, else by what is there. */
+function standardServer(fields: Standard): RawServer | Refusal {
+  const { type, command } = fields
+  const url = fields.url ?? fields.serverUrl ?? fields.httpUrl
+  const byFields = command === undefined ? 'http' : 'stdio'
+  const transport = type === undefined ? byFields : transportOf.get(type.toLowerCase())
+  if (transport === undefined) {
+    return unknownType(type, 'stdio, http, streamable-http and sse')
+  }
+  if (!(transport === 'stdio' ? command : url)) {
+    if (type === undefined) return { problem: 'it has neither a command nor a url' }
+    return { problem: `it has no ${transport === 'stdio' ? 'command' : 'url'}` }
+  }
+  return {
+    ...plainServer,
+    transport,
+    command,
+    url,
+    args: fields.args ?? [],
+    env: fields.env ?? {},
+    envFile: fields.envFile,
+    cwd: fields.cwd,
+    headers: fields.headers ?? {},
+    disabled: fields.disabled ?? fields.enabled === false,
+    deny: fields.disabledTools,
+  }
+}
+
+function unknownType(type: string | undefined, allowed: string): Refusal {
+  return { problem: `its type "${type}" is unknown; allowed are ${allowed}`, key: 'type' }
+}
 
 /**
  * Gemini CLI, `mcpServers` in settings.json: `httpUrl` is streamable HTTP, `url` server-sent events
  * unless `type` says otherwise; the time-out is one for all requests, in ms.
  */
-export const gemini: ServerShape = {
+const gemini: ServerShape = {
   ...mcpServers,
-  read(fields): RawServer | undefined {
-    const server = readStandardServer(fields)
-    if (server === undefined) return undefined
-    const http = fields.text('httpUrl')
-    const byAddress = http === undefined && fields.text('type') === undefined
-    return {
-      ...server,
-      url: http ?? server.url,
-      transport: server.transport === 'http' && byAddress ? 'sse' : server.transport,
-      allow: fields.texts('includeTools'),
-      deny: fields.texts('excludeTools'),
-      callTimeoutMs: fields.amount('timeout'),
-    }
-  },
+  read: reader(
+    (fields) => fields.gemini,
+    (fields) => {
+      const server = standardServer(fields)
+      if ('problem' in server) return server
+      const { httpUrl: url = server.url, type, includeTools, excludeTools, timeout } = fields
+      const isSse =
+        server.transport === 'http' && fields.httpUrl === undefined && type === undefined
+      return {
+        ...server,
+        url,
+        transport: isSse ? 'sse' : server.transport,
+        allow: includeTools,
+        deny: excludeTools,
+        callTimeoutMs: timeout,
+      }
+    },
+  ),
 }
 
 /** Codex, `[mcp_servers.NAME]` in config.toml; time-outs in seconds. */
-export const codex: ServerShape = {
+const codex: ServerShape = {
   syntax: 'toml',
-  groups(root) {
-    const entries = root['mcp_servers']
-    return isObject(entries) ? [{ place: ['mcp_servers'], entries }] : []
-  },
-  read(fields): RawServer | undefined {
-    const command = fields.text('command')
-    const url = fields.text('url')
-    if (!command && !url) {
-      fields.wrong('it has neither a command nor a url')
-      return undefined
-    }
-    const startup = fields.amount('startup_timeout_sec')
-    const call = fields.amount('tool_timeout_sec')
-    return {
-      ...plainServer,
-      transport: command ? 'stdio' : 'http',
-      command,
-      url,
-      args: fields.texts('args') ?? [],
-      env: fields.textMap('env'),
-      envNames: fields.texts('env_vars') ?? [],
-      cwd: fields.text('cwd'),
-      headers: fields.textMap('http_headers'),
-      envHeaders: fields.textMap('env_http_headers'),
-      tokenName: fields.text('bearer_token_env_var'),
-      disabled: fields.flag('enabled') === false,
-      allow: fields.texts('enabled_tools'),
-      deny: fields.texts('disabled_tools'),
-      startupTimeoutMs:
-        startup === undefined ? fields.amount('startup_timeout_ms') : startup * 1000,
-      callTimeoutMs: call === undefined ? undefined : call * 1000,
-    }
-  },
+  groups: (root) => groupAt(root, ['mcp_servers']),
+  read: reader(
+    (fields) => fields.codex,
+    (fields) => {
+      const { command, url, startup_timeout_sec: startup, tool_timeout_sec: call } = fields
+      if (!command && !url) return { problem: 'it has neither a command nor a url' }
+      return {
+        ...plainServer,
+        transport: command ? 'stdio' : 'http',
+        command,
+        url,
+        args: fields.args ?? [],
+        env: fields.env ?? {},
+        envNames: fields.env_vars ?? [],
+        cwd: fields.cwd,
+        headers: fields.http_headers ?? {},
+        envHeaders: fields.env_http_headers ?? {},
+        tokenName: fields.bearer_token_env_var,
+        disabled: fields.enabled === false,
+        allow: fields.enabled_tools,
+        deny: fields.disabled_tools,
+        startupTimeoutMs: startup === undefined ? fields.startup_timeout_ms : startup * 1000,
+        callTimeoutMs: call === undefined ? undefined : call * 1000,
+      }
+    },
+  ),
 }
 
 /**
  * OpenCode: `mcp: { NAME: { type: 'local', command: […] } | { type: 'remote', url } }` with `enabled`
  * and one time-out, and since its version 2 `mcp: { servers: { NAME: … } }` with `disabled` and two.
  */
-export const openCode: ServerShape = {
+const openCode: ServerShape = {
   syntax: 'json',
   groups(root) {
-    const mcp = root['mcp']
-    if (!isObject(mcp)) return []
-    const { servers, ...direct } = mcp
-    const groups: ServerGroup[] = []
-    if (isGroup(servers)) groups.push({ place: ['mcp', 'servers'], entries: servers })
-    const entries = isGroup(servers) ? onlyServers(direct) : mcp
-    if (Object.keys(entries).length > 0) groups.push({ place: ['mcp'], entries })
-    return groups
+    const [group] = groupAt(root, ['mcp'])
+    const [nested] = groupAt(root, ['mcp', 'servers'])
+    // A server that is called `servers` has a type, a group of them does not.
+    if (group === undefined || nested === undefined) return group === undefined ? [] : [group]
+    if (typeof nested.entries['type'] === 'string') return [group]
+    // Version 2 has settings beside the servers; what looks like a server of version 1 still counts.
+    const direct = Object.entries(group.entries).filter(
+      ([name, value]) =>
+        name !== 'servers' && isObject(value) && ('command' in value || 'url' in value),
+    )
+    return [nested, { ...group, entries: Object.fromEntries(direct) }]
   },
-  read(fields): RawServer | undefined {
-    const type = fields.text('type') ?? (fields.has('url') ? 'remote' : 'local')
-    if (type === 'local') return readLocal(fields)
-    if (type === 'remote') return readRemote(fields)
-    fields.wrong(`its type "${type}" is unknown; allowed are local and remote`, 'type')
-    return undefined
-  },
+  read: reader(
+    (fields) => fields.openCode,
+    (fields) => {
+      const { url, timeout, type = url === undefined ? 'local' : 'remote' } = fields
+      const shared = {
+        ...plainServer,
+        disabled: fields.disabled ?? fields.enabled === false,
+        startupTimeoutMs: timeout?.startup,
+        callTimeoutMs: timeout?.request,
+      }
+      if (type === 'remote') {
+        if (!url) return { problem: 'it has no url' }
+        return { ...shared, transport: 'http', url, headers: fields.headers ?? {} }
+      }
+      if (type !== 'local') return unknownType(type, 'local and remote')
+      const [command, ...args] = fields.command ?? []
+      if (!command)
+        return { problem: 'it has no command, which is a list of words', key: 'command' }
+      return {
+        ...shared,
+        command,
+        args,
+        env: { ...fields.env, ...fields.environment },
+        cwd: fields.cwd,
+      }
+    },
+  ),
 }
 
-/** A server that is called `servers` has a type, a group of them has not. */
-function isGroup(value: unknown): value is JsonObject {
-  return isObject(value) && typeof value['type'] !== 'string'
-}
-
-/** Version 2 has settings beside the servers; what looks like a server of version 1 still counts. */
-function onlyServers(entries: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(entries).filter(
-      ([, value]) => isObject(value) && ('command' in value || 'url' in value),
-    ),
-  )
-}
-
-function readLocal(fields: Fields): RawServer | undefined {
-  const [command, ...args] = fields.texts('command') ?? []
-  if (command === undefined || command === '') {
-    fields.wrong('it has no command, which is a list of words', 'command')
-    return undefined
-  }
-  const env = { ...fields.textMap('env'), ...fields.textMap('environment') }
-  return { ...plainServer, ...common(fields), command, args, env, cwd: fields.text('cwd') }
-}
-
-function readRemote(fields: Fields): RawServer | undefined {
-  const url = fields.text('url')
-  if (url === undefined || url === '') {
-    fields.wrong('it has no url')
-    return undefined
-  }
-  return {
-    ...plainServer,
-    ...common(fields),
-    transport: 'http',
-    url,
-    headers: fields.textMap('headers'),
-  }
-}
-
-function common(fields: Fields): Partial<RawServer> & { disabled: boolean } {
-  const disabled = fields.flag('disabled') ?? fields.flag('enabled') === false
-  const timeouts = fields.has('timeout') ? timeoutsOf(fields) : {}
-  return { disabled, ...timeouts }
-}
-
-/** In ms: one number for starting and listing, or `{ startup, request }`. */
-function timeoutsOf(fields: Fields): Partial<RawServer> {
-  const both = fields.objectOrAmount('timeout')
-  if (both === undefined) return {}
-  if (typeof both === 'number') return { startupTimeoutMs: both }
-  const { startup, request } = both
-  return {
-    ...(typeof startup === 'number' ? { startupTimeoutMs: startup } : {}),
-    ...(typeof request === 'number' ? { callTimeoutMs: request } : {}),
-  }
-}
-
-/** Reads the fields of one entry; a value of the wrong type is reported and counts as missing. */
-interface Fields {
-  has(key: string): boolean
-  text(key: string): string | undefined
-  texts(key: string): readonly string[] | undefined
-  /** Numbers and booleans among the values become text. */
-  textMap(key: string): Readonly<Record<string, string>>
-  flag(key: string): boolean | undefined
-  /** A number that is not negative. */
-  amount(key: string): number | undefined
-  objectOrAmount(key: string): JsonObject | number | undefined
-  /** Reports that the entry as a whole, or one of its keys, cannot be used. */
-  wrong(message: string, key?: string): void
-}
-
-export function fieldsOf(
-  entry: JsonObject,
-  report: {
-    /** A value that counts as missing. */
-    ignored: (message: string, key: string) => void
-    /** A reason why the entry cannot be used. */
-    wrong: (message: string, key?: string) => void
-  },
-): Fields {
-  function read<T>(key: string, accept: (value: JsonValue) => T | undefined, kind: string) {
-    const value = Object.hasOwn(entry, key) ? entry[key] : undefined
-    if (value === undefined || value === null) return undefined
-    const accepted = accept(value)
-    if (accepted === undefined) report.ignored(`"${key}" must be ${kind}; it is ignored`, key)
-    return accepted
-  }
-  return {
-    has: (key) => Object.hasOwn(entry, key) && entry[key] !== null,
-    text: (key) => read(key, asText, 'text'),
-    texts: (key) => read(key, asTexts, 'a list of texts'),
-    textMap: (key) => read(key, asTextMap, 'an object of texts') ?? {},
-    flag: (key) =>
-      read(key, (value) => (typeof value === 'boolean' ? value : undefined), 'true or false'),
-    amount: (key) => read(key, asAmount, 'a number that is not negative'),
-    objectOrAmount: (key) =>
-      read(key, (value) => (isObject(value) ? value : asAmount(value)), 'a number or an object'),
-    wrong: report.wrong,
-  }
-}
-
-function asText(value: JsonValue): string | undefined {
-  return typeof value === 'string' && !value.includes('\0') ? value : undefined
-}
-
-function asTexts(value: JsonValue): readonly string[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  const texts = value.flatMap((item) => scalarText(item) ?? [])
-  return texts.length === value.length ? texts : undefined
-}
-
-function asTextMap(value: JsonValue): Readonly<Record<string, string>> | undefined {
-  if (!isObject(value)) return undefined
-  const entries = Object.entries(value).filter(([, item]) => item !== null)
-  const texts = entries.flatMap(([name, item]) => {
-    const text = scalarText(item)
-    return text === undefined ? [] : [[name, text] as const]
-  })
-  return texts.length === entries.length ? Object.fromEntries(texts) : undefined
-}
-
-function asAmount(value: JsonValue): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
-}
-
-function scalarText(value: JsonValue): string | undefined {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return asText(value)
+export const shapes: Readonly<Record<ServerClient, ServerShape>> = {
+  'claude-code': mcpServers,
+  'claude-desktop': mcpServers,
+  cursor: mcpServers,
+  windsurf: mcpServers,
+  vscode: { ...mcpServers, groups: (root) => groupAt(root, ['servers']) },
+  gemini,
+  codex,
+  opencode: openCode,
 }
