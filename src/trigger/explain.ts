@@ -44,18 +44,8 @@ export function explainPrompt(prompt: string, skills: readonly TriggerSkill[]): 
   }))
 }
 
-interface NearMiss {
-  causes: readonly NearMissCause[]
-  reason: string
-}
-
 type NearMissCause = 'sigil' | 'blanks' | 'not-at-start' | 'not-at-end' | 'case' | 'part'
-
-/** A pattern and a prompt without one cause of a miss. */
-interface Attempt {
-  source: string
-  prompt: string
-}
+type NearMiss = { causes: readonly NearMissCause[]; reason: string }
 
 const relaxations: readonly {
   cause: NearMissCause
@@ -95,27 +85,16 @@ function nearMiss(pattern: Pattern, prompt: string): NearMiss | undefined {
   const pairs = relaxations.flatMap((first, index) =>
     relaxations.slice(index + 1).map((second) => [first, second]),
   )
-  const found = [...relaxations.map((one) => [one]), ...pairs].find((chosen) =>
-    fires(
-      chosen.reduce(
-        (last, { source, prompt: typed }): Attempt => {
-          const { source: before, prompt: line } = last
-          return { source: source?.(before) ?? before, prompt: typed?.(line) ?? line }
-        },
-        { source: pattern.source, prompt },
-      ),
-    ),
-  )
-  if (found === undefined) return partMiss(pattern, prompt)
-  return {
-    causes: found.map(({ cause }) => cause),
-    reason: found.map(({ reason }) => reason).join('; '),
+  const fires = (chosen: typeof relaxations): boolean => {
+    const source = chosen.reduce((last, one) => one.source?.(last) ?? last, pattern.source)
+    const typed = chosen.reduce((last, one) => one.prompt?.(last) ?? last, prompt)
+    const reading = compilePattern(source)
+    return reading.ok && firstMatch(reading.pattern, promptLines(typed)) !== undefined
   }
-}
-
-function fires({ source, prompt }: Attempt): boolean {
-  const reading = compilePattern(source)
-  return reading.ok && firstMatch(reading.pattern, promptLines(prompt)) !== undefined
+  const found = [...relaxations.map((one) => [one]), ...pairs].find(fires)
+  if (found === undefined) return partMiss(pattern, prompt)
+  const reason = found.map((one) => one.reason).join('; ')
+  return { causes: found.map(({ cause }) => cause), reason }
 }
 
 /** The longest beginning of a required text that the prompt contains. */

@@ -12,8 +12,7 @@ export interface InjectedReference {
   text: string
 }
 
-/** A reference that a trigger asked for and that is not put into the context. */
-export interface DeferredReference {
+interface DeferredReference {
   skill: string
   path: string
   /** Absolute, for the instruction to read it; undefined where there is nothing to read. */
@@ -46,30 +45,30 @@ export function planInjection(
   const seen = new Set<string>()
   let used = 0
   for (const { skill, trigger } of matches) {
-    const path = trigger.inject
-    const key = `${skill.directory}\0${path}`
+    const reference = { skill: skill.name, path: trigger.inject }
+    const key = `${skill.directory}\0${reference.path}`
     if (seen.has(key)) continue
     seen.add(key)
     if (!mayInject(skill)) {
-      deferred.push({ skill: skill.name, path, reason: 'the skill is not trusted' })
+      deferred.push({ ...reference, reason: 'the skill is not trusted' })
       continue
     }
-    const target = readTarget(skill.directory, path)
+    const target = readTarget(skill.directory, reference.path)
     if (!target.ok) {
-      deferred.push({ skill: skill.name, path, reason: target.message })
+      deferred.push({ ...reference, reason: target.message })
       diagnostics.push(targetDiagnostic(skill.path, trigger, target))
       continue
     }
-    if (seen.has(target.file)) continue
-    seen.add(target.file)
-    const tokens = estimateTokens(target.text)
-    if (used + tokens > tokenBudget) {
-      const reason = `${tokens} tokens do not fit: ${used} of ${tokenBudget} are used`
-      deferred.push({ skill: skill.name, path, file: target.file, reason })
-      continue
+    const { file, text } = target
+    if (seen.has(file)) continue
+    seen.add(file)
+    const tokens = estimateTokens(text)
+    const reason = `${tokens} tokens do not fit: ${used} of ${tokenBudget} are used`
+    if (used + tokens > tokenBudget) deferred.push({ ...reference, file, reason })
+    else {
+      used += tokens
+      injected.push({ ...reference, file, tokens, text })
     }
-    used += tokens
-    injected.push({ skill: skill.name, path, file: target.file, tokens, text: target.text })
   }
   return { injected, deferred, diagnostics }
 }
@@ -120,9 +119,9 @@ type TargetReading =
 /** Reads what a trigger injects: UTF-8 text of at most 1 MiB that really lies in the skill. Never throws. */
 export function readTarget(directory: string, inject: string): TargetReading {
   const inside = resolveInside(directory, inject)
-  if (!inside.ok) return { ok: false, code: inside.code, message: inside.message }
+  if (!inside.ok) return inside
   const reading = readRegularFile(inside.path, { maxBytes: maxTargetBytes })
-  if (!reading.ok) return { ok: false, code: reading.code, message: reading.message }
+  if (!reading.ok) return reading
   if (reading.bytes.includes(0)) {
     return { ok: false, code: 'file-binary', message: `${inside.path} is binary, not text` }
   }

@@ -17,10 +17,7 @@ export interface Pattern {
   find: (line: string) => PatternMatch | undefined
 }
 
-interface PatternMatch {
-  start: number
-  end: number
-}
+type PatternMatch = { start: number; end: number }
 
 /** Why a pattern is not accepted, and where. */
 export interface PatternProblem {
@@ -46,9 +43,16 @@ type PatternReading = { ok: true; pattern: Pattern } | { ok: false; problem: Pat
 export function compilePattern(written: string): PatternReading {
   // A YAML block ends with a line feed, and no line contains one.
   const source = withoutEnd(written, '\n')
-  if (source.length > longestPattern) return { ok: false, problem: tooLong(source) }
-  const plain = plainText(source)
-  if (plain !== undefined) return { ok: true, pattern: plainPattern(source, plain) }
+  if (source.length > longestPattern) {
+    const message = `the pattern has ${source.length} characters; ${longestPattern} are allowed`
+    const hint = 'Make several triggers of it.'
+    return {
+      ok: false,
+      problem: { code: 'pattern-too-long', message, offset: longestPattern, hint },
+    }
+  }
+  const plain = plainPattern(source)
+  if (plain !== undefined) return { ok: true, pattern: plain }
   const { facts, notes } = parsePattern(source)
   if (facts === undefined) return foreignPattern(source, notes)
   if (facts.size > mostInstructions) return { ok: false, problem: tooLarge(facts.size) }
@@ -63,22 +67,11 @@ export function hasRequired(text: string, required: RequiredText): boolean {
   return required.every((clause) => clause.some((part) => text.includes(part)))
 }
 
-/** A pattern without metacharacters, except `^` before the text or `$` after it. */
-interface PlainText {
-  text: string
-  atStart: boolean
-  atEnd: boolean
-}
-
-/** Reads a pattern that is plain text, as most triggers are; undefined for any other pattern. */
-export function plainText(source: string): PlainText | undefined {
-  const [, start, text = '', end] = /^(\^?)([^\\^$.|?*+()[\]{}]*)(\$?)$/.exec(source) ?? []
-  if (start === undefined) return undefined
-  return { text, atStart: start === '^', atEnd: end === '$' }
-}
-
-function plainPattern(source: string, plain: PlainText): Pattern {
-  const { text, atStart, atEnd } = plain
+/** A pattern that is plain text, as most are, with `^` before it or `$` after it; undefined for others. */
+export function plainPattern(source: string): Pattern | undefined {
+  const [, before, text = '', after] = /^(\^?)([^\\^$.|?*+()[\]{}]*)(\$?)$/.exec(source) ?? []
+  if (before === undefined) return undefined
+  const [atStart, atEnd] = [before === '^', after === '$']
   const find = (line: string): PatternMatch | undefined => {
     const start = atStart ? 0 : atEnd ? line.length - text.length : line.indexOf(text)
     const end = start + text.length
@@ -178,20 +171,8 @@ const mostInstructions = 500
 
 const mostClauses = 3
 
-function tooLong(source: string): PatternProblem {
-  return {
-    code: 'pattern-too-long',
-    message: `the pattern has ${source.length} characters; ${longestPattern} are allowed`,
-    offset: longestPattern,
-    hint: 'Make several triggers of it.',
-  }
-}
-
 function tooLarge(size: number): PatternProblem {
-  return {
-    code: 'pattern-too-large',
-    message: `the pattern needs ${size} steps a character; ${mostInstructions} are allowed`,
-    offset: 0,
-    hint: 'Shorten its intervals such as `{100}`, or make several triggers of it.',
-  }
+  const message = `the pattern needs ${size} steps a character; ${mostInstructions} are allowed`
+  const hint = 'Shorten its intervals such as `{100}`, or make several triggers of it.'
+  return { code: 'pattern-too-large', message, offset: 0, hint }
 }

@@ -15,76 +15,41 @@ export interface PortabilityNote {
   rewrite?: string | undefined
 }
 
-export type Construct = keyof typeof constructTable
+export type Construct = keyof typeof constructs
 
-interface ConstructFacts {
-  engines: readonly PatternEngine[]
-  message: string
-}
+const shell: readonly PatternEngine[] = ['grep', 'awk']
+const all: readonly PatternEngine[] = ['grep', 'awk', 'JavaScript']
 
 /** Measured with GNU grep 3.8, mawk 1.3.4, gawk --posix, busybox and V8. */
-const constructTable = {
-  'perl-class': {
-    engines: ['grep', 'awk'],
-    message: 'grep and awk read the letter behind the backslash, or a class of their own',
-  },
-  'word-boundary': { engines: ['awk'], message: 'awk knows no word boundary' },
-  'posix-class': {
-    engines: ['JavaScript'],
-    message: 'JavaScript reads the letters of the name, a colon and a bracket',
-  },
-  'class-escape': {
-    engines: ['grep', 'JavaScript'],
-    message: 'grep reads a backslash inside brackets as itself',
-  },
-  'class-bracket': {
-    engines: ['JavaScript'],
-    message: 'JavaScript reads a leading ] as the end of an empty class',
-  },
-  'class-non-ascii': {
-    engines: ['grep', 'awk'],
-    message: 'mawk, and grep without a UTF-8 locale, read single bytes',
-  },
-  lazy: {
-    engines: ['grep', 'awk'],
-    message: 'grep and awk read the second sign as another repetition, so that nothing matches too',
-  },
-  'group-syntax': {
-    engines: ['grep', 'awk'],
-    message: 'grep reads the question mark as text, awk refuses it',
-  },
-  flags: { engines: ['grep', 'awk', 'JavaScript'], message: 'only RE2 reads flags in the pattern' },
-  interval: { engines: ['awk'], message: 'mawk before 1.3.4-20200717 reads braces as text' },
-  'literal-brace': {
-    engines: ['awk', 'JavaScript'],
-    message: 'some engines refuse a brace that begins no interval',
-  },
-  'control-escape': {
-    engines: ['grep', 'awk'],
-    message: 'grep reads the letter behind the backslash',
-  },
-  'unicode-class': {
-    engines: ['grep', 'awk', 'JavaScript'],
-    message: 'only RE2 reads a Unicode class without a flag',
-  },
-  'text-anchor': {
-    engines: ['grep', 'awk', 'JavaScript'],
-    message: 'other engines read the letter; ^ and $ mean the same here',
-  },
-  'needless-escape': {
-    engines: ['grep', 'awk', 'JavaScript'],
-    message: 'grep warns of a needless backslash, and newer engines refuse it',
-  },
-  'gnu-anchor': {
-    engines: ['grep'],
-    message: 'GNU grep reads an anchor, Skillrail and RE2 the character itself',
-  },
-  'empty-branch': { engines: ['awk'], message: 'mawk refuses an empty alternative or group' },
-  'anchor-inside': {
-    engines: ['grep', 'awk'],
-    message: 'engines disagree about an anchor in the middle or under a repetition',
-  },
-} as const satisfies Record<string, ConstructFacts>
+const constructs = {
+  'perl-class': [
+    shell,
+    'grep and awk read the letter behind the backslash, or a class of their own',
+  ],
+  'word-boundary': [['awk'], 'awk knows no word boundary'],
+  'posix-class': [
+    ['JavaScript'],
+    'JavaScript reads the letters of the name, a colon and a bracket',
+  ],
+  'class-escape': [['grep', 'JavaScript'], 'grep reads a backslash inside brackets as itself'],
+  'class-bracket': [['JavaScript'], 'JavaScript reads a leading ] as the end of an empty class'],
+  'class-non-ascii': [shell, 'mawk, and grep without a UTF-8 locale, read single bytes'],
+  lazy: [
+    shell,
+    'grep and awk read the second sign as another repetition, so that nothing matches too',
+  ],
+  'group-syntax': [shell, 'grep reads the question mark as text, awk refuses it'],
+  flags: [all, 'only RE2 reads flags in the pattern'],
+  interval: [['awk'], 'mawk before 1.3.4-20200717 reads braces as text'],
+  'literal-brace': [['awk', 'JavaScript'], 'some engines refuse a brace that begins no interval'],
+  'control-escape': [shell, 'grep reads the letter behind the backslash'],
+  'unicode-class': [all, 'only RE2 reads a Unicode class without a flag'],
+  'text-anchor': [all, 'other engines read the letter; ^ and $ mean the same here'],
+  'needless-escape': [all, 'grep warns of a needless backslash, and newer engines refuse it'],
+  'gnu-anchor': [['grep'], 'GNU grep reads an anchor, Skillrail and RE2 the character itself'],
+  'empty-branch': [['awk'], 'mawk refuses an empty alternative or group'],
+  'anchor-inside': [shell, 'engines disagree about an anchor in the middle or under a repetition'],
+} as const satisfies Record<string, readonly [readonly PatternEngine[], string]>
 
 export function portabilityNote(
   construct: Construct,
@@ -93,6 +58,6 @@ export function portabilityNote(
   end: number,
   rewrite?: string,
 ): PortabilityNote {
-  const { engines, message } = constructTable[construct]
+  const [engines, message] = constructs[construct]
   return { construct, start, end, text: pattern.slice(start, end), engines, message, rewrite }
 }

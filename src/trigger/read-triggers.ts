@@ -5,17 +5,15 @@ import { readFields } from '../skill/fields.ts'
 import { readYaml, type YamlNode } from '../skill/read-yaml.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 
-interface TriggerReading {
-  triggers: readonly TriggerDeclaration[]
-  diagnostics: readonly Diagnostic[]
-}
-
 /** The triggers of a `SKILL.md`, also of one that cannot be installed. */
-export function readTriggers(text: string, path: string): TriggerReading {
-  const yaml = readFrontmatterYaml(text, path)
-  if (yaml === undefined)
-    return { triggers: [], diagnostics: parseSkill(text, { path }).diagnostics }
-  const { root, diagnostics } = yaml
+export function readTriggers(
+  text: string,
+  path: string,
+): { triggers: readonly TriggerDeclaration[]; diagnostics: readonly Diagnostic[] } {
+  const { root, diagnostics } = readFrontmatterYaml(text, path) ?? {
+    root: undefined,
+    ...parseSkill(text, { path }),
+  }
   if (root?.kind !== 'map') return { triggers: [], diagnostics }
   const { fields, diagnostics: found } = readFields(root, { path })
   return { triggers: fields.triggers, diagnostics: [...diagnostics, ...found] }
@@ -27,8 +25,7 @@ function readFrontmatterYaml(text: string, path: string): ReturnType<typeof read
 }
 
 /**
- * The triggers of a `SKILL.md` as a reader without YAML finds them, or where and why it cannot.
- *
+
  * The portable format: `triggers:` alone at the beginning of a line; below it a list, every item of
  * which is `- match: VALUE` and, on the next line that is neither blank nor a comment, `inject:
  * VALUE` under the `m`. A value stands on its line and is plain, in single quotes (`''` is a quote),
@@ -43,21 +40,11 @@ type PortableReading =
 export function readPortableTriggers(text: string): PortableReading {
   const split = splitFrontmatter(text)
   if (!split.found) return { portable: true, triggers: [] }
-  return readPortableLines(split.source.split('\n'), split.firstLine)
-}
-
-const blank = /^ *(?:#.*)?$/
-const item = /^( *)- match:(?: (.*))?$/
-/** Anywhere else in the frontmatter, another way to write the field. */
-const elsewhere =
-  /^(?:["']triggers["']|triggers) *:|^ +["']?triggers["']? *:|[{,] *["']?triggers["']? *:/
-
-function readPortableLines(lines: readonly string[], firstLine: number): PortableReading {
-  const refuse = (index: number, reason: string): PortableReading => ({
-    portable: false,
-    line: firstLine + index,
-    reason,
-  })
+  const lines = split.source.split('\n')
+  const { firstLine } = split
+  const refuse = (index: number, reason: string): PortableReading => {
+    return { portable: false, line: firstLine + index, reason }
+  }
   const start = lines.findIndex((line) => /^triggers: *$/.test(line))
   const other = lines.findIndex((line, index) => index !== start && elsewhere.test(line))
   if (other >= 0) return refuse(other, 'write `triggers:` alone, at the beginning of a line')
@@ -87,6 +74,12 @@ function readPortableLines(lines: readonly string[], firstLine: number): Portabl
   return { portable: true, triggers }
 }
 
+const blank = /^ *(?:#.*)?$/
+const item = /^( *)- match:(?: (.*))?$/
+/** Anywhere else in the frontmatter, another way to write the field. */
+const elsewhere =
+  /^(?:["']triggers["']|triggers) *:|^ +["']?triggers["']? *:|[{,] *["']?triggers["']? *:/
+
 function nextContent(lines: readonly string[], from: number): number {
   const found = lines.findIndex((line, index) => index >= from && !blank.test(line))
   return found < 0 ? lines.length - 1 : found
@@ -94,11 +87,7 @@ function nextContent(lines: readonly string[], from: number): number {
 
 /** A value of one line; undefined for what needs a YAML reader. */
 function readScalar(written: string): string | undefined {
-  if (
-    /[^\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd]/.test(
-      written.replace(/[\ud800-\udbff][\udc00-\udfff]/g, ''),
-    )
-  )
+  if (/[^\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(written))
     return undefined
   if (written.startsWith('"')) {
     const inner = /^"((?:[^"\\]|\\[\\"])+)"$/.exec(written)?.[1]
@@ -108,16 +97,11 @@ function readScalar(written: string): string | undefined {
     const inner = /^'((?:[^']|'')+)'$/.exec(written)?.[1]
     return inner?.replaceAll("''", "'")
   }
-  return isPlain(written) ? written : undefined
+  // Plain for every YAML reader: no sign that means something, and no comment or key inside.
+  const isPlain = written !== '' && !/^[-?:,[\]{}#&*!|>'"%@`=<~]|: |:$| #/.test(written)
+  return isPlain ? written : undefined
 }
 
-/** Plain for every YAML reader: no sign that means something, and no comment or key inside. */
-function isPlain(written: string): boolean {
-  if (written === '' || /^[-?:,[\]{}#&*!|>'"%@`=<~]/.test(written)) return false
-  return !/: |:$| #/.test(written)
-}
-
-/** An entry of `triggers` that cannot be used, and why. */
 type UnusableTrigger = TriggerDeclaration & { problems: readonly string[] }
 
 /** Entries of `triggers` that are not usable, with the `diagnostics` of reading the same text. */
@@ -134,27 +118,24 @@ export function leftOutTriggers(
       (trigger) => trigger.line === line && trigger.match === match && trigger.inject === inject,
     )
     if (isRead) return []
-    const end = entries[index + 1]?.line ?? Infinity
-    const problems = errors
-      .filter((error) => error.line !== undefined && error.line >= line)
-      .filter((error) => error.line === line || Number(error.line) < end)
-      .map(({ message }) => message)
+    const end = Math.max(entries[index + 1]?.line ?? Infinity, line + 1)
+    const own = errors.filter(({ line: at = 0 }) => at >= line && at < end)
+    const problems = own.map(({ message }) => message)
+    const noTrigger = 'A trigger has one `match` and one `inject`, each a text.'
     return [{ match, inject, line, problems: problems.length > 0 ? problems : [noTrigger] }]
   })
 }
 
-const noTrigger = 'A trigger has one `match` and one `inject`, each a text.'
-
 function writtenEntries(text: string, path: string): TriggerDeclaration[] {
   const root = readFrontmatterYaml(text, path)?.root
   const node = memberOf(root, 'triggers')
+  const part = (entry: YamlNode, name: string): string => {
+    const value = memberOf(entry, name)
+    return (value?.kind === 'scalar' && value.text) || '(none)'
+  }
   if (node?.kind === 'list') {
     return node.items.map((entry) => {
-      const part = (name: string): string => {
-        const value = memberOf(entry, name)
-        return value?.kind === 'scalar' && value.text !== '' ? value.text : '(none)'
-      }
-      return { match: part('match'), inject: part('inject'), line: entry.line }
+      return { match: part(entry, 'match'), inject: part(entry, 'inject'), line: entry.line }
     })
   }
   if (node?.kind !== 'scalar' || node.value === null) return []

@@ -1,6 +1,6 @@
 import { parseSkill } from '../skill/parse.ts'
 import { parsePattern } from './parse-pattern.ts'
-import { compilePattern, longestPattern, plainText } from './pattern.ts'
+import { compilePattern, longestPattern, plainPattern } from './pattern.ts'
 
 export interface TriggerFix {
   text: string
@@ -67,7 +67,7 @@ export function portableRewrite(source: string): string | undefined {
 }
 
 export function isPortable(source: string): boolean {
-  if (plainText(source) !== undefined) return true
+  if (plainPattern(source) !== undefined) return true
   if (source.length > longestPattern) return false
   const { facts, notes } = parsePattern(source)
   return facts !== undefined && notes.length === 0

@@ -74,20 +74,20 @@ function subcommandsOf(name: string, { argumentHint = '', triggers }: SkillField
   return [...new Set(words.map((word) => word.trim()).filter((word) => word !== ''))]
 }
 
-/** What a skill costs, tier by tier, and what a prompt costs with and without triggers. */
 export type TokenReport = ReturnType<typeof tokenReport>
 
-export function tokenReport({
-  name,
-  directory,
-  fields,
-  tokens,
-}: {
+interface MeasuredSkill {
   name: string
   directory: string
   fields: SkillFields
   tokens: { metadata: number; body: number }
-}) {
+}
+
+/**
+ * What a skill costs, tier by tier. `withoutTriggers`: the body and every reference; `withTriggers`:
+ * the body and one reference of average size.
+ */
+export function tokenReport({ name, directory, fields, tokens }: MeasuredSkill) {
   const paths = [...new Set(fields.triggers.map(({ inject }) => inject))]
   const references = paths.map((path) => {
     const target = readTarget(directory, path)
@@ -97,18 +97,10 @@ export function tokenReport({
   const all = readable.reduce((sum, count) => sum + count, 0)
   const withoutTriggers = tokens.body + all
   const withTriggers = tokens.body + Math.round(all / Math.max(readable.length, 1))
-  const saved = withoutTriggers === 0 ? 0 : 1 - withTriggers / withoutTriggers
-  return {
-    skill: name,
-    discovery: tierZeroLine(name, fields).tokens,
-    metadata: tokens.metadata,
-    instructions: tokens.body,
-    /** Each file that a trigger injects, once; undefined where it cannot be read. */
-    references,
-    /** The body and every reference: what a model that loads all "just in case" reads. */
-    withoutTriggers,
-    /** The body and what one trigger injects, on average over the references. */
-    withTriggers,
-    saved: Math.round(saved * 100),
-  }
+  const share = withoutTriggers === 0 ? 0 : 1 - withTriggers / withoutTriggers
+  const discovery = tierZeroLine(name, fields).tokens
+  const { metadata, body: instructions } = tokens
+  const saved = Math.round(share * 100)
+  const tiers = { discovery, metadata, instructions, references }
+  return { skill: name, ...tiers, withoutTriggers, withTriggers, saved }
 }

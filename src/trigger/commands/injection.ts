@@ -4,8 +4,8 @@ import { estimateTokens } from '../../core/text.ts'
 import { currentTrust, discoverOptionsFrom } from '../../library/discover.ts'
 import type { InvocationSource } from '../../library/activation.ts'
 import { SkillLoadError, SkillParseError } from '../../skill/errors.ts'
-import { type Injection, planInjection, readTarget } from '../inject.ts'
-import { matchPrompt, type PromptMatching, type TriggerSkill } from '../match.ts'
+import { planInjection, readTarget } from '../inject.ts'
+import { matchPrompt, type TriggerSkill } from '../match.ts'
 import { readTriggers } from '../read-triggers.ts'
 import { readText, type Settled, skillsFor } from './skills.ts'
 
@@ -17,34 +17,29 @@ interface InjectionRequest {
   source?: InvocationSource | undefined
 }
 
-interface InjectionAnswer extends Injection {
-  skills: readonly TriggerSkill[]
-  matches: PromptMatching['matches']
-}
-
 /** Returns what a hook would inject for a prompt. A skill that is named counts as trusted. */
-export function injectionFor(context: Settled, request: InjectionRequest): InjectionAnswer {
+export function injectionFor(context: Settled, request: InjectionRequest) {
   const { prompt, references, tokenBudget, source } = request
-  const { skills, diagnostics, mayInject } =
-    references.length > 0 ? namedSkills(context, references) : installedSkills(context, source)
+  const {
+    skills,
+    diagnostics: found,
+    mayInject,
+  } = references.length > 0 ? namedSkills(context, references) : installedSkills(context, source)
   const matching = matchPrompt(prompt, skills)
-  const injection = planInjection(matching.matches, {
+  const { matches } = matching
+  const injection = planInjection(matches, {
     tokenBudget,
     mayInject: ({ path }) => mayInject(path),
   })
-  return {
-    ...injection,
-    skills,
-    matches: matching.matches,
-    diagnostics: [...diagnostics, ...matching.diagnostics, ...injection.diagnostics],
-  }
+  const diagnostics = [...found, ...matching.diagnostics, ...injection.diagnostics]
+  return { ...injection, skills, matches, diagnostics }
 }
 
 export type MatchResult = ReturnType<typeof matchResult>
 
 export function matchResult(
   prompt: string,
-  { matches, injected, deferred, diagnostics }: InjectionAnswer,
+  { matches, injected, deferred, diagnostics }: ReturnType<typeof injectionFor>,
 ) {
   return {
     prompt,
@@ -76,9 +71,9 @@ function installedSkills(context: Settled, source: InvocationSource = 'user'): S
   const known = new Map<string, boolean>()
   const mayInject = (path: string): boolean => {
     const info = byPath.get(path)
-    const may =
-      known.get(path) ??
-      (info?.trustLevel === 'trusted' && currentTrust(info, options).level === 'trusted')
+    const isTrusted = (): boolean =>
+      info?.trustLevel === 'trusted' && currentTrust(info, options).level === 'trusted'
+    const may = known.get(path) ?? isTrusted()
     known.set(path, may)
     return may
   }

@@ -27,11 +27,10 @@ interface Result {
   directory: string
 }
 
-interface CheckedFile extends TriggerCheck {
+type CheckedFile = TriggerCheck & {
   changes?: TriggerFix['changes'] | undefined
   diff?: string | undefined
 }
-
 type CaseVerdict = ReturnType<typeof verdictOn>
 
 const mostPromptBytes = 16 * 1024 * 1024
@@ -63,36 +62,27 @@ export const command = defineCommand<Result>()({
   },
   examples: ['triggers check skills/deploy', 'triggers check deploy --prompts prompts.json'],
   async run(context, { arguments: references, fix, dryRun, prompts: file }) {
+    const isChecked = ({ path, triggers, info }: InstalledSkill): boolean =>
+      references.length + triggers.length > 0 || hasErrors(aboutTriggers(path, info.diagnostics))
     const checked = skillsFor(context, references)
-      .skills.filter(
-        ({ path, triggers, info }) =>
-          references.length > 0 ||
-          triggers.length > 0 ||
-          hasErrors(aboutTriggers(path, info.diagnostics)),
-      )
+      .skills.filter(isChecked)
       .map((skill) => checkOne(skill, { fix: fix || dryRun, dryRun }))
-    const triggerSkills = checked.map(({ skill }) => skill)
     const directory = context.runtime.cwd
-    const prompts =
-      file === undefined
-        ? undefined
-        : readPromptCases(readText(resolve(directory, file), mostPromptBytes), file)
-    const diagnostics = prompts?.diagnostics ?? []
+    const readCases = (name: string) =>
+      readPromptCases(readText(resolve(directory, name), mostPromptBytes), name)
+    const { cases, diagnostics = [] } = file === undefined ? {} : readCases(file)
+    const triggerSkills = checked.map(({ skill }) => skill)
+    const prompts = cases?.map((one) => verdictOn(one, triggerSkills))
     const skills = checked.map((one) => one.file)
-    const found = allDiagnostics({ skills, diagnostics })
+    const { error = [], warning = [] } = Object.groupBy(
+      allDiagnostics({ skills, diagnostics }),
+      ({ severity }) => severity,
+    )
     const triggers = skills.flatMap((skill) => skill.triggers)
-    return {
-      skills,
-      prompts: prompts?.cases.map((one) => verdictOn(one, triggerSkills)),
-      diagnostics,
-      summary: {
-        checked: triggers.length,
-        risks: triggers.filter(({ risk }) => risk !== undefined).length,
-        errors: found.filter(({ severity }) => severity === 'error').length,
-        warnings: found.filter(({ severity }) => severity === 'warning').length,
-      },
-      directory,
-    }
+    const risks = triggers.filter(({ risk }) => risk !== undefined).length
+    const [errors, warnings] = [error.length, warning.length]
+    const summary = { checked: triggers.length, risks, errors, warnings }
+    return { skills, prompts, diagnostics, summary, directory }
   },
   exitCode({ skills, prompts = [], diagnostics }) {
     const isBad =
@@ -116,11 +106,8 @@ export const command = defineCommand<Result>()({
   },
 })
 
-function allDiagnostics({
-  skills,
-  diagnostics,
-}: Pick<Result, 'skills' | 'diagnostics'>): Diagnostic[] {
-  return [...skills.flatMap((skill) => skill.diagnostics), ...diagnostics]
+function allDiagnostics(result: Pick<Result, 'skills' | 'diagnostics'>): Diagnostic[] {
+  return [...result.skills.flatMap((skill) => skill.diagnostics), ...result.diagnostics]
 }
 
 function checkOne(
@@ -134,16 +121,15 @@ function checkOne(
     const real = realpathSync(path)
     writeFileAtomicSync(real, text, { mode: statSync(real).mode & 0o777 })
   }
-  const about = aboutTriggers(path, diagnostics)
   const split = splitFrontmatter(text)
   const triggers = document?.fields.triggers ?? []
   const skill = { name, path, directory, triggers, text, body: split.found ? split.body : '' }
   const check = checkTriggers(skill)
-  const leftOut = leftOutTriggers(text, path, triggers, diagnostics)
+  const all = [...check.triggers, ...leftOutTriggers(text, path, triggers, diagnostics)]
   const file = {
     ...check,
-    triggers: [...check.triggers, ...leftOut].toSorted((a, b) => a.line - b.line),
-    diagnostics: [...about, ...check.diagnostics],
+    triggers: all.toSorted((a, b) => a.line - b.line),
+    diagnostics: [...aboutTriggers(path, diagnostics), ...check.diagnostics],
     changes: options.fix ? changes : undefined,
     diff: options.dryRun ? unifiedDiff(path, before, text) : undefined,
   }

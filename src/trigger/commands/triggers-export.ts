@@ -28,13 +28,7 @@ interface Result {
   diagnostics: readonly Diagnostic[]
 }
 
-interface ExportChange {
-  path: string
-  action: 'wrote' | 'removed'
-  text: string | undefined
-  mode: number
-  diff: string
-}
+type ExportChange = ReturnType<typeof change>[number]
 
 export const command = defineCommand<Result>()({
   arguments: { '<skill>': 'name or path' },
@@ -84,11 +78,9 @@ function exportPlan(
   const script = scriptFile(skill.directory)
   const present = presentScript(script)
   if (present !== undefined && scriptOrigin(present) === 'foreign' && !force) {
-    throw new SkillrailError({
-      code: 'foreign-script',
-      message: `${script} was not written by skillrail, or was changed since; it is left alone.`,
-      hint: 'Look at it, then use --force.',
-    })
+    const message = `${script} was not written by skillrail, or was changed since; it is left alone.`
+    const hint = 'Look at it, then use --force.'
+    throw new SkillrailError({ code: 'foreign-script', message, hint })
   }
   const { text, diagnostics } = remove
     ? { text: withoutExport(before), diagnostics: [] }
@@ -107,15 +99,10 @@ function writeChange({ path, text, mode }: ExportChange): void {
   if (readdirSync(directory).length === 0) rmdirSync(directory)
 }
 
-function change(
-  path: string,
-  before: string | undefined,
-  after: string | undefined,
-  mode: number,
-): ExportChange[] {
-  if (before === after) return []
-  const diff = unifiedDiff(path, before ?? '', after ?? '')
-  return [{ path, action: after === undefined ? 'removed' : 'wrote', text: after, mode, diff }]
+function change(path: string, before: string | undefined, text: string | undefined, mode: number) {
+  if (before === text) return []
+  const diff = unifiedDiff(path, before ?? '', text ?? '')
+  return [{ path, action: text === undefined ? 'removed' : 'wrote', text, mode, diff }]
 }
 
 /** The routing table is part of the body: a pattern that matches it is reported at once. */
@@ -132,11 +119,9 @@ function scriptFile(directory: string): string {
   const folder = dirname(path)
   const parent = realPathOf(folder) ?? folder
   if (isInside(realpathSync(directory), parent) || parent === folder) return path
-  throw new SkillrailError({
-    code: 'path-escapes',
-    message: `${folder} leads out of the skill, to ${parent}.`,
-    hint: 'Make it a directory of the skill.',
-  })
+  const message = `${folder} leads out of the skill, to ${parent}.`
+  const hint = 'Make it a directory of the skill.'
+  throw new SkillrailError({ code: 'path-escapes', message, hint })
 }
 
 function presentScript(path: string): string | undefined {
