@@ -4,25 +4,20 @@ import { safeLine, withoutEnd } from '../core/text.ts'
 import { capabilities } from './capabilities.ts'
 import type { AuditedText, Findings } from './findings.ts'
 
-/** A file and the beginning of its text; empty for a file that is not text. */
-interface ScriptCandidate {
-  file: string
-  head: string
-  executable: boolean
-}
-
-export function checkScript({ file, head, executable }: ScriptCandidate, findings: Findings): void {
+/** @param candidate `head`: the beginning of the text; empty for a file that is not text. */
+export function checkScript(
+  candidate: { file: string; head: string; executable: boolean },
+  findings: Findings,
+): void {
+  const { file, head, executable } = candidate
   const extension = extensionOf(file)
   const shebang = /^#![ \t]{0,8}([^\n\r]{1,200})/.exec(head)?.[1]?.trim()
   const known = languages.get(extension)
   if (shebang === undefined && known === undefined && (!executable || prose.has(extension))) return
   const subject = known ?? (shebang === undefined ? 'unknown language' : programOf(shebang))
-  const start =
-    shebang !== undefined
-      ? `its first line starts it with ${shebang}`
-      : executable
-        ? 'its run bit is set, without a first line that says what starts it'
-        : 'nothing in the file says what starts it'
+  const byBit = 'its run bit is set, without a first line that says what starts it'
+  const unstarted = executable ? byBit : 'nothing in the file says what starts it'
+  const start = shebang === undefined ? unstarted : `its first line starts it with ${shebang}`
   findings.add('script', { file, line: 1 }, `${subject}: ${start}`, { subject })
 }
 
@@ -112,11 +107,10 @@ export function checkSecrets({ text, report }: AuditedText): void {
     // `schema-pk-…` is the name of a rule, and no key.
     if (kind === modelKey && /[\w-]/.test(text.charAt(offset - 1))) continue
     if ((isValue || loose.has(kind)) && !looksRandom(value)) continue
-    if (isValue) report('secret-value', offset, `${kind}, written out`, kind)
-    else {
-      const code = kind === modelKey || !loose.has(kind) ? 'secret-token' : 'secret-form'
-      report(code, offset, `has the form of a secret: ${kind}`, kind)
-    }
+    const isToken = kind === modelKey || !loose.has(kind)
+    const code = isValue ? 'secret-value' : isToken ? 'secret-token' : 'secret-form'
+    const message = isValue ? `${kind}, written out` : `has the form of a secret: ${kind}`
+    report(code, offset, message, kind)
   }
 }
 

@@ -22,14 +22,9 @@ export function checkMarkdown({ text, report }: AuditedText): void {
 const speaksToReader =
   /\b(?:you (?:must|should|are)|ignore|disregard|do not (?:tell|mention|show|ask)|don't (?:tell|mention|show|ask)|never (?:tell|mention|show)|secretly|silently|without (?:telling|asking)|assistant|system prompt|execute|curl|wget|api[ _-]?key|password|credentials?)\b/i
 
-interface Comment {
-  offset: number
-  length: number
-}
-
 /** One that is not closed hides the rest of the page. */
-function comments(text: string): Comment[] {
-  const found: Comment[] = []
+function comments(text: string): { offset: number; length: number }[] {
+  const found: ReturnType<typeof comments> = []
   for (let at = text.indexOf('<!--'); at !== -1; at = text.indexOf('<!--', at)) {
     const close = text.indexOf('-->', at + 4)
     const end = close === -1 ? text.length : close + 3
@@ -67,18 +62,16 @@ function colour(name: string): string {
 /** Markdown with every character of its code replaced by a blank: offsets and lines stay. */
 function withoutCode(text: string): string {
   let fence: string | undefined
-  return text
-    .split('\n')
-    .map((line) => {
-      const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
-      if (fence === undefined) {
-        if (mark === undefined)
-          return line.replaceAll(/`[^`]*`/g, (code) => ' '.repeat(code.length))
-        fence = mark
-      } else if (mark?.startsWith(fence) === true) fence = undefined
-      return ' '.repeat(line.length)
-    })
-    .join('\n')
+  const lines = text.split('\n').map((line) => {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    if (fence === undefined && mark === undefined) {
+      return line.replaceAll(/`[^`]*`/g, (code) => ' '.repeat(code.length))
+    }
+    if (fence === undefined) fence = mark
+    else if (mark?.startsWith(fence) === true) fence = undefined
+    return ' '.repeat(line.length)
+  })
+  return lines.join('\n')
 }
 
 /** Characters that are not what they seem, or that nobody sees. */

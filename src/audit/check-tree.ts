@@ -146,11 +146,7 @@ export function checkArchive(
   }
 }
 
-interface ArchiveClaim {
-  bytes: number
-  entries: number
-  escape?: string | undefined
-}
+type ArchiveClaim = { bytes: number; entries: number; escape?: string | undefined }
 
 /** RFC 1952: the last four bytes are the size of the original, modulo 2^32. */
 function gzipClaim(path: string, size: number): ArchiveClaim | undefined {
@@ -179,12 +175,9 @@ function zipClaim(path: string, size: number): ArchiveClaim | undefined {
     const nameLength = bytes.readUInt16LE(at + 28)
     const name = bytes.toString('utf8', at + 46, at + 46 + nameLength)
     claim.bytes += bytes.readUInt32LE(at + 24)
-    if (leadsOut(name)) claim.escape ??= name
+    const leadsOut = /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)
+    if (leadsOut) claim.escape ??= name
     at += 46 + nameLength + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32)
   }
   return claim
-}
-
-function leadsOut(name: string): boolean {
-  return /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)
 }

@@ -54,11 +54,7 @@ export function readTree(directory: string): Tree {
 }
 
 /** Names are taken one by one: a hostile directory may have millions. */
-function namesIn(
-  root: string,
-  parent: string,
-  entries: TreeEntry[],
-): { names: string[]; truncated: boolean } {
+function namesIn(root: string, parent: string, entries: TreeEntry[]) {
   const directory = join(root, parent)
   const names = new Set<string>()
   const most = auditLimits.entries - entries.length
@@ -121,10 +117,7 @@ const most = { depth: 24, directories: 50_000 }
  * The outermost directories with a `SKILL.md`, in code-point order. Unlike discovery it follows no
  * link: a folder that a stranger made may link to the whole disk. Links to directories are named.
  */
-export function findSkillFolders(root: string): {
-  directories: readonly string[]
-  diagnostics: readonly Diagnostic[]
-} {
+export function findSkillFolders(root: string) {
   const directories: string[] = []
   const diagnostics: Diagnostic[] = []
   const report = (path: string, message: string): void =>
@@ -202,30 +195,25 @@ export function fileKind(head: Buffer, path: string): FileKind {
   if (isPortableExecutable(head, text)) {
     return { group: 'program', name: 'a program for Windows (PE)' }
   }
-  if (text.startsWith('\xca\xfe\xba\xbe')) return javaOrMac(head)
-  for (const [bytes, group, name, offset = 0] of signatures) {
-    if (text.startsWith(bytes, offset)) return { group, name }
+  if (text.startsWith('\xca\xfe\xba\xbe')) {
+    // Both begin alike: a count of architectures is small, a version of the class format is not.
+    const isMac = head.length < 8 || head.readUInt32BE(4) < 40
+    if (isMac) return { group: 'program', name: 'a program for macOS (universal)' }
+    return { group: 'byte code', name: 'Java byte code' }
   }
+  const found = signatures.find(([bytes, , , offset = 0]) => text.startsWith(bytes, offset))
+  if (found !== undefined) return { group: found[1], name: found[2] }
   if (/^#!\s{0,8}\//.test(text)) return { group: 'script', name: 'a script' }
   const isUtf16 = text.startsWith('\xff\xfe') || text.startsWith('\xfe\xff')
   if (isUtf16) return { group: 'text', name: 'text in UTF-16' }
-  return text.includes('\0')
-    ? { group: 'data', name: 'binary data' }
-    : { group: 'text', name: 'text' }
+  if (text.includes('\0')) return { group: 'data', name: 'binary data' }
+  return { group: 'text', name: 'text' }
 }
 
 /** `MZ` alone begins many a text. */
 function isPortableExecutable(head: Buffer, text: string): boolean {
   if (!text.startsWith('MZ') || head.length < 64) return false
   return text.startsWith('PE\0\0', head.readUInt32LE(60)) || text.slice(2, 64).includes('\0')
-}
-
-/** Both begin alike: a count of architectures is small, a version of the class format is not. */
-function javaOrMac(head: Buffer): FileKind {
-  const number = head.length < 8 ? 0 : head.readUInt32BE(4)
-  return number < 40
-    ? { group: 'program', name: 'a program for macOS (universal)' }
-    : { group: 'byte code', name: 'Java byte code' }
 }
 
 type BytesReading = { ok: true; bytes: Buffer } | { ok: false; reason: string }

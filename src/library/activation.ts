@@ -9,12 +9,6 @@ import type { Skill, SkillInfo } from './model.ts'
 /** Who asks for the skill: a user by name, the model by itself, or a program. */
 export type InvocationSource = 'user' | 'model' | 'code'
 
-/** What is compared to find out whether content would only be repeated. */
-export interface ActivationKey {
-  digest: string
-  arguments: string
-}
-
 export interface ActivationInput {
   skill: Skill
   source: InvocationSource
@@ -23,7 +17,7 @@ export interface ActivationInput {
   /** The level now, with everything that acts compared. */
   trustLevel: TrustLevel
   /** The activation before this one, if its content is still in the conversation. */
-  inContext?: ActivationKey | undefined
+  inContext?: { digest: string; arguments: string } | undefined
 }
 
 export interface Activation {
@@ -53,21 +47,17 @@ export interface ActivationEffects {
 
 /** @throws {SkillInvocationError} where the skill's own flags rule the source out. */
 export function checkInvocation({ name, fields }: SkillInfo, source: InvocationSource): void {
-  if (source === 'model' && fields.disableModelInvocation) {
-    throw new SkillInvocationError({
-      code: 'model-invocation-disabled',
-      message: `Skill ${name} cannot be activated by the model: it sets disable-model-invocation.`,
-      hint: fields.userInvocable ? 'A user can activate it by name.' : 'A program can activate it.',
-    })
+  const { userInvocable, disableModelInvocation } = fields
+  if (source === 'model' && disableModelInvocation) {
+    const message = `Skill ${name} cannot be activated by the model: it sets disable-model-invocation.`
+    const hint = userInvocable ? 'A user can activate it by name.' : 'A program can activate it.'
+    throw new SkillInvocationError({ code: 'model-invocation-disabled', message, hint })
   }
-  if (source === 'user' && !fields.userInvocable) {
-    throw new SkillInvocationError({
-      code: 'user-invocation-disabled',
-      message: `Skill ${name} cannot be activated by a user: it sets user-invocable: false.`,
-      hint: fields.disableModelInvocation
-        ? 'A program can activate it.'
-        : 'The model activates it where it fits.',
-    })
+  if (source === 'user' && !userInvocable) {
+    const message = `Skill ${name} cannot be activated by a user: it sets user-invocable: false.`
+    const byModel = 'The model activates it where it fits.'
+    const hint = disableModelInvocation ? 'A program can activate it.' : byModel
+    throw new SkillInvocationError({ code: 'user-invocation-disabled', message, hint })
   }
 }
 
@@ -76,19 +66,13 @@ export function activateSkill(input: ActivationInput): Activation {
   const { skill, source, trustLevel, inContext } = input
   const { info, digest } = skill
   checkInvocation(info, source)
+  const { name } = info
   const repeated = inContext?.digest === digest && inContext.arguments === input.arguments
+  const content = repeated ? alreadyActiveNote(name) : contentOf(skill, input.arguments)
+  const given = { name, source, arguments: input.arguments, digest, trustLevel }
   const effects = effectsOf(info, trustLevel)
-  return {
-    name: info.name,
-    source,
-    arguments: input.arguments,
-    digest,
-    trustLevel,
-    content: repeated ? alreadyActiveNote(info.name) : contentOf(skill, input.arguments),
-    repeated,
-    effects,
-    diagnostics: [...commandFindings(skill), ...trustFindings(info, trustLevel)],
-  }
+  const diagnostics = [...commandFindings(skill), ...trustFindings(info, trustLevel)]
+  return { ...given, content, repeated, effects, diagnostics }
 }
 
 function contentOf({ info, body, resources }: Skill, argumentText: string): string {
@@ -133,15 +117,9 @@ function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Dia
     fields.allowedTools === undefined ? undefined : 'the approval in `allowed-tools`',
   ].filter((part) => part !== undefined)
   if (withheld.length === 0) return []
-  return [
-    {
-      code: 'withheld-from-untrusted',
-      severity: 'warning',
-      message: `the skill is untrusted, so ${withheld.join(', ')} has no effect`,
-      path,
-      hint: 'Review and trust it with: skillrail trust',
-    },
-  ]
+  const message = `the skill is untrusted, so ${withheld.join(', ')} has no effect`
+  const hint = 'Review and trust it with: skillrail trust'
+  return [{ code: 'withheld-from-untrusted', severity: 'warning', message, path, hint }]
 }
 
 export interface ActivePermissions {
@@ -151,8 +129,7 @@ export interface ActivePermissions {
   narrowedTo: readonly (readonly AllowedTool[])[]
 }
 
-/** A shell command that a body asks its client to run before the model reads it. */
-export interface EmbeddedCommand {
+interface EmbeddedCommand {
   command: string
   /** The line of the body, from 1. */
   line: number

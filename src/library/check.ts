@@ -9,38 +9,27 @@ export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
   const unusable = [...broken, ...conflicts]
   const doubtful = skills.filter((info) => info.diagnostics.length > 0)
   const places = diagnostics.filter(({ path }) => broken.every((skill) => skill.path !== path))
+  const counts = `${amount(skills.length, 'skill')} usable, ${unusable.length} not, ${shadowed.length} shadowed`
+  const first = unusable.slice(0, 3).map(({ path }) => dirname(path))
+  const none = skills.length === 0 ? 'skillrail new NAME makes a skill.' : undefined
+  const isBad = unusable.length > 0
+  const findings: Check = {
+    name: 'skill findings',
+    status: 'information',
+    found: `${amount(doubtful.length, 'skill')} with warnings`,
+    advice: 'skillrail list --verbose shows them.',
+  }
   return [
     {
       name: 'skills',
-      status: unusable.length > 0 ? 'warning' : 'ok',
-      found:
-        `${amount(skills.length, 'skill')} usable, ${unusable.length} not, ` +
-        `${shadowed.length} shadowed`,
-      advice: skillAdvice(
-        skills.length,
-        unusable.map(({ path }) => dirname(path)),
-      ),
+      status: isBad ? 'warning' : 'ok',
+      found: counts,
+      advice: isBad ? `skillrail validate ${first.join(' ')}` : none,
     },
-    ...(doubtful.length === 0
-      ? []
-      : [
-          {
-            name: 'skill findings',
-            status: 'information' as const,
-            found: `${amount(doubtful.length, 'skill')} with warnings`,
-            advice: 'skillrail list --verbose shows them.',
-          },
-        ]),
-    ...places.map(({ path, message, hint, severity }) => ({
-      name: 'place',
-      status: severity === 'error' ? ('warning' as const) : ('information' as const),
-      found: `${path}: ${message}`,
-      advice: hint,
-    })),
+    ...(doubtful.length === 0 ? [] : [findings]),
+    ...places.map(({ path, message, hint, severity }): Check => {
+      const status = severity === 'error' ? 'warning' : 'information'
+      return { name: 'place', status, found: `${path}: ${message}`, advice: hint }
+    }),
   ]
-}
-
-function skillAdvice(usable: number, unusable: readonly string[]): string | undefined {
-  if (unusable.length > 0) return `skillrail validate ${unusable.slice(0, 3).join(' ')}`
-  return usable === 0 ? 'skillrail new NAME makes a skill.' : undefined
 }

@@ -52,22 +52,21 @@ export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): 
   const { runtime, useIndex = true } = options
   const found = skillLocations(runtime, options).map((location) => {
     const { skills, directories, diagnostics } = scanLocation(location, { runtime, useIndex })
-    const broken = skills.filter(({ metadata }) => metadata.head === undefined)
-    const findings = broken.flatMap(({ metadata }) => metadata.diagnostics)
+    const { scope, source, directory: place } = location
+    const broken = skills
+      .filter(({ metadata }) => metadata.head === undefined)
+      .map(({ file: { path }, metadata: { diagnostics: findings } }) => {
+        return { name: basename(dirname(path)), path, scope, source, diagnostics: findings }
+      })
+    const all = [...broken.flatMap((skill) => skill.diagnostics), ...diagnostics]
     return {
       candidates: skills
         .flatMap((skill) => toInfo(skill, location, policy) ?? [])
         .toSorted((a, b) => compareText(a.directory, b.directory))
-        .map((info) => ({ info, place: location.directory })),
-      broken: broken.map(({ file: { path }, metadata }) => ({
-        name: basename(dirname(path)),
-        path,
-        scope: location.scope,
-        source: location.source,
-        diagnostics: metadata.diagnostics,
-      })),
+        .map((info) => ({ info, place })),
+      broken,
       directories,
-      diagnostics: [...findings, ...diagnostics].toSorted(compareDiagnostics),
+      diagnostics: all.toSorted(compareDiagnostics),
     }
   })
   return {
@@ -79,11 +78,7 @@ export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): 
 }
 
 /** The user's record of trust and the caller's wishes, for the workspace of the working directory. */
-export function trustPolicy(options: DiscoverOptions): {
-  policy: TrustPolicy
-  diagnostics: readonly Diagnostic[]
-} {
-  const { runtime, trustedPaths, workspaceTrust } = options
+export function trustPolicy({ runtime, trustedPaths, workspaceTrust }: DiscoverOptions) {
   const workspace = findWorkspace(runtime.cwd, runtime)
   return readTrustPolicy(runtime, { workspace, trustedPaths, workspaceTrust })
 }

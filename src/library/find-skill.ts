@@ -20,15 +20,10 @@ import { isOwnSkillFile, readMetadata, selfReferenceCode, selfReferences } from 
 import { type DiscoverOptions, discoverSkills, toInfo, trustPolicy } from './discover.ts'
 import { listResources, listSkillFiles } from './skill-files.ts'
 import { absolutePath, skillLocations } from './locations.ts'
-import {
-  type BrokenSkill,
-  type Discovery,
-  maxSkillBytes,
-  type Skill,
-  type SkillInfo,
-} from './model.ts'
+import type { BrokenSkill, Discovery, Skill, SkillInfo } from './model.ts'
+import { maxSkillBytes } from './model.ts'
 
-export interface FindSkillOptions extends DiscoverOptions {
+interface FindSkillOptions extends DiscoverOptions {
   /** An answer that is there already; default: search now, if a name is asked for. */
   discovery?: Discovery | undefined
 }
@@ -59,11 +54,9 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   const absolute = absolutePath(options.runtime, path)
   const file = skillFileAt(absolute)
   if (file === undefined) {
-    throw new SkillNotFoundError({
-      code: 'skill-not-found',
-      message: `There is no skill at ${absolute}.`,
-      hint: 'Give a directory that holds a SKILL.md, or the SKILL.md itself.',
-    })
+    const message = `There is no skill at ${absolute}.`
+    const hint = 'Give a directory that holds a SKILL.md, or the SKILL.md itself.'
+    throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })
   }
   const { policy } = trustPolicy(options)
   const directory = dirname(file)
@@ -108,12 +101,9 @@ function lookAt(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    throw new SkillNotFoundError({
-      code: 'skill-unreadable',
-      message: `${path} cannot be read: ${lookProblem(error) ?? 'it is not there'}.`,
-      hint: 'Make it readable, fix or remove the link, or name another path.',
-      cause: error,
-    })
+    const message = `${path} cannot be read: ${lookProblem(error) ?? 'it is not there'}.`
+    const hint = 'Make it readable, fix or remove the link, or name another path.'
+    throw new SkillNotFoundError({ code: 'skill-unreadable', message, hint, cause: error })
   }
 }
 
@@ -136,11 +126,10 @@ export function selectSkill(discovery: Discovery, reference: string): SkillInfo 
     info.name === name && (scope === undefined || info.scope === scope)
   const contested = discovery.conflicts.filter(matches)
   if (contested.length > 0) {
-    throw new SkillConflictError({
-      code: 'skill-conflict',
-      message: `Two different skills in one place are called ${name}: ${contested.map(({ path }) => path).join(' and ')}.`,
-      hint: 'Rename one of them, or give the path of the one you mean.',
-    })
+    const paths = contested.map(({ path }) => path).join(' and ')
+    const message = `Two different skills in one place are called ${name}: ${paths}.`
+    const hint = 'Rename one of them, or give the path of the one you mean.'
+    throw new SkillConflictError({ code: 'skill-conflict', message, hint })
   }
   const shadowed = scope === undefined ? [] : discovery.shadowed
   const found = [...discovery.skills, ...shadowed].find(matches)
@@ -164,12 +153,9 @@ export function skillNotFound(
   // It may lie where nobody could look.
   const diagnostics = discovery.diagnostics.filter(({ code }) => code === 'directory-unreadable')
   const looked = places.length === 0 ? '' : ` Looked in ${places.join(', ')}.`
-  return new SkillNotFoundError({
-    code: 'skill-not-found',
-    message: `There is no skill named ${reference}.`,
-    hint: `${suggestion}List skills with: skillrail list.${looked}`,
-    diagnostics,
-  })
+  const message = `There is no skill named ${reference}.`
+  const hint = `${suggestion}List skills with: skillrail list.${looked}`
+  return new SkillNotFoundError({ code: 'skill-not-found', message, hint, diagnostics })
 }
 
 /** The error for a skill that a search found and could not use. */
@@ -181,9 +167,8 @@ function brokenSkill({ name, path, diagnostics }: BrokenSkill): SkillError {
     hint: `skillrail validate ${path} shows the errors.`,
     diagnostics,
   }
-  return first?.code.startsWith('file-') === true
-    ? new SkillLoadError(facts)
-    : new SkillParseError(facts)
+  const isFile = first?.code.startsWith('file-') === true
+  return isFile ? new SkillLoadError(facts) : new SkillParseError(facts)
 }
 
 function splitReference(reference: string): { scope: SkillScope | undefined; name: string } {
@@ -200,27 +185,20 @@ function splitReference(reference: string): { scope: SkillScope | undefined; nam
 export function loadSkill(info: SkillInfo): Skill {
   const { name, path } = info
   const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
+  if (!reading.ok && reading.code === 'file-missing') {
+    const message = `Skill ${name} was found in ${info.source}, but ${path} does not exist any more.`
+    const hint = 'List skills with: skillrail list.'
+    throw new SkillNotFoundError({ code: 'skill-gone', message, hint })
+  }
   if (!reading.ok) {
-    if (reading.code === 'file-missing') {
-      throw new SkillNotFoundError({
-        code: 'skill-gone',
-        message: `Skill ${name} was found in ${info.source}, but ${path} does not exist any more.`,
-        hint: 'List skills with: skillrail list.',
-      })
-    }
-    throw new SkillLoadError({
-      code: reading.code,
-      message: `Skill ${name} cannot be loaded: ${reading.message}.`,
-    })
+    const message = `Skill ${name} cannot be loaded: ${reading.message}.`
+    throw new SkillLoadError({ code: reading.code, message })
   }
   const { skill, diagnostics } = parseSkill(reading.text, { path })
   if (skill === undefined) {
-    throw new SkillParseError({
-      code: 'skill-unusable',
-      message: `Skill ${name} cannot be used any more: its frontmatter has changed and is broken.`,
-      hint: `skillrail validate ${path} shows the errors.`,
-      diagnostics,
-    })
+    const message = `Skill ${name} cannot be used any more: its frontmatter has changed and is broken.`
+    const hint = `skillrail validate ${path} shows the errors.`
+    throw new SkillParseError({ code: 'skill-unusable', message, hint, diagnostics })
   }
   refuseSelfReference(info, skill)
   return {
@@ -239,12 +217,9 @@ function refuseSelfReference({ name, path }: SkillInfo, { fields, body }: SkillD
   )
   if (declared.length === 0 && link === undefined) return
   const how = declared[0]?.message ?? 'its body links to its own SKILL.md'
-  throw new SkillLoadError({
-    code: selfReferenceCode,
-    message: `Skill ${name} refers to itself: ${how} (${path}).`,
-    hint: 'Remove the reference: following it would never come to an end.',
-    diagnostics: declared,
-  })
+  const message = `Skill ${name} refers to itself: ${how} (${path}).`
+  const hint = 'Remove the reference: following it would never come to an end.'
+  throw new SkillLoadError({ code: selfReferenceCode, message, hint, diagnostics: declared })
 }
 
 /** More than any skill has: a file of this size is refused without being read. */
@@ -252,6 +227,10 @@ const maxValidatedBytes = 8 * 1024 * 1024
 
 /** Validates the skill in a directory, or of a `SKILL.md`. What cannot be read is a finding too. */
 export function validateSkillAt(path: string): Validation {
+  const refused = (at: string, code: string, message: string): Validation => {
+    const diagnostics = [{ code, severity: 'error', message, path: at } as const]
+    return { name: undefined, valid: false, diagnostics }
+  }
   const file = skillFileAt(path)
   if (file === undefined) {
     return refused(path, 'skill-file-missing', `there is no SKILL.md at ${path}`)
@@ -259,17 +238,6 @@ export function validateSkillAt(path: string): Validation {
   const reading = readRegularFile(file, { maxBytes: maxValidatedBytes })
   if (!reading.ok) return refused(file, reading.code, reading.message)
   const directory = dirname(file)
-  return validateSkill(reading.text, {
-    path: file,
-    directoryName: basename(directory),
-    files: listSkillFiles(directory),
-  })
-}
-
-function refused(path: string, code: string, message: string): Validation {
-  return {
-    name: undefined,
-    valid: false,
-    diagnostics: [{ code, severity: 'error', message, path }],
-  }
+  const files = listSkillFiles(directory)
+  return validateSkill(reading.text, { path: file, directoryName: basename(directory), files })
 }

@@ -183,9 +183,7 @@ export class SkillManager {
     const effects = Array.from(this.#active.values(), (activation) => activation.effects)
     return {
       preApproved: effects.flatMap(({ preApproved }) => preApproved),
-      narrowedTo: effects.flatMap(({ narrowedTo }) =>
-        narrowedTo === undefined ? [] : [narrowedTo],
-      ),
+      narrowedTo: effects.flatMap(({ narrowedTo }) => (narrowedTo ? [narrowedTo] : [])),
     }
   }
 
@@ -202,11 +200,9 @@ export class SkillManager {
     const own = this.#tools.get(skill) ?? new Map<string, SkillTool>()
     const known = own.get(tool.name)
     if (known !== undefined && known !== tool) {
-      throw new SkillConflictError({
-        code: 'tool-conflict',
-        message: `Skill ${skill} already has a tool called ${tool.name}.`,
-        hint: 'Choose another name, or take the first one away with deregisterTool.',
-      })
+      const message = `Skill ${skill} already has a tool called ${tool.name}.`
+      const hint = 'Choose another name, or take the first one away with deregisterTool.'
+      throw new SkillConflictError({ code: 'tool-conflict', message, hint })
     }
     this.#tools.set(skill, own.set(tool.name, tool))
   }
@@ -259,8 +255,7 @@ export class SkillManager {
     const skill = await this.get(name)
     if (skill !== undefined) return skill
     const places = skillLocations(this.#options.runtime, this.#options)
-    throw skillNotFound(this.#registry.current(), name, [
-      ...new Set(places.map((place) => place.directory)),
-    ])
+    const directories = new Set(places.map((place) => place.directory))
+    throw skillNotFound(this.#registry.current(), name, [...directories])
   }
 }

@@ -30,11 +30,9 @@ export class SkillRegistry {
     const known = this.#registered.get(name)
     if (known !== undefined && !this.#isSame(known, info, skill)) {
       const [first, second] = [known, info].map(({ path }) => path || 'made in code')
-      throw new SkillConflictError({
-        code: 'skill-conflict',
-        message: `A different skill called ${name} is registered already (${first}); ${second} cannot be added.`,
-        hint: 'Deregister the first one, or give the second one another name.',
-      })
+      const message = `A different skill called ${name} is registered already (${first}); ${second} cannot be added.`
+      const hint = 'Deregister the first one, or give the second one another name.'
+      throw new SkillConflictError({ code: 'skill-conflict', message, hint })
     }
     this.#registered.set(name, info)
     if (skill !== undefined && info.scope === 'code') this.#inCode.set(name, skill)
@@ -98,27 +96,24 @@ export interface SkillDefinition extends Partial<Omit<SkillFields, 'name' | 'des
 export function defineSkill(definition: SkillDefinition): Skill {
   const { name, description, body, ...fields } = definition
   refuseInvalid(name, description)
-  return {
-    info: {
-      name,
-      description,
-      path: '',
-      directory: '',
-      realDirectory: '',
-      scope: 'code',
-      source: 'code',
-      trustLevel: 'trusted',
-      fields: { ...noFields, ...fields, name, description },
-      size: Buffer.byteLength(body),
-      mtimeMs: 0,
-      tokens: { metadata: estimateTokens(name + description), body: estimateTokens(body) },
-      shadows: [],
-      diagnostics: [],
-    },
-    body,
-    digest: sha256(JSON.stringify([name, description, body])),
-    resources: { files: [], truncated: false },
+  const info: SkillInfo = {
+    name,
+    description,
+    path: '',
+    directory: '',
+    realDirectory: '',
+    scope: 'code',
+    source: 'code',
+    trustLevel: 'trusted',
+    fields: { ...noFields, ...fields, name, description },
+    size: Buffer.byteLength(body),
+    mtimeMs: 0,
+    tokens: { metadata: estimateTokens(name + description), body: estimateTokens(body) },
+    shadows: [],
+    diagnostics: [],
   }
+  const digest = sha256(JSON.stringify([name, description, body]))
+  return { info, body, digest, resources: { files: [], truncated: false } }
 }
 
 /** A program that makes skills can be told at once what a file is only warned about. */
@@ -126,16 +121,14 @@ function refuseInvalid(name: string, description: string): void {
   const isName = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) && name.length <= 64
   const isDescription = description.trim() !== '' && Array.from(description).length <= 1024
   if (isName && isDescription) return
-  const shown = JSON.stringify(name)
+  const aboutName = `the name ${JSON.stringify(name)} must be 1 to 64 of a-z, 0-9 and single hyphens`
   const wrong = [
-    ...(isName ? [] : [`the name ${shown} must be 1 to 64 of a-z, 0-9 and single hyphens`]),
+    ...(isName ? [] : [aboutName]),
     ...(isDescription ? [] : ['the description must have 1 to 1024 characters']),
   ]
-  throw new SkillValidationError({
-    code: 'skill-definition',
-    message: `The skill cannot be defined: ${wrong.join('; ')}.`,
-    hint: 'https://agentskills.io/specification has the rules.',
-  })
+  const message = `The skill cannot be defined: ${wrong.join('; ')}.`
+  const hint = 'https://agentskills.io/specification has the rules.'
+  throw new SkillValidationError({ code: 'skill-definition', message, hint })
 }
 
 /** A tool that a program adds to a skill; it is offered while the skill is active. */

@@ -10,12 +10,6 @@ export interface Candidate {
   place: string
 }
 
-interface ResolvedNames {
-  skills: SkillInfo[]
-  shadowed: SkillInfo[]
-  conflicts: SkillInfo[]
-}
-
 /**
  * Decides who has each name. Candidates come in order of precedence. The first one wins, except that
  * an untrusted skill never hides a trusted one; of two different ones in one place neither wins. One
@@ -25,7 +19,7 @@ interface ResolvedNames {
 export function resolveNames(
   candidates: readonly Candidate[],
   isSame: (a: SkillInfo, b: SkillInfo) => boolean = sameContent,
-): ResolvedNames {
+): { skills: SkillInfo[]; shadowed: SkillInfo[]; conflicts: SkillInfo[] } {
   const shadowed: SkillInfo[] = []
   const conflicts: SkillInfo[] = []
   const winners = new Map<SkillInfo, SkillInfo>()
@@ -87,20 +81,18 @@ function withCaseWarnings(skills: SkillInfo[]): SkillInfo[] {
   if (skills.every(({ name }) => name === name.toLowerCase())) return skills
   const folded = Map.groupBy(skills, ({ name }) => name.toLowerCase())
   return skills.map((info) => {
-    const twin = folded.get(info.name.toLowerCase())?.find((other) => other !== info)
+    const { name, path, diagnostics } = info
+    const twin = folded.get(name.toLowerCase())?.find((other) => other !== info)
     if (twin === undefined) return info
-    return { ...info, diagnostics: [...info.diagnostics, caseDiagnostic(info, twin)] }
+    const finding: Diagnostic = {
+      code: 'name-differs-in-case',
+      severity: 'warning',
+      message: `the name ${name} differs from ${twin.name} (${twin.path}) only in case; some clients take them for one`,
+      path,
+      hint: 'Rename one of them.',
+    }
+    return { ...info, diagnostics: [...diagnostics, finding] }
   })
-}
-
-function caseDiagnostic(info: SkillInfo, twin: SkillInfo): Diagnostic {
-  return {
-    code: 'name-differs-in-case',
-    severity: 'warning',
-    message: `the name ${info.name} differs from ${twin.name} (${twin.path}) only in case; some clients take them for one`,
-    path: info.path,
-    hint: 'Rename one of them.',
-  }
 }
 
 /** Whether two skills are copies of each other: the same bytes in their `SKILL.md`. */

@@ -23,17 +23,13 @@ export function listSkillFiles(directory: string): SkillFile[] {
 
 /** The files without the `SKILL.md` and without skills inside this one, at most `limit`. */
 export function listResources(directory: string, limit = 500): ResourceTree {
-  const files: SkillFile[] = []
-  let truncated = false
+  const found: SkillFile[] = []
   for (const file of walkFiles(directory, false)) {
-    if (isSkillFile(file.path)) continue
-    if (files.length === limit) {
-      truncated = true
-      break
-    }
-    files.push(file)
+    if (!isSkillFile(file.path)) found.push(file)
+    if (found.length > limit) break
   }
-  return { files: files.toSorted((a, b) => compareText(a.path, b.path)), truncated }
+  const files = found.slice(0, limit).toSorted((a, b) => compareText(a.path, b.path))
+  return { files, truncated: found.length > limit }
 }
 
 /** Shallowest first, so that a bound cuts off the deepest files. */
@@ -46,12 +42,8 @@ function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFi
       if (parent !== '' && !nestedSkills && entries.some(({ name }) => isSkillFile(name))) continue
       for (const entry of entries) {
         const path = parent === '' ? entry.name : `${parent}/${entry.name}`
-        if (entry.isDirectory()) {
-          if (!closed(parent, entry.name)) next.push(path)
-          continue
-        }
-        if (isLeftBehind(entry.name)) continue
-        const file = fileOf(directory, path, entry)
+        if (entry.isDirectory() && !closed(parent, entry.name)) next.push(path)
+        const file = isLeftBehind(entry.name) ? undefined : fileOf(directory, path, entry)
         if (file !== undefined) yield file
       }
     }
@@ -66,9 +58,8 @@ function closed(parent: string, name: string): boolean {
 
 function entriesOf(directory: string): Dirent[] {
   try {
-    return readdirSync(directory, { withFileTypes: true }).toSorted((a, b) =>
-      compareText(a.name, b.name),
-    )
+    const entries = readdirSync(directory, { withFileTypes: true })
+    return entries.toSorted((a, b) => compareText(a.name, b.name))
   } catch {
     return []
   }
@@ -130,30 +121,17 @@ export interface Resource {
  */
 export function readSkillResource({ name, directory }: SkillInfo, path: string): Resource {
   if (directory === '') {
-    throw new SkillLoadError({
-      code: 'path-missing',
-      message: `Skill ${name} exists only in code and has no files; ${path} cannot be read.`,
-    })
+    const message = `Skill ${name} exists only in code and has no files; ${path} cannot be read.`
+    throw new SkillLoadError({ code: 'path-missing', message })
   }
   const resolved = resolveInside(directory, path)
-  if (!resolved.ok) throw refused(name, path, resolved)
-  const reading = readRegularFile(resolved.path, {
-    maxBytes: maxResourceBytes,
-    // The path is real: a link there now was put there since it was checked.
-    followSymlinks: false,
-  })
-  if (!reading.ok) throw refused(name, path, reading)
-  return { path, text: reading.text, size: reading.size }
-}
-
-function refused(
-  skill: string,
-  path: string,
-  { code, message }: { code: string; message: string },
-): SkillLoadError {
-  return new SkillLoadError({
-    code,
-    message: `Resource ${path} of skill ${skill} cannot be read: ${message}.`,
+  // The resolved path is real: a link there now was put there since it was checked.
+  const options = { maxBytes: maxResourceBytes, followSymlinks: false }
+  const reading = resolved.ok ? readRegularFile(resolved.path, options) : resolved
+  if (reading.ok) return { path, text: reading.text, size: reading.size }
+  throw new SkillLoadError({
+    code: reading.code,
+    message: `Resource ${path} of skill ${name} cannot be read: ${reading.message}.`,
     hint: 'A skill can read only files in its own directory; skillrail show lists them.',
   })
 }

@@ -4,16 +4,12 @@ import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, messageOf, systemCode } from '../core/errors.ts'
 import { realPathOf } from '../core/read-files.ts'
 
-/** How far a search goes that nobody pointed at a directory for. */
-export interface WalkLimits {
-  /** Levels below the root. */
-  depth: number
-  /** Directories that hold no skill. */
-  directories: number
-}
-
-/** What the client guide of the standard recommends as an upper bound. */
-export const walkLimits: WalkLimits = { depth: 6, directories: 2000 }
+/**
+ * Levels below the root, and directories that hold no skill: what the client guide of the standard
+ * recommends as an upper bound for a search that nobody pointed at a directory for.
+ */
+export const walkLimits = { depth: 6, directories: 2000 }
+type WalkLimits = typeof walkLimits
 
 export interface WalkOptions {
   /** Default: none, for a directory that a user named. */
@@ -43,9 +39,6 @@ export interface FoundSkillFile {
  * The skill files below a directory, which may also be a skill itself or a `SKILL.md`: shallowest
  * first, then in code-point order. A skill may lie inside another one, though not in its `scripts`,
  * `references` or `assets`.
- *
- * @example
- * for (const { path } of findSkillFiles('skills')) console.log(path)
  */
 export function* findSkillFiles(
   root: string,
@@ -138,23 +131,16 @@ const hints = {
 } as const satisfies Record<ListingProblem['code'], string | undefined>
 
 function brokenLink(path: string): Diagnostic {
-  return {
-    code: 'link-broken',
-    severity: 'warning',
-    message: 'the symbolic link leads nowhere or in a circle',
-    path,
-    hint: 'Remove the link, or restore what it pointed to.',
-  }
+  const message = 'the symbolic link leads nowhere or in a circle'
+  const hint = 'Remove the link, or restore what it pointed to.'
+  return { code: 'link-broken', severity: 'warning', message, path, hint }
 }
 
-function limitDiagnostic(path: string, limits: WalkLimits): Diagnostic {
-  return {
-    code: 'search-limit',
-    severity: 'warning',
-    message: `the search stopped after ${limits.directories} directories without a skill; there may be more skills`,
-    path,
-    hint: 'Move what is not a skill elsewhere, or name the directories with skills in `skills.paths`.',
-  }
+function limitDiagnostic(path: string, { directories }: WalkLimits): Diagnostic {
+  const message = `the search stopped after ${directories} directories without a skill; there may be more skills`
+  const hint =
+    'Move what is not a skill elsewhere, or name the directories with skills in `skills.paths`.'
+  return { code: 'search-limit', severity: 'warning', message, path, hint }
 }
 
 export interface Listing {
@@ -184,35 +170,28 @@ export function readListing(directory: string): Listing {
   try {
     return listingOf(readdirSync(directory, { withFileTypes: true }))
   } catch (error) {
-    const problem: ListingProblem =
-      systemCode(error) === 'ENOENT'
-        ? { code: 'directory-missing', name: '', message: 'the directory does not exist' }
-        : {
-            code: 'directory-unreadable',
-            name: '',
-            message: `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`,
-          }
+    const isMissing = systemCode(error) === 'ENOENT'
+    const why = `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`
+    const message = isMissing ? 'the directory does not exist' : why
+    const code = isMissing ? 'directory-missing' : 'directory-unreadable'
+    const problem: ListingProblem = { code, name: '', message }
     return { skillFile: undefined, directories: [], links: [], problem }
   }
 }
 
 function listingOf(entries: readonly Dirent[]): Listing {
-  const file =
-    entries.find(({ name }) => name === 'SKILL.md') ??
-    entries.find(({ name }) => name === 'skill.md')
+  const named = (wanted: string) => entries.find(({ name }) => name === wanted)
+  const file = named('SKILL.md') ?? named('skill.md')
   const usable = file !== undefined && (file.isFile() || file.isSymbolicLink())
-  const others = entries.filter(
-    (entry) =>
-      entry !== file &&
-      !skippedEverywhere.has(entry.name) &&
-      !(usable && skippedInSkills.has(entry.name)),
-  )
-  const sorted = (found: readonly Dirent[]): string[] =>
-    found.map(({ name }) => name).toSorted(compareText)
+  const isSkipped = ({ name }: Dirent): boolean =>
+    skippedEverywhere.has(name) || (usable && skippedInSkills.has(name))
+  const others = entries.filter((entry) => entry !== file && !isSkipped(entry))
+  const namesOf = (kind: 'isDirectory' | 'isSymbolicLink'): string[] =>
+    others.flatMap((entry) => (entry[kind]() ? [entry.name] : [])).toSorted(compareText)
   return {
     skillFile: usable ? file.name : undefined,
-    directories: sorted(others.filter((entry) => entry.isDirectory())),
-    links: sorted(others.filter((entry) => entry.isSymbolicLink())),
+    directories: namesOf('isDirectory'),
+    links: namesOf('isSymbolicLink'),
     problem: usable ? undefined : problemOf(file, entries),
   }
 }

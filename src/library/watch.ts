@@ -3,11 +3,7 @@ import { compareText } from '../core/diagnostic.ts'
 import type { SkillInfo } from './model.ts'
 
 /** Names of skills that differ from the search before; each in code-point order. */
-export interface SkillChanges {
-  added: readonly string[]
-  removed: readonly string[]
-  changed: readonly string[]
-}
+export type SkillChanges = Readonly<Record<'added' | 'removed' | 'changed', readonly string[]>>
 
 export type WatchListener = (changes: SkillChanges) => void
 
@@ -51,12 +47,9 @@ export function watchSkills(options: WatchSkillsOptions): SkillWatcher {
       const watcher = watchers.get(directory) ?? tryWatch(directory, soon)
       if (watcher !== undefined) watchers.set(directory, watcher)
     }
-    return new Map(
-      skills.map(({ name, path, size, mtimeMs, trustLevel }) => [
-        name,
-        [path, size, mtimeMs, trustLevel].join('\0'),
-      ]),
-    )
+    const stateOf = ({ path, size, mtimeMs, trustLevel }: SkillInfo): string =>
+      [path, size, mtimeMs, trustLevel].join('\0')
+    return new Map(skills.map((skill) => [skill.name, stateOf(skill)]))
   }
   let known = look()
   const refresh = (): void => {
@@ -94,11 +87,10 @@ function changesBetween(
   after: ReadonlyMap<string, string>,
 ): SkillChanges {
   const names = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareText)
+  const kept = names.filter((name) => before.has(name) && after.has(name))
   return {
     added: names.filter((name) => !before.has(name)),
     removed: names.filter((name) => !after.has(name)),
-    changed: names.filter(
-      (name) => before.has(name) && after.has(name) && before.get(name) !== after.get(name),
-    ),
+    changed: kept.filter((name) => before.get(name) !== after.get(name)),
   }
 }

@@ -10,7 +10,7 @@ import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { findSkill, isPath } from '../../library/find-skill.ts'
 import { SkillNotFoundError } from '../../skill/errors.ts'
 import { auditSkill } from '../audit-skill.ts'
-import type { AuditFinding, OtherSkill, SkillAudit } from '../findings.ts'
+import type { AuditFinding, SkillAudit } from '../findings.ts'
 import { findSkillFolders } from '../read-tree.ts'
 import { auditRules } from '../rules.ts'
 
@@ -96,22 +96,15 @@ function summaryOf(skills: readonly AuditedSkill[]): AuditResult['summary'] {
   return { audited: skills.length, errors, warnings, facts }
 }
 
-interface AuditTargets {
-  /** As they are shown, absolute; by real path. */
-  directories: ReadonlyMap<string, string>
-  others: readonly OtherSkill[]
-  diagnostics: readonly Diagnostic[]
-}
-
 /**
  * The skills that are named, or all that are installed: also those that are shadowed, in conflict
- * or broken. A folder gives every skill below it.
+ * or broken. A folder gives every skill below it. `directories`: as they are shown, by real path.
  * @throws {SkillNotFoundError} if a name or path leads to no skill.
  */
 function auditTargets(
   { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
   references: readonly string[],
-): AuditTargets {
+) {
   const options = discoverOptionsFrom(runtime, settings)
   const discovery = discoverSkills(options)
   const installed = [...discovery.skills, ...discovery.shadowed, ...discovery.conflicts]
@@ -128,11 +121,9 @@ function auditTargets(
     // A link that a user named is followed; those below it are not.
     const found = isDirectory(path) ? findSkillFolders(path) : undefined
     if (found === undefined || found.directories.length === 0) {
-      throw new SkillNotFoundError({
-        code: 'skill-not-found',
-        message: `There is no skill at ${reference}, nor in a folder below it.`,
-        hint: 'Give a name, a directory that holds a SKILL.md, or a folder with skills.',
-      })
+      const message = `There is no skill at ${reference}, nor in a folder below it.`
+      const hint = 'Give a name, a directory that holds a SKILL.md, or a folder with skills.'
+      throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })
     }
     diagnostics.push(...found.diagnostics)
     return found.directories

@@ -69,7 +69,7 @@ export const command = defineCommand<IndexResult>()({
     const targets = isWanted ? indexTargets(context.runtime.cwd, write) : []
     const files = targets.map((path): ReportedFile => {
       const file = isAbsolute(path) ? path : resolve(context.runtime.cwd, path)
-      const { before, after, problem } = planFile(file, text)
+      const { before, text: after, problem } = planFile(file, text)
       if (problem !== undefined) return { path, state: 'broken', problem }
       if (after === before) return { path, state: 'current' }
       if (dryRun) return { path, state: 'stale', diff: unifiedDiff(path, before, after) }
@@ -104,18 +104,13 @@ function indexTargets(cwd: string, named: true | readonly string[] | undefined):
 
 const mostBytes = 4 * 1024 * 1024
 
-function planFile(
-  file: string,
-  block: string,
-): { before: string; after: string; problem?: string | undefined } {
+function planFile(file: string, block: string) {
   const reading = readRegularFile(file, { maxBytes: mostBytes })
-  if (!reading.ok && reading.code !== 'file-missing') {
-    return { before: '', after: '', problem: reading.message }
-  }
   const before = reading.ok ? reading.text : ''
-  const written = writeBlock(before, block, tierZeroMarkers)
-  if ('problem' in written) return { before, after: before, problem: written.problem }
-  return { before, after: written.text }
+  if (!reading.ok && reading.code !== 'file-missing') {
+    return { before, problem: reading.message, text: before }
+  }
+  return { before, problem: undefined, text: before, ...writeBlock(before, block, tierZeroMarkers) }
 }
 
 function writeThroughLink(file: string, text: string): void {

@@ -17,12 +17,7 @@ interface ListResult {
   heldBack: number
 }
 
-interface ListedSkill extends Pick<
-  SkillInfo,
-  'name' | 'description' | 'path' | 'scope' | 'tokens' | 'diagnostics'
-> {
-  trust: SkillInfo['trustLevel']
-  shadows?: readonly string[] | undefined
+interface ListedSkill extends ReturnType<typeof listed> {
   /** The skill that is used instead. */
   shadowedBy?: string | undefined
   /** Whether another skill has its name, so that neither is used, or one that is used instead. */
@@ -49,7 +44,9 @@ export const command = defineCommand<ListResult>()({
   run: async (context, values) => listSkills(context, values),
   render: (result, screen) => (isEmpty(result) ? '' : screen.table(tableRows(result, screen))),
   notes(result, { verbose }): readonly Note[] {
-    const found = [...result.diagnostics, ...result.skills.flatMap(ownDiagnostics)]
+    // Those of a shadowed skill are for `--json`.
+    const own = result.skills.filter(({ standing }) => standing !== 'shadowed')
+    const found = [...result.diagnostics, ...own.flatMap(({ diagnostics }) => diagnostics)]
     const shown = found.filter(
       ({ severity }) => severity === 'error' || (severity === 'warning' && verbose),
     )
@@ -105,27 +102,14 @@ export function listSkills(
   }
 }
 
-function listed(info: SkillInfo): ListedSkill {
-  const { name, description, path, scope, trustLevel, tokens, shadows, diagnostics } = info
-  return {
-    name,
-    description,
-    path,
-    scope,
-    trust: trustLevel,
-    tokens,
-    shadows: shadows.length > 0 ? shadows : undefined,
-    diagnostics,
-  }
+function listed(info: SkillInfo) {
+  const { name, description, path, scope, trustLevel: trust, tokens, diagnostics } = info
+  const shadows = info.shadows.length > 0 ? info.shadows : undefined
+  return { name, description, path, scope, trust, tokens, shadows, diagnostics }
 }
 
 function isEmpty({ skills, broken }: ListResult): boolean {
   return skills.length + broken.length === 0
-}
-
-/** Those of a shadowed skill are for `--json`. */
-function ownDiagnostics({ standing, diagnostics }: ListedSkill): readonly Diagnostic[] {
-  return standing === 'shadowed' ? [] : diagnostics
 }
 
 function summary({ skills, broken, shadowed, heldBack }: ListResult, warnings: number): string {
@@ -157,26 +141,25 @@ function tableRows(result: ListResult, { width, style }: Screen): string[][] {
   const tokenWidth = longest(3)
   const fixed = nameWidth + 'project'.length + 'untrusted'.length + tokenWidth + 8
   const noteWidth = width - fixed
-  const cellsOf = ([name, scope, trust, tokens, note]: Row): string[] => [
-    cell(name, nameWidth),
-    ...(width >= fixed ? [scope] : []),
-    trust,
-    tokens.padStart(tokenWidth),
-    ...(noteWidth >= 16 ? [cell(note, noteWidth)] : []),
-  ]
-  const coloured = rows.map(([name, scope, trust, tokens, note]): Row => {
-    const colour = colours.get(trust)
-    return [name, scope, colour === undefined ? trust : style(colour, trust), tokens, note]
-  })
-  return [cellsOf(head).map((text) => style('dim', text)), ...coloured.map(cellsOf)]
+  const cellsOf = ([name, scope, trust, tokens, note]: Row): string[] => {
+    const colour = colours[trust]
+    return [
+      cell(name, nameWidth),
+      ...(width >= fixed ? [scope] : []),
+      colour === undefined ? trust : style(colour, trust),
+      tokens.padStart(tokenWidth),
+      ...(noteWidth >= 16 ? [cell(note, noteWidth)] : []),
+    ]
+  }
+  return [cellsOf(head).map((text) => style('dim', text)), ...rows.map(cellsOf)]
 }
 
-const colours: ReadonlyMap<string, 'green' | 'yellow' | 'red'> = new Map([
-  ['trusted', 'green'],
-  ['untrusted', 'yellow'],
-  ['broken', 'red'],
-  ['conflict', 'red'],
-])
+const colours: Readonly<Record<string, 'green' | 'yellow' | 'red' | undefined>> = {
+  trusted: 'green',
+  untrusted: 'yellow',
+  broken: 'red',
+  conflict: 'red',
+}
 
 /** Skills, conflicts, broken ones, and with `--all` the shadowed ones. */
 function rowsOf({ skills, broken }: ListResult): Row[] {

@@ -5,11 +5,8 @@ import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
 import { findSkill } from '../find-skill.ts'
 import type { SkillInfo } from '../model.ts'
 
-interface PromptResult {
-  skills: readonly CatalogEntry[]
-  /** Names that did not fit into the budget. */
-  omitted: readonly string[]
-}
+/** `omitted`: names that did not fit into the budget. */
+type PromptResult = { skills: readonly CatalogEntry[]; omitted: readonly string[] }
 
 export const command = defineCommand<PromptResult>()({
   arguments: {

@@ -10,14 +10,7 @@ import { currentTrust, type DiscoverOptions, discoverOptionsFrom } from '../disc
 import { findSkill, loadSkill } from '../find-skill.ts'
 import { maxSkillBytes, type SkillInfo } from '../model.ts'
 
-/** What is known about one skill. */
-export interface ShownSkill extends Omit<SkillInfo, 'trustLevel' | 'size' | 'mtimeMs'> {
-  trust: string
-  trustReason: string
-  digest: string
-  resources: readonly SkillFile[]
-  resourcesTruncated: boolean
-}
+export type ShownSkill = ReturnType<typeof showSkill>
 
 /** With `--body` and `--raw` only the text. */
 type ShowResult = ShownSkill | { body: string } | { text: string }
@@ -54,19 +47,13 @@ export const command = defineCommand<ShowResult>()({
 })
 
 /** Reads a skill and compares it with what was accepted. */
-export function showSkill(known: SkillInfo, options: DiscoverOptions): ShownSkill {
+export function showSkill(known: SkillInfo, options: DiscoverOptions) {
   const { info, digest, resources } = loadSkill(known)
-  const { level, reason } = currentTrust(info, options)
-  const { trustLevel: _trustLevel, size: _size, mtimeMs: _mtimeMs, fields, ...facts } = info
-  return {
-    ...facts,
-    trust: level,
-    trustReason: reason,
-    digest,
-    fields: { ...fields, metadata: { ...fields.metadata } },
-    resources: resources.files,
-    resourcesTruncated: resources.truncated,
-  }
+  const { level: trust, reason: trustReason } = currentTrust(info, options)
+  const { trustLevel: _trustLevel, size: _size, mtimeMs: _mtimeMs, ...facts } = info
+  const fields = { ...info.fields, metadata: { ...info.fields.metadata } }
+  const { files, truncated: resourcesTruncated } = resources
+  return { ...facts, trust, trustReason, digest, fields, resources: files, resourcesTruncated }
 }
 
 function rawText(path: string): string {
@@ -160,21 +147,15 @@ function chainFacts(chain: ChainDeclaration | undefined): SkillFact[] {
   ]
 }
 
-interface TreeFile {
-  names: readonly string[]
-  note: string
-}
+type TreeFile = { names: readonly string[]; note: string }
 
 /** Files as a tree, one line each, with sizes. */
 function fileTree(files: readonly SkillFile[], truncated: boolean): string[] {
-  const lines = treeLines(
-    files.map(({ path, size, executable }) => {
-      const run = executable && process.platform !== 'win32' ? ', executable' : ''
-      return { names: path.split('/'), note: bytes(size) + run }
-    }),
-    '',
-  )
-  return truncated ? [...lines, '… and more'] : lines
+  const rows = files.map(({ path, size, executable }) => {
+    const run = executable && process.platform !== 'win32' ? ', executable' : ''
+    return { names: path.split('/'), note: bytes(size) + run }
+  })
+  return [...treeLines(rows, ''), ...(truncated ? ['… and more'] : [])]
 }
 
 function treeLines(files: readonly TreeFile[], indent: string): string[] {
