@@ -14,7 +14,7 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
     tests: ['test/trust/{lock*,link-digests,outside-skill,removed-while-read}.test.ts'],
   },
   chain: {
-    sources: ['src/chain/policy.ts', 'src/chain/interpreter.ts', 'src/chain/state.ts'],
+    sources: ['src/chain/policy.ts', 'src/chain/attempt.ts', 'src/chain/state.ts'],
     tests: ['test/chain/{interpreter,nested,state,plan}.test.ts'],
   },
   trigger: {

@@ -9,13 +9,28 @@ import type {
   RunResult,
   StepResult,
 } from './engine.ts'
-import type { EngineCore, Entry } from './journal-core.ts'
+import type { EngineCore, Entry } from './journal-engine.ts'
 import { isChain, type PlannedChain, type PlannedStep } from './plan-model.ts'
-import { attemptStatus, skipsAfter, type Stop, stopAfter } from './policy.ts'
-import { type ShownRun, walkResult } from './result.ts'
+import {
+  afterAttempt,
+  type AttemptOutcome,
+  attemptStatus,
+  notStable,
+  skipsAfter,
+  type Stop,
+  stopAfter,
+} from './policy.ts'
+import {
+  cancelledStep,
+  notExecuted,
+  previousOutputs,
+  type ShownRun,
+  signatureOf,
+  stepResult,
+  walkResult,
+} from './step-result.ts'
 import type { RunJournal } from './run-journal.ts'
 import { addOutputs, type ChainState, emptyState } from './state.ts'
-import { cancelledStep, notExecuted, previousOutputs, stepResult } from './step-result.ts'
 
 interface AttemptScope {
   number: number
@@ -39,7 +54,7 @@ interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
   winner: string | undefined
 }
 
-export async function runAttempt(
+async function runAttempt(
   chain: PlannedChain,
   engine: Engine,
   scope: AttemptScope,
@@ -290,4 +305,40 @@ export function whileRunning(journal: RunJournal, result: RunResult, now: number
 
 function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
   return startedAt !== null || steps.some(hasBegun)
+}
+
+/**
+ * Runs a planned chain on an engine: the one place that knows the semantics of a chain. It decides
+ * on values only. `state` is what the parent passes to a nested chain; `prefix` stands before the
+ * keys of its steps.
+ */
+export async function runChain(
+  chain: PlannedChain,
+  engine: Engine,
+  state: ChainState = emptyState,
+  prefix = '',
+): Promise<ChainResult> {
+  const attempts: AttemptResult[] = []
+  const outcomes: AttemptOutcome[] = []
+  for (;;) {
+    const number = attempts.length + 1
+    const { ended, winner, decided, ...attempt } = await runAttempt(chain, engine, {
+      number,
+      prefix,
+      state,
+      runNested: runChain,
+    })
+    attempts.push({ attempt: number, ...attempt })
+    if (ended !== undefined) return { status: attempt.status, attempts, winner, ended }
+    outcomes.push({ status: decided, signature: signatureOf(attempt.steps) })
+    const next = afterAttempt(chain.policy, outcomes)
+    if (next === 'again') continue
+    const error = notStable(chain.policy, outcomes)
+    const last = {
+      attempt: number,
+      ...attempt,
+      ...(error === undefined ? {} : { errors: [error] }),
+    }
+    return { status: next, attempts: [...attempts.slice(0, -1), last], winner }
+  }
 }

@@ -7,7 +7,7 @@ import { systemCode } from '../core/errors.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 
 import type { ApprovalRecord, ChainRecord, GateRecord } from './journal-records.ts'
-import { walkResult } from './result.ts'
+import { walkResult } from './step-result.ts'
 import { readResult } from './run-chain.ts'
 import type { RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'

@@ -1,7 +1,7 @@
 import { sha256 } from '../core/json.ts'
 import { failedOutput } from '../exec/output-protocol.ts'
 import type { Outcome } from './engine.ts'
-import type { EngineCore, Entry } from './journal-core.ts'
+import type { EngineCore, Entry } from './journal-engine.ts'
 import type { ApprovalRecord } from './journal-records.ts'
 import type { ChainState } from './state.ts'
 

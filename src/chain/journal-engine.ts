@@ -1,15 +1,27 @@
+import type { Runtime } from '../core/runtime.ts'
 import type { StepOutput } from '../exec/output-protocol.ts'
 import { lateReport } from './agent-executor.ts'
 import { noLimit, overdue, timeLimit, type TimeLimit } from './attempt.ts'
-import type { CancelledStep, Ended, Engine, FinishedOutcome, Outcome, Running } from './engine.ts'
+import type {
+  CancelledStep,
+  ChainCall,
+  ChainResult,
+  Ended,
+  Engine,
+  EventListener,
+  FinishedOutcome,
+  Outcome,
+  Running,
+  TaskCall,
+} from './engine.ts'
 import type { StepAnswer } from './executor.ts'
 import { passGate } from './gates.ts'
-import type { Announced, EngineCore, Entry, JournalEngineOptions } from './journal-core.ts'
 import { recordedOutcome } from './journal-records.ts'
-import type { RunJournal } from './run-journal.ts'
+import type { RecordWriter, RunJournal } from './run-journal.ts'
 import { chainOutput, chainWaitsFor } from './step-result.ts'
+import type { StepRunner } from './step-runner.ts'
 
-export interface JournalEngine extends Engine {
+interface JournalEngine extends Engine {
   idle(): Promise<void>
 }
 
@@ -40,7 +52,7 @@ export function createJournalEngine(options: JournalEngineOptions): JournalEngin
   }
 }
 
-export function engineFor(core: EngineCore, scope: AbortSignal): Engine {
+function engineFor(core: EngineCore, scope: AbortSignal): Engine {
   const entries = new Map<string, Entry>()
 
   function announce(announced: Announced): Running {
@@ -386,3 +398,46 @@ function link(scope: AbortSignal, controller: AbortController): () => void {
   scope.addEventListener('abort', abort, { once: true })
   return () => scope.removeEventListener('abort', abort)
 }
+
+interface JournalEngineOptions {
+  journal: RunJournal
+  writer?: RecordWriter | undefined
+  /** Executes steps; undefined for looking only, and where only a decision has to take effect. */
+  runner?: StepRunner | undefined
+  clock: Pick<Runtime, 'now' | 'elapsed'>
+  /** Interrupts the run: what runs is ended and has no result, so that a resume repeats it. */
+  signal?: AbortSignal | undefined
+  onEvent?: EventListener | undefined
+  /** The caller of the run approves every gate in advance. */
+  yesGates?: boolean | undefined
+  defaultTimeoutMs?: number | undefined
+  /** The time-out of a nested chain also counts while no process runs. */
+  countsAbsence?: boolean | undefined
+}
+
+export interface EngineCore extends JournalEngineOptions {
+  interruption: AbortController
+  launched: Set<Promise<void>>
+  /** The journal could not be written: the run stops where it is. */
+  failure: { error: unknown } | undefined
+  /** Position of the next record of a result. */
+  order: number
+  engineFor(scope: AbortSignal): Engine
+}
+
+interface EntryBase {
+  key: string
+  /** Aborted when the chain above is ended. */
+  scope: AbortSignal
+  controller: AbortController
+  outcome: Outcome | undefined
+  order: number
+  ending?: Promise<void> | undefined
+  started?: boolean | undefined
+}
+
+type Announced =
+  | { kind: 'task'; call: TaskCall }
+  | { kind: 'chain'; call: ChainCall; body: (engine: Engine) => Promise<ChainResult> }
+
+export type Entry = EntryBase & Announced

@@ -1,19 +1,25 @@
 import { dirname } from 'node:path'
-import { acquireFileLock } from '../core/file-lock.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { openJournal } from '../core/journal-file.ts'
 import { reasonOf, StateFileError } from '../core/errors.ts'
+import { acquireFileLock } from '../core/file-lock.ts'
+import { openJournal } from '../core/journal-file.ts'
+import { sha256 } from '../core/json.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
-import { sha256 } from '../core/json.ts'
-import { childEnvironment } from '../exec/script.ts'
 import { endOrphans } from '../exec/process-group.ts'
 import { runProcess } from '../exec/process.ts'
-import type { EventListener, RunResult, TaskCall } from './engine.ts'
-import { RunBusyError, RunFilesError, RunStateError } from './errors.ts'
-import { type Executor } from './executor.ts'
+import { childEnvironment } from '../exec/script.ts'
 import { drivenExecutor } from './agent-executor.ts'
-import { runChain } from './interpreter.ts'
+import { runChain } from './attempt.ts'
+import type { EventListener, RunResult, TaskCall } from './engine.ts'
+import {
+  type ChainError,
+  RunBusyError,
+  RunFilesError,
+  RunStateError,
+  RunTrustError,
+} from './errors.ts'
+import type { Executor } from './executor.ts'
 import { createJournalEngine } from './journal-engine.ts'
 import {
   type ChainRecord,
@@ -21,16 +27,15 @@ import {
   journalVersion,
   type RunRecord,
 } from './journal-records.ts'
-import { planChanged } from './plan-changed.ts'
-import { allSteps, type Plan } from './plan-model.ts'
-import { argumentsOf, redactedArguments } from './run-arguments.ts'
+import { allSteps, isChain, type Plan, type PlannedChain, type PlannedStep } from './plan-model.ts'
+import { planDigest } from './plan.ts'
+import { argumentsOf, redactedArguments, type RunLine, runLine } from './run-line.ts'
 import {
   createRecordWriter,
   readRunJournal,
   type RecordWriter,
   type RunJournal,
 } from './run-journal.ts'
-import { type RunLine, runLine } from './run-line.ts'
 import { removeTree, type RunStore } from './run-store.ts'
 import {
   recordOf,
@@ -262,7 +267,7 @@ function isoNow(setup: Pick<RunSetup, 'runtime'>): string {
  * Opens the journal of a run under its lock, for as long as `work` takes. Throws {@link
  * RunBusyError} while another process has it.
  */
-export async function withJournal(
+async function withJournal(
   runId: string,
   { store, onProblem, line = runLine }: Pick<RunSetup, 'store' | 'onProblem' | 'line'>,
   work: (writer: RecordWriter) => Promise<RunResult>,
@@ -293,7 +298,7 @@ export async function withJournal(
 }
 
 /** An error that stops a run where it is, with the command that continues. Any other stays what it is. */
-export function saysHowToGoOn(
+function saysHowToGoOn(
   error: unknown,
   { run }: Pick<RunJournal, 'run'>,
   line: RunLine = runLine,
@@ -307,7 +312,7 @@ export function saysHowToGoOn(
 }
 
 /** A step can delete or change the journal; the run ends all the same. */
-export function journalLost(path: string, runId: string, standing: 'gone' | 'changed'): Diagnostic {
+function journalLost(path: string, runId: string, standing: 'gone' | 'changed'): Diagnostic {
   const isGone = standing === 'gone'
   const what = isGone ? 'deleted or put out of reach' : 'written to or replaced by something else'
   const effect = isGone
@@ -339,5 +344,64 @@ export function cleanUp(runId: string, files: RunFiles, all: boolean): Diagnosti
       path,
       hint: 'A program that a step has left in the background may still write there. Delete them when it has ended.',
     }
+  }
+}
+
+/**
+ * Why a run cannot continue the plan as it is now; undefined where the plan is the same. A change
+ * of trust alone is reported as such. `command` continues the run: `resume`, or `approve` where it
+ * waits.
+ */
+export function planChanged(
+  journal: Pick<RunJournal, 'run' | 'plan' | 'status'>,
+  now: Plan,
+  command: 'resume' | 'approve' = 'resume',
+  line: RunLine = runLine,
+): ChainError | undefined {
+  const { run, plan: before, status } = journal
+  const { runId } = run
+  if (now.digest === before.digest) return undefined
+  // A run that waits on a server keeps the plan that it was given.
+  const isHeld = run.server !== undefined && status === 'waiting'
+  const first = isHeld ? `After ${line('runs cancel', runId)}: ` : ''
+  const force = line('runs resume', runId, ['--force'])
+  if (planDigest(withoutTrust(before.root)) === planDigest(withoutTrust(now.root))) {
+    const trusting = line(`runs ${command}`, runId, ['--trust-workspace'])
+    return trustChanged(runId, before, trusting, `${first}${force}`)
+  }
+  return new RunStateError({
+    code: 'plan-changed',
+    message: `the skills of the run ${runId} were changed since it was planned`,
+    hint: `${first}${line('runs retry', runId)} makes a new run that reuses its successes; ${force} continues with the changed plan.`,
+  })
+}
+
+function trustChanged(runId: string, before: Plan, trusting: string, force: string): RunTrustError {
+  const wasTrusted = isTrusted(before.root)
+  return new RunTrustError({
+    code: 'run-trust-changed',
+    message: wasTrusted
+      ? `the skills of the run ${runId} were trusted when it was planned, and now they are not; nothing in them was changed`
+      : `not all skills of the run ${runId} were trusted when it was planned as they are now; nothing in them was changed`,
+    hint: wasTrusted
+      ? `${trusting} continues as it started; skillrail trust trusts them for good.`
+      : `${force} continues with the skills trusted as they are now.`,
+  })
+}
+
+function isTrusted(step: PlannedStep): boolean {
+  return step.trust === 'trusted' && (!isChain(step) || step.steps.every(isTrusted))
+}
+
+function withoutTrust(chain: PlannedChain): PlannedChain {
+  return {
+    ...chain,
+    trust: 'untrusted',
+    sandboxed: undefined,
+    steps: chain.steps.map((step) =>
+      isChain(step)
+        ? withoutTrust(step)
+        : { ...step, trust: 'untrusted' as const, sandboxed: undefined },
+    ),
   }
 }

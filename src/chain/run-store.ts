@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { acquireFileLock, lockHolder } from '../core/file-lock.ts'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
-import { statusOfRun } from './result.ts'
+import { statusOfRun } from './step-result.ts'
 import { readRunJournal, type RunJournal } from './run-journal.ts'
 
 /** The runs of a project: one journal each below `.skillrail/runs`. */

@@ -1,13 +1,18 @@
+import { lockHolder } from '../core/file-lock.ts'
 import type { StepOutput } from '../exec/output-protocol.ts'
 import type {
+  AttemptResult,
   CancelledStep,
   ChainResult,
   Outcome,
+  RunResult,
+  RunStatus,
   StepResult,
   SuspendedOutcome,
   Suspension,
 } from './engine.ts'
 import type { PlannedStep } from './plan-model.ts'
+import type { RunJournal } from './run-journal.ts'
 import { type PreviousOutput, totalMetrics } from './state.ts'
 
 export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
@@ -106,38 +111,38 @@ export function signatureOf(steps: readonly StepResult[]): string {
   return JSON.stringify(steps.map((step) => outline(step)))
 }
 
-export const suspensions: Record<Suspension, string> = {
+const suspensions: Record<Suspension, string> = {
   approval: 'waits for the approval of a user',
   report: 'waits for its report',
   interrupted: 'the run was interrupted',
 }
 
-export function suspensionReason({ why, chain, overdue }: SuspendedOutcome): string {
+function suspensionReason({ why, chain, overdue }: SuspendedOutcome): string {
   if (overdue !== undefined) return `its time is over: ${overdue.message}`
   if (why !== 'approval' || chain === undefined) return suspensions[why]
   const [inner] = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
   return inner === undefined ? suspensions[why] : `waits for approval of ${inner.step}`
 }
 
-export function waitingLeaves(steps: readonly StepResult[]): StepResult[] {
+function waitingLeaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
     if (step.steps !== undefined) return waitingLeaves(step.steps)
     return step.status === 'waiting' ? [step] : []
   })
 }
 
-export function outline(step: StepResult): unknown[] {
+function outline(step: StepResult): unknown[] {
   const { status, result, errors, steps = [] } = step
   return [step.step, status, result, errors, steps.map((below) => outline(below))]
 }
 
-export function below(chain: ChainResult | undefined): Pick<StepResult, 'steps' | 'attempts'> {
+function below(chain: ChainResult | undefined): Pick<StepResult, 'steps' | 'attempts'> {
   if (chain === undefined) return {}
   const steps = chain.attempts.at(-1)?.steps ?? []
   return chain.attempts.length > 1 ? { steps, attempts: chain.attempts } : { steps }
 }
 
-export function isoTime(milliseconds: number): string {
+function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
@@ -155,4 +160,49 @@ export function countSucceeded(steps: readonly { status: string }[]): string {
   if (steps.length === 0) return 'no steps'
   const succeeded = steps.filter(({ status }) => status === 'success').length
   return `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`
+}
+
+/** A run as it is shown: perhaps while a process executes it. */
+export interface ShownRun extends Omit<RunResult, 'status' | 'attempts'> {
+  status: RunStatus | 'running'
+  attempts: readonly ShownAttempt[]
+}
+
+export interface ShownAttempt extends Omit<AttemptResult, 'status'> {
+  status: RunStatus | 'running'
+}
+
+export function lastAttempt<Attempt extends Pick<AttemptResult, 'steps'>>(result: {
+  attempts: readonly Attempt[]
+}): Attempt | undefined {
+  return result.attempts.at(-1)
+}
+
+export interface WalkedStep {
+  key: string
+  attempt: number
+  step: StepResult
+  leaf: boolean
+}
+
+/** The steps of the attempts that count, level by level: of each chain its last attempt. */
+export function walkResult(result: Pick<ShownRun, 'attempts'>): WalkedStep[] {
+  const last = result.attempts.at(-1)
+  return last === undefined ? [] : resultsBelow(last.steps, '', last.attempt)
+}
+
+function resultsBelow(steps: readonly StepResult[], prefix: string, attempt: number): WalkedStep[] {
+  return steps.flatMap((step) => {
+    const label = step.step.slice(step.step.lastIndexOf('/') + 1)
+    const key = `${prefix}${attempt}:${label}`
+    const walked = { key, attempt, step, leaf: step.steps === undefined }
+    const inner = step.attempts?.at(-1)?.attempt ?? 1
+    return [walked, ...resultsBelow(step.steps ?? [], `${key}/`, inner)]
+  })
+}
+
+/** How a run stands now: `running` while a process holds it, `interrupted` when none does. */
+export function statusOfRun(journal: RunJournal, path: string): RunStatus | 'running' {
+  if (lockHolder(path) !== undefined) return 'running'
+  return journal.status ?? (journal.run.mode === 'stepper' ? 'waiting' : 'interrupted')
 }

@@ -6,7 +6,7 @@ import type { ChainCall, TaskCall } from './engine.ts'
 import { RunFilesError } from './errors.ts'
 import type { Executor, StepAnswer } from './executor.ts'
 import type { PlannedStep } from './plan-model.ts'
-import { secretsIn } from './run-arguments.ts'
+import { secretsIn } from './run-line.ts'
 import {
   lastOutput,
   type Refusal,

@@ -1,8 +1,7 @@
 import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../core/text.ts'
 import type { StepResult, StepResultStatus } from './engine.ts'
 import { saidInside } from './render-plan.ts'
-import { type ShownRun } from './result.ts'
-import { decidingAttempt } from './step-result.ts'
+import { decidingAttempt, type ShownRun } from './step-result.ts'
 
 export type StyleText = (
   format: 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan',

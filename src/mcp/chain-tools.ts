@@ -17,10 +17,9 @@ import { runProgress } from '../chain/commands/run-text.ts'
 import { stepperSetup, stepperResult } from '../chain/commands/stepper.ts'
 import { runNotFound, RunStateError } from '../chain/errors.ts'
 import { allSteps, type Plan } from '../chain/plan-model.ts'
-import { argumentsOf, keepsArguments } from '../chain/run-arguments.ts'
+import { argumentsOf, keepsArguments, type RunLine } from '../chain/run-line.ts'
 import { readResult, type RunSetup } from '../chain/run-chain.ts'
 import type { RunJournal } from '../chain/run-journal.ts'
-import type { RunLine } from '../chain/run-line.ts'
 import {
   continueStepper,
   reportStep,

@@ -1,6 +1,6 @@
 import type { AttemptResult, RunResult, StepResult } from '../chain/engine.ts'
 import { firstFailed, saidOf, statusMarks, stepDuration } from '../chain/timeline.ts'
-import { walkResult } from '../chain/result.ts'
+import { walkResult } from '../chain/step-result.ts'
 import type { RunJournal } from '../chain/run-journal.ts'
 import type { RunLine } from '../chain/run-line.ts'
 import { redactText } from '../core/redact.ts'

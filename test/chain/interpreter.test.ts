@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Engine } from '../../src/chain/engine.ts'
-import { runChain } from '../../src/chain/interpreter.ts'
+import { runChain } from '../../src/chain/attempt.ts'
 import type { StepStatus } from '../../src/exec/output-protocol.ts'
 import type { ChainPolicy } from '../../src/skill/model.ts'
 import { modelRun } from './_model.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { PlannedStep } from '../../src/chain/plan-model.ts'
-import { runChain } from '../../src/chain/interpreter.ts'
+import { runChain } from '../../src/chain/attempt.ts'
 import type { StepResult } from '../../src/chain/engine.ts'
 import type { ChainPolicy } from '../../src/skill/model.ts'
 import { type ModelRun, modelRun } from './_model.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Server } from '../../scripts/restate.mjs'
-import { lookAtWaiting, type Waiting } from '../../src/chain/restate/waiting.ts'
+import { lookAtWaiting, type Waiting } from '../../src/chain/restate/server-journal.ts'
 import { select } from '../../src/chain/restate/client.ts'
 import { runCommand } from '../chain/_command.ts'
 import { makeProject, type TestProject } from '../chain/_project.ts'

@@ -2,9 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OptionSpecs } from '../../core/command.ts'
 import { pointless, UsageError } from '../../core/errors.ts'
 import { cancelRun } from '../decisions.ts'
-import { type NewRun, type Resumption, resumeRun, type RunSetup, startRun } from '../run-chain.ts'
+import {
+  type NewRun,
+  planChanged,
+  resumeRun,
+  type Resumption,
+  type RunSetup,
+  startRun,
+} from '../run-chain.ts'
 import type { Plan } from '../plan-model.ts'
-import { planChanged } from '../plan-changed.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
 import type { RunJournal } from '../run-journal.ts'
 import type { RunLine } from '../run-line.ts'

@@ -1,7 +1,7 @@
 import { type Context, defineCommand } from '../../core/command.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { ApprovalRefusedError } from '../errors.ts'
-import { argumentsOf } from '../run-arguments.ts'
+import { argumentsOf } from '../run-line.ts'
 import type { ChainEvent } from '../engine.ts'
 import { readResult } from '../run-chain.ts'
 import { recordDecision, waitingGate } from '../decisions.ts'

@@ -3,7 +3,7 @@ import type { Progress, Screen } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { columnsOf, cutToColumns, safeLine } from '../../core/text.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
-import { countSucceeded, decidingAttempt } from '../step-result.ts'
+import { countSucceeded, decidingAttempt, lastAttempt, type ShownRun } from '../step-result.ts'
 import {
   duration,
   renderTimeline,
@@ -12,7 +12,6 @@ import {
   stepDuration,
   timeOf,
 } from '../timeline.ts'
-import { lastAttempt, type ShownRun } from '../result.ts'
 import { renderReport, reportFormats } from '../report/reports.ts'
 import type { RunLine } from '../run-line.ts'
 import { stepperAnswer } from '../stepper.ts'

@@ -1,7 +1,7 @@
 import { contradiction } from '../../core/errors.ts'
 import { defineCommand } from '../../core/command.ts'
 import type { ChainEvent } from '../engine.ts'
-import type { ShownRun } from '../result.ts'
+import type { ShownRun } from '../step-result.ts'
 import { confinementOptions } from './confinement.ts'
 import { engineOptions, startOn, wantsServer } from './engine.ts'
 import { executeOptions, executeRun } from './execute.ts'

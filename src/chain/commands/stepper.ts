@@ -4,7 +4,7 @@ import { safeLine } from '../../core/text.ts'
 import { statePart } from '../../exec/agent-clients.ts'
 import type { StepOutput } from '../../exec/output-protocol.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
-import { argumentsOf, holdSecret } from '../run-arguments.ts'
+import { argumentsOf, holdSecret } from '../run-line.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
 import type { ChainState } from '../state.ts'
 import {

@@ -1,7 +1,11 @@
 import { cutToColumns, safeLine, safeText } from '../../core/text.ts'
 import type { ReportedError } from '../../exec/output-protocol.ts'
-import { type ShownAttempt, type ShownRun } from '../result.ts'
-import { countSucceeded, decidingAttempt } from '../step-result.ts'
+import {
+  countSucceeded,
+  decidingAttempt,
+  type ShownAttempt,
+  type ShownRun,
+} from '../step-result.ts'
 import { type StepResult } from '../engine.ts'
 import {
   duration,

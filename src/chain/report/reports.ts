@@ -1,8 +1,7 @@
 import { cutToColumns, safeLine, safeText } from '../../core/text.ts'
 import type { ReportedError } from '../../exec/output-protocol.ts'
 import type { StepResult } from '../engine.ts'
-import { type ShownAttempt, type ShownRun } from '../result.ts'
-import { decidingAttempt } from '../step-result.ts'
+import { decidingAttempt, type ShownAttempt, type ShownRun } from '../step-result.ts'
 import { firstFailed, saidOf, spanOf, statusMarks, stepDuration, stepLabel } from '../timeline.ts'
 import { htmlReport } from './html.ts'
 

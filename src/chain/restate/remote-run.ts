@@ -2,7 +2,7 @@ import type { RunResult } from '../engine.ts'
 import { RunStateError } from '../errors.ts'
 import type { ChainRecord } from '../journal-records.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
-import { argumentsOf } from '../run-arguments.ts'
+import { argumentsOf, runLine } from '../run-line.ts'
 import {
   acceptedPlan,
   headerOf,
@@ -11,7 +11,6 @@ import {
   type RunSetup,
 } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
-import { runLine } from '../run-line.ts'
 import { requireVersion, RestateServerError, type ServerAddress } from './client.ts'
 import { protocolVersion, type RunAnswer, type RunFacts } from './protocol.ts'
 import {
@@ -23,7 +22,7 @@ import {
   submittedRun,
   waitingRun,
 } from './server-runs.ts'
-import { answerWaiting, untilWaiting, type Waiting } from './waiting.ts'
+import { answerWaiting, untilWaiting, type Waiting } from './server-journal.ts'
 import { awaitRun, cancelInvocation, submitRun, type SubmittedRun } from './submit.ts'
 
 /**

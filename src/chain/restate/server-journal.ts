@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome } from '../engine.ts'
-import { select, type ServerAddress } from './client.ts'
-import type { NestedAnswer } from './protocol.ts'
+import { ask, refusal, RestateServerError, select, type ServerAddress } from './client.ts'
+import type { Decision, NestedAnswer, WaitingNotice } from './protocol.ts'
 
 export type ServerEntry =
   | { kind: 'started'; completion: number; key: string; at: string; nested: string | undefined }
@@ -25,7 +26,7 @@ export async function readServerJournal(
 }
 
 /** What the last entry of an invocation's journal recorded, if that is the end of a run. */
-export async function lastValue(
+async function lastValue(
   address: ServerAddress,
   invocationId: string,
 ): Promise<{ value: unknown; next: number } | undefined> {
@@ -41,7 +42,7 @@ export async function lastValue(
 }
 
 /** As the admin interface of Restate 1.7 writes an entry: runs and calls only. */
-export function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
+function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
   const { entry_json: text, appended_at: at, name: key } = row
   if (typeof text !== 'string' || typeof at !== 'string') return undefined
   const { Command: command, Notification: notification } = JSON.parse(text)
@@ -58,3 +59,61 @@ export function parseRow(row: Record<string, unknown>): ServerEntry | undefined 
   const value = Array.isArray(bytes) ? JSON.parse(Buffer.from(bytes).toString('utf8')) : undefined
   return { kind: 'ended', completion, at, value }
 }
+
+/** A run that waits for a user, and where in its journal it says so. */
+export interface Waiting extends WaitingNotice {
+  /** The first entry after it. */
+  next: number
+}
+
+export async function lookAtWaiting(
+  address: ServerAddress,
+  invocationId: string,
+): Promise<Waiting | undefined> {
+  const last = await lastValue(address, invocationId)
+  // An answer would follow it.
+  return isNotice(last?.value) ? { ...last.value, next: last.next } : undefined
+}
+
+/** Resolves when the run waits for a user for something new. */
+export async function untilWaiting(
+  address: ServerAddress,
+  invocationId: string,
+  answered: string | undefined,
+  over: AbortSignal,
+): Promise<Waiting> {
+  for (;;) {
+    await sleep(intervalMs, undefined, { signal: over })
+    try {
+      const waiting = await lookAtWaiting(address, invocationId)
+      if (waiting !== undefined && waiting.awakeable !== answered) return waiting
+    } catch (error) {
+      // Who waits for the end of the run notices a server that stays away.
+      if (!(error instanceof RestateServerError)) throw error
+    }
+  }
+}
+
+export async function answerWaiting(
+  address: ServerAddress,
+  { awakeable }: Pick<WaitingNotice, 'awakeable'>,
+  decision: Decision,
+): Promise<void> {
+  const path = `/restate/awakeables/${encodeURIComponent(awakeable)}/resolve`
+  const answer = await ask(address, 'ingress', path, { method: 'POST', body: decision })
+  if (answer.status >= 300) throw refusal('take the decision', answer)
+}
+
+function isNotice(value: unknown): value is WaitingNotice {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'awakeable' in value &&
+    typeof value.awakeable === 'string' &&
+    'gates' in value &&
+    Array.isArray(value.gates) &&
+    'result' in value
+  )
+}
+
+const intervalMs = 300

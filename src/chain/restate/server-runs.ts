@@ -23,9 +23,13 @@ import type { RunStore } from '../run-store.ts'
 import { emptyState } from '../state.ts'
 import { select, type ServerAddress } from './client.ts'
 import type { RunAnswer } from './protocol.ts'
-import { readServerJournal, type ServerEntry } from './server-journal.ts'
+import {
+  lookAtWaiting,
+  readServerJournal,
+  type ServerEntry,
+  type Waiting,
+} from './server-journal.ts'
 import { cancelInvocation, keyOf, lookAtRun, type SubmittedRun } from './submit.ts'
-import { lookAtWaiting, type Waiting } from './waiting.ts'
 
 /** How a run that was handed to a server stands there, where its journal does not say it yet. */
 export type ServerStanding = 'running' | 'unreachable' | 'forgotten'

@@ -4,13 +4,19 @@ import type { Runtime } from '../../core/runtime.ts'
 import type { StepOutput } from '../../exec/output-protocol.ts'
 import { chainOutput } from '../step-result.ts'
 import type { ChainResult, EventListener } from '../engine.ts'
-import { runChain } from '../interpreter.ts'
+import { runChain } from '../attempt.ts'
 import type { ApprovalRecord } from '../journal-records.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
 import type { Sdk } from './client.ts'
-import { emptyPass, remembering, RestateEngine } from './engine.ts'
-import { isAbout, openGates, standstillOf } from './standstill.ts'
+import {
+  emptyPass,
+  isAbout,
+  openGates,
+  remembering,
+  RestateEngine,
+  standstillOf,
+} from './engine.ts'
 import {
   type Decision,
   fitAnswer,
