@@ -1,18 +1,13 @@
-import type { Runtime } from '../../core/runtime.ts'
-import type { Settings } from '../../core/settings.ts'
 import { openSession } from '../../tools/workflow/session.ts'
 import { findWorkspace } from '../../trust/decide.ts'
-import { AgentUsageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'
 import type { AgentTool } from '../types.ts'
-import { AgentServers, type McpChoice } from './servers.ts'
+import { AgentServers, type McpChoice, type ProjectContext } from './servers.ts'
 import { namesAtGate, WorkflowGate } from './workflow-gate.ts'
 
-interface McpPartOptions {
-  project: string
-  runtime: Runtime
-  settings: () => Pick<Settings, 'tools' | 'workspaceTrust'>
-  note: (line: string) => void
+interface McpPartOptions extends Pick<ProjectContext, 'project' | 'runtime' | 'note'> {
+  settings: () => ProjectContext['settings']
   /** Undefined: no server, until a skill names one. */
   choice: McpChoice | undefined
 }
@@ -74,13 +69,12 @@ export class McpPart implements SessionPart {
     this.#offered = servers.tools(chosen)
   }
 
-  /**
-   * Returns the tools of a configured server that a skill names: none when they are offered anyway.
-   */
+  /** The tools of a configured server that a skill names: none when they are offered anyway. */
   async serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]> {
-    if (this.#offered.some(({ origin }) => origin.kind === 'mcp' && origin.server === server)) {
-      return []
-    }
+    const isOffered = this.#offered.some(
+      ({ origin }) => origin.kind === 'mcp' && origin.server === server,
+    )
+    if (isOffered) return []
     const { servers } = this.#open()
     servers.require([server])
     await servers.list([server], signal)
@@ -91,19 +85,13 @@ export class McpPart implements SessionPart {
   workflowsOfChild(): readonly SessionPart[] {
     if (this.#isIdle) return []
     let child: AgentSession | undefined
-    const attach = (session: AgentSession): void => {
-      child = session
-    }
+    const attach = (session: AgentSession): void => void (child = session)
     return [{ attach, ...this.#workflows(() => child?.tools() ?? []) }]
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(
-      new AgentUsageError({
-        code: 'agent-closed',
-        message: 'The agent was closed, and its MCP servers have ended.',
-      }),
-    )
+    const message = 'The agent was closed, and its MCP servers have ended.'
+    this.#closing.abort(usageError('agent-closed', message))
     this.#offered = []
     await this.#opened?.servers.close()
   }
@@ -139,10 +127,10 @@ export class McpPart implements SessionPart {
     const project = findWorkspace(this.#options.project, runtime)
     const lifetimeMs = settings.tools.sessionHours * 3_600_000
     const session = openSession({ project, runtime, lifetimeMs, note })
-    const place = { project, runtime, settings, session, note }
+    const context = { project, runtime, settings, session, note }
     const tools = (): readonly AgentTool[] => this.#session?.tools() ?? []
     const servers = new AgentServers({
-      ...place,
+      ...context,
       choice,
       gate: {
         pass: (call) => gate.pass([call], tools()),
@@ -151,7 +139,7 @@ export class McpPart implements SessionPart {
       requestText: () => this.#request,
       closing: this.#closing.signal,
     })
-    const gate = new WorkflowGate({ ...place, servers, tools })
+    const gate = new WorkflowGate(context, servers, tools)
     this.#opened = { servers, gate }
     return this.#opened
   }

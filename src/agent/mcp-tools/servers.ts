@@ -11,11 +11,17 @@ import { callFailureText } from '../../tools/call/failure-text.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { ServerDefinition } from '../../tools/config/model.ts'
 import type { ToolDefinition } from '../../tools/model.ts'
-import { ServerNotFoundError } from '../../tools/server/errors.ts'
-import { listAll, openServers, refuse, type ServerListFailure } from '../../tools/server/pool.ts'
+import {
+  definitionOf,
+  listAll,
+  type ListingServer,
+  openServers,
+  refuse,
+  type ServerListFailure,
+} from '../../tools/server/pool.ts'
 import { openProjectServers, type ProjectServers } from '../../tools/server/project-servers.ts'
 import type { SessionStore } from '../../tools/workflow/session.ts'
-import { AgentUsageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
 
 /** An MCP server that a program brings along. What it says of its tools is believed by default. */
@@ -40,17 +46,21 @@ export interface McpServer {
 /** `project`: every server that is configured; else names of such servers, and servers of one's own. */
 export type McpChoice = 'project' | readonly (string | McpServer)[]
 
-interface AgentServersOptions {
-  choice: McpChoice | undefined
+/** What the parts of a conversation know of the project whose servers and workflows they use. */
+export interface ProjectContext {
   project: string
   runtime: Runtime
   settings: Pick<Settings, 'tools' | 'workspaceTrust'>
-  session: Pick<SessionStore, 'log'>
+  session: SessionStore
+  /** Notes for the user: repeated attempts, servers that do not answer. */
+  note: (line: string) => void
+}
+
+interface AgentServersOptions extends ProjectContext {
+  choice: McpChoice | undefined
   gate: CallGate
   /** What the user asked for last; keywords of workflows see nothing else. */
   requestText: () => string | undefined
-  /** Notes for the user: repeated attempts, servers that do not answer. */
-  note: (line: string) => void
   closing: AbortSignal
 }
 
@@ -73,26 +83,27 @@ export class AgentServers {
   #project: ProjectServers | undefined
 
   constructor(options: AgentServersOptions) {
-    const { choice } = options
-    const given = choice === 'project' ? [] : (choice ?? [])
-    const names = given.map((one) => (typeof one === 'string' ? one : one.name))
-    const own = given.flatMap((one) => (typeof one === 'string' ? [] : [definitionOf(one)]))
+    const { choice = [] } = options
+    const given = choice === 'project' ? [] : choice
+    const names = given.map(nameOf)
+    const own = given.flatMap((one) => (typeof one === 'string' ? [] : [ownDefinition(one)]))
     const twice = own.find(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))
-    if (twice !== undefined) throw unusable(`Two MCP servers are called ${twice.name}.`)
+    if (twice !== undefined) {
+      throw usageError('mcp-server', `Two MCP servers are called ${twice.name}.`)
+    }
     this.#options = options
     this.#own = openServers(own, options)
   }
 
   get chosen(): readonly string[] {
-    const { choice } = this.#options
-    if (choice === 'project') return this.#ofProject().definitions.map(({ name }) => name)
-    return [...new Set(choice?.map((one) => (typeof one === 'string' ? one : one.name)))]
+    const { choice = [] } = this.#options
+    return [...new Set((choice === 'project' ? this.#ofProject().definitions : choice).map(nameOf))]
   }
 
   /** What is configured now may change while an agent works. */
   get definitions(): readonly ServerDefinition[] {
     const own = this.#own.definitions
-    const hidden = new Set(own.map(({ name }) => name))
+    const hidden = new Set(own.map(nameOf))
     return [...own, ...this.#ofProject().definitions.filter(({ name }) => !hidden.has(name))]
   }
 
@@ -111,7 +122,7 @@ export class AgentServers {
 
   /** Refuses names that cannot be used: who names a server cannot do without it. */
   require(names: readonly string[]): void {
-    for (const name of names) refuse(this.#definition(name), false)
+    for (const name of names) refuse(definitionOf(this.#poolOf(name).definitions, name), false)
   }
 
   /**
@@ -166,16 +177,6 @@ export class AgentServers {
     return isOwn ? this.#own : this.#ofProject()
   }
 
-  #definition(name: string): ServerDefinition {
-    const { definitions } = this.#poolOf(name)
-    const definition = definitions.find((one) => one.name === name)
-    if (definition !== undefined) return definition
-    throw new ServerNotFoundError(
-      name,
-      definitions.map((one) => one.name),
-    )
-  }
-
   #listOnce(name: string): Promise<void> {
     const known = this.#listings.get(name)
     if (known !== undefined) return known
@@ -187,14 +188,13 @@ export class AgentServers {
 
   async #list(name: string): Promise<void> {
     const { project, runtime, note, closing } = this.#options
-    const definition = this.#definition(name)
-    const serverOf: Parameters<typeof listAll>[1] = () => ({
-      listWithProblems: async (options) => {
-        const server = await this.#poolOf(name).get(name, options)
-        return { tools: await server.list(options), problems: [] }
-      },
-    })
-    const { tools, failures } = await listAll([definition], serverOf, closing)
+    const pool = this.#poolOf(name)
+    const definition = definitionOf(pool.definitions, name)
+    const listWithProblems: ListingServer['listWithProblems'] = async (options) => {
+      const server = await pool.get(name, options)
+      return { tools: await server.list(options), problems: [] }
+    }
+    const { tools, failures } = await listAll([definition], () => ({ listWithProblems }), closing)
     for (const failure of failures) {
       this.#failures.set(name, failure)
       const hint = definition.blocked?.hint
@@ -205,10 +205,8 @@ export class AgentServers {
     this.#found.push(...tools)
     const known = loadToolIndex({ project, runtime }).index
     this.#index = indexDefinitions(this.#found, { trusted: this.#trusted, known })
-    this.#tools.set(
-      name,
-      tools.map((tool) => this.#agentTool(tool)),
-    )
+    const offered = tools.map((tool) => this.#agentTool(tool))
+    this.#tools.set(name, offered)
   }
 
   #agentTool(tool: ToolDefinition): AgentTool {
@@ -231,16 +229,20 @@ export class AgentServers {
   }
 }
 
-function definitionOf(server: McpServer): ServerDefinition {
-  const { name, command, url, args = [], env = {}, cwd, headers = {}, allow, deny } = server
-  if ((command === undefined) === (url === undefined)) {
-    throw unusable(`The MCP server ${name} needs either a command or a url.`)
+function nameOf(server: string | { name: string }): string {
+  return typeof server === 'string' ? server : server.name
+}
+
+function ownDefinition(server: McpServer): ServerDefinition {
+  const { name, command = '', url, args = [], env = {}, cwd, headers = {}, allow, deny } = server
+  if ((server.command === undefined) === (url === undefined)) {
+    throw usageError('mcp-server', `The MCP server ${name} needs either a command or a url.`)
   }
   return {
     name,
     transport:
       url === undefined
-        ? { kind: 'stdio', command: command ?? '', args, env, cwd }
+        ? { kind: 'stdio', command, args, env, cwd }
         : { kind: 'http', url, headers },
     source: { client: 'claude-code', path: '', scope: 'user' },
     startupTimeoutMs: 30_000,
@@ -251,8 +253,4 @@ function definitionOf(server: McpServer): ServerDefinition {
     trusted: server.trusted ?? true,
     digest: sha256(JSON.stringify(server)),
   }
-}
-
-function unusable(message: string): AgentUsageError {
-  return new AgentUsageError({ code: 'mcp-server', message })
 }

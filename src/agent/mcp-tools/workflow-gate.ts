@@ -1,7 +1,5 @@
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { isObject } from '../../core/json.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { stepCaller } from '../../tools/call/call-tool.ts'
 import type { CallAtGate, CallGate, CallIndex, StepCaller } from '../../tools/call/context.ts'
@@ -22,21 +20,10 @@ import { afterCall, runGate } from '../../tools/workflow/gate.ts'
 import { matchWorkflows } from '../../tools/workflow/match.ts'
 import type { WorkflowDefinition, WorkflowTool } from '../../tools/workflow/model.ts'
 import { loadWorkflows } from '../../tools/workflow/read-workflows.ts'
-import type { SessionStore } from '../../tools/workflow/session.ts'
 import { workflowTool } from '../../tools/workflow/tool-names.ts'
 import { wireName } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
-import type { AgentServers } from './servers.ts'
-
-interface WorkflowGateOptions {
-  project: string
-  runtime: Runtime
-  settings: Pick<Settings, 'workspaceTrust'>
-  session: SessionStore
-  servers: AgentServers
-  tools: () => readonly AgentTool[]
-  note: (line: string) => void
-}
+import type { AgentServers, ProjectContext } from './servers.ts'
 
 /**
  * Checks the workflows of a project before every call of a conversation, of a server's tool or of its
@@ -47,16 +34,22 @@ interface WorkflowGateOptions {
 export class WorkflowGate {
   /** The project has no workflow, lost none since it was trusted, and has no unreadable workflow file. */
   readonly none: boolean
-  readonly #options: WorkflowGateOptions
+  readonly #context: ProjectContext
+  readonly #servers: AgentServers
+  readonly #tools: () => readonly AgentTool[]
   readonly #workflows: readonly WorkflowDefinition[]
+  readonly #binding: readonly WorkflowDefinition[]
   readonly #diagnostics: readonly Diagnostic[]
   readonly #gone: GoneWorkflows
 
-  constructor(options: WorkflowGateOptions) {
-    this.#options = options
-    const { workflows, diagnostics } = loadWorkflows(options.project, { canonicalCategory })
-    for (const { path, message } of diagnostics) options.note(`${path}: ${message}`)
+  constructor(context: ProjectContext, servers: AgentServers, tools: () => readonly AgentTool[]) {
+    this.#context = context
+    this.#servers = servers
+    this.#tools = tools
+    const { workflows, diagnostics } = loadWorkflows(context.project, { canonicalCategory })
+    for (const { path, message } of diagnostics) context.note(`${path}: ${message}`)
     this.#workflows = workflows
+    this.#binding = workflows.filter(({ mode }) => mode !== 'suggest')
     this.#diagnostics = diagnostics
     this.#gone = this.#readTrust().gone()
     const isLost = this.#gone.workflows.length > 0 || this.#gone.unknown !== undefined
@@ -70,22 +63,19 @@ export class WorkflowGate {
   async pass(calls: readonly CallAtGate[], callers: readonly AgentTool[]): Promise<void> {
     const [first] = calls
     if (first === undefined) return
-    const { servers, tools } = this.#options
+    const servers = this.#servers
     const trust = this.#readTrust()
     if (hasErrors(this.#diagnostics)) return await this.#gateOf([], trust).pass(first, noSteps)
-    const own = ownTools([...callers, ...tools()])
+    const own = ownTools([...callers, ...this.#tools()])
     const ofAgent = Array.from(own.values(), ({ definition }) => summaryOf(definition))
     const offered = [...servers.index.tools, ...ofAgent].map(workflowTool)
     for (const call of calls) refuseWithoutGone(call, this.#gone, offered)
     if (!this.#mayBind(calls, offered, trust)) return await this.#suggest(calls, offered)
-    await servers.list(
-      servers.definitions.map(({ name }) => name),
-      first.signal,
-    )
+    const names = servers.definitions.map(({ name }) => name)
+    await servers.list(names, first.signal)
     const known = [...servers.index.tools, ...ofAgent]
     const installed = known.map(workflowTool)
-    const { failures } = servers
-    for (const call of calls) failClosed(call, this.#binding, failures, installed)
+    for (const call of calls) failClosed(call, this.#binding, servers.failures, installed)
     const call =
       firstMatch(calls, this.#binding, installed) ??
       firstMatch(calls, this.#binding, installed, 'or missing') ??
@@ -101,23 +91,19 @@ export class WorkflowGate {
     value?: JsonValue,
   ): Promise<void> {
     for (const call of calls) {
-      await afterCall(gatedCall(call), this.#options.session, this.#workflows, text, value)
+      await afterCall(gatedCall(call), this.#context.session, this.#workflows, text, value)
     }
   }
 
-  get #binding(): readonly WorkflowDefinition[] {
-    return this.#workflows.filter(({ mode }) => mode !== 'suggest')
-  }
-
   #readTrust(): WorkflowTrust {
-    const { project, runtime, settings } = this.#options
+    const { project, runtime, settings } = this.#context
     return workflowTrust(project, runtime, settings.workspaceTrust, this.#workflows)
   }
 
   #gateOf(tools: CallIndex['tools'], trust: WorkflowTrust): CallGate {
     return projectGate({
-      ...this.#options,
-      workspaceTrust: this.#options.settings.workspaceTrust,
+      ...this.#context,
+      workspaceTrust: this.#context.settings.workspaceTrust,
       workflows: this.#workflows,
       diagnostics: this.#diagnostics,
       index: () => ({ tools, definition: () => undefined }),
@@ -136,13 +122,11 @@ export class WorkflowGate {
     for (const workflow of before) requireTrusted(workflow, trust)
     if (before.length > 0) return true
     // Whether a keyword means a server's tool is not known before all servers are listed.
-    const ofServers = calls.filter(({ tool }) => tool.server !== '')
+    const ofServers = calls.filter(({ tool }) => tool.server !== '').map(gatedCall)
     return this.#binding.some(
       (workflow) =>
         trust.blockOf(workflow.path) === undefined &&
-        ofServers.some(
-          (call) => matchWorkflows(gatedCall(call), [workflow], offered).keywordOnly.length > 0,
-        ),
+        ofServers.some((call) => matchWorkflows(call, [workflow], offered).keywordOnly.length > 0),
     )
   }
 
@@ -151,16 +135,13 @@ export class WorkflowGate {
     const workflows = this.#workflows.filter(({ mode }) => mode === 'suggest')
     const call = firstMatch(calls, workflows, offered, 'or missing')
     if (call === undefined) return
-    const { session, note, runtime } = this.#options
     const { notInstalled } = matchWorkflows(gatedCall(call), workflows, offered)
     const named = notInstalled.flatMap(({ missing }) => missing)
     await runGate(gatedCall(call), {
+      ...this.#context,
       workflows,
       tools: [...offered, ...named.map((name) => ({ id: name, server: '', name }))],
-      session,
       caller: noSteps,
-      note,
-      runtime,
       signal: call.signal,
     })
   }
@@ -220,19 +201,16 @@ export function namesAtGate({
   }))
 }
 
-interface OwnTool {
-  tool: AgentTool
-  definition: ToolDefinition
-}
+type OwnTools = ReadonlyMap<string, { tool: AgentTool; definition: ToolDefinition }>
 
 /** The tools that belong to no server, under all of their names; the first of a name counts. */
-function ownTools(tools: readonly AgentTool[]): ReadonlyMap<string, OwnTool> {
+function ownTools(tools: readonly AgentTool[]): OwnTools {
   const named = tools
     .filter(({ origin }) => origin.kind !== 'mcp')
     .flatMap((tool) => namesAtGate(tool).map(({ tool: definition }) => ({ tool, definition })))
-  const own = new Map<string, OwnTool>()
-  for (const one of named) if (!own.has(one.definition.id)) own.set(one.definition.id, one)
-  return own
+  // Of two entries with one key the last one counts, in the place of the first.
+  const entries = named.map((one) => [one.definition.id, one] as const)
+  return new Map([...entries, ...entries.toReversed()])
 }
 
 function summaryOf({ id, server, name, description, inputSchema }: ToolDefinition): ToolSummary {
@@ -253,7 +231,7 @@ function summaryOf({ id, server, name, description, inputSchema }: ToolDefinitio
  */
 function serverStepsOnly(
   callStep: StepCaller,
-  own: ReadonlyMap<string, OwnTool>,
+  own: OwnTools,
   callers: readonly AgentTool[],
 ): StepCaller {
   return async (id, params, signal) => {
