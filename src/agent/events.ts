@@ -1,22 +1,11 @@
 /** The events of a run, for any number of readers. */
 export class EventLog<Event> {
   readonly #events: Event[] = []
-  readonly #limit: number
-  #dropped = 0
   #ended: { error?: { thrown: unknown } | undefined } | undefined
   #more = Promise.withResolvers<void>()
 
-  /** @param limit events that a late reader still gets. */
-  constructor(limit = Infinity) {
-    this.#limit = limit
-  }
-
   add(event: Event): void {
     this.#events.push(event)
-    if (this.#events.length > this.#limit) {
-      this.#events.shift()
-      this.#dropped += 1
-    }
     this.#wake()
   }
 
@@ -26,17 +15,16 @@ export class EventLog<Event> {
     this.#wake()
   }
 
-  /** From the beginning, or from the oldest that is kept, until the end. */
+  /** From the beginning until the end. */
   async *read(): AsyncIterableIterator<Event> {
     for (let next = 0; ;) {
-      next = Math.max(next, this.#dropped)
-      const event = this.#events[next - this.#dropped]
-      if (event !== undefined) {
-        next += 1
-        yield event
-      } else if (this.#ended?.error !== undefined) throw this.#ended.error.thrown
-      else if (this.#ended !== undefined) return
-      else await this.#more.promise
+      const fresh = this.#events.slice(next)
+      yield* fresh
+      next += fresh.length
+      if (next < this.#events.length) continue
+      if (this.#ended?.error !== undefined) throw this.#ended.error.thrown
+      if (this.#ended !== undefined) return
+      await this.#more.promise
     }
   }
 

@@ -1,4 +1,4 @@
-import { nearest } from '../core/text.ts'
+import { didYouMean } from '../core/text.ts'
 import { PromptTemplateError } from './errors.ts'
 
 /** A prompt with placeholders, and what goes into them. */
@@ -37,15 +37,12 @@ export function promptText(prompt: PromptText): string {
     if (!Object.hasOwn(variables, name)) missing.add(name)
     return String(variables[name])
   })
-  const [first] = missing
-  if (first === undefined) return text
+  if (missing.size === 0) return text
   const given = Object.keys(variables)
-  const meant = missing.size === 1 ? nearest(first, given) : undefined
-  const names = Array.from(missing, (name) => `{{${name}}}`).join(', ')
-  const all = `Variables that were given: ${given.join(', ') || 'none'}.`
+  const guess = missing.size === 1 ? didYouMean([...missing].join(''), given) : ''
   throw new PromptTemplateError({
     code: 'template-variable',
-    message: `The prompt template needs ${names}, which has no value.`,
-    hint: meant === undefined ? all : `Did you mean {{${meant}}}?`,
+    message: `The prompt template needs ${[...missing].map((name) => `{{${name}}}`).join(', ')}, which has no value.`,
+    hint: guess || `Variables that were given: ${given.join(', ') || 'none'}.`,
   })
 }

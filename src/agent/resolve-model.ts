@@ -1,7 +1,7 @@
 import type { LanguageModel } from 'ai'
 import { messageOf, systemCode } from '../core/errors.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
-import { nearest } from '../core/text.ts'
+import { didYouMean } from '../core/text.ts'
 import { ModelNotFoundError, usageError } from './errors.ts'
 import type { ModelObject } from './types.ts'
 
@@ -67,17 +67,11 @@ export async function resolveModel(
   const { baseUrl, providers = {} } = options
   if (baseUrl !== undefined) requireAddress(baseUrl)
   const own = Object.hasOwn(providers, provider) ? providers[provider] : undefined
-  const source =
-    own ??
-    (await (compatible.has(provider)
-      ? compatibleProvider(provider, options)
-      : hostedProvider(provider, options)))
-  const resolved = source.languageModel(model)
+  const load = compatible.has(provider) ? compatibleProvider : hostedProvider
+  const resolved = (own ?? (await load(provider, options))).languageModel(model)
   if (typeof resolved !== 'string') return resolved
-  throw new ModelNotFoundError({
-    code: 'model-unresolved',
-    message: `The provider of ${name} gave a name in place of a model.`,
-  })
+  const message = `The provider of ${name} gave a name in place of a model.`
+  throw new ModelNotFoundError({ code: 'model-unresolved', message })
 }
 
 /** Whose model a name stands for. Nothing is loaded. */
@@ -100,11 +94,10 @@ export function readModelName(
     )
   }
   if (names.includes(provider)) return { provider, model }
-  const meant = nearest(provider, names)
   throw new ModelNotFoundError({
     code: 'provider-unknown',
     message: `Unknown model provider ${JSON.stringify(provider)}.`,
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}${all}`,
+    hint: `${didYouMean(provider, names)} ${all}`.trim(),
   })
 }
 
@@ -115,7 +108,7 @@ async function hostedProvider(
   const [factory = '', keyVariable] = hosted.get(name) ?? []
   const packageName = `@ai-sdk/${name}`
   const exported = await importProvider(name, packageName)
-  const key = apiKey ?? (keyVariable === undefined ? undefined : runtime.env[keyVariable])
+  const key = apiKey ?? (keyVariable && runtime.env[keyVariable])
   if (key === undefined && keyVariable !== undefined) {
     const message = `There is no key for the provider ${name}.`
     throw usageError('key-missing', message, `Set ${keyVariable}.`)
@@ -150,14 +143,11 @@ async function compatibleProvider(
   name: string,
   { runtime = systemRuntime(), baseUrl, apiKey, compatibleUrl }: ResolveModelOptions,
 ): Promise<ModelProvider> {
-  const usual = compatible.get(name)
-  const baseURL = baseUrl ?? usual ?? (compatibleUrl || undefined)
+  const baseURL = baseUrl ?? compatible.get(name) ?? (compatibleUrl || undefined)
   if (baseURL === undefined) {
-    throw usageError(
-      'base-url-missing',
-      'An OpenAI-compatible server needs its address.',
-      'Give --base-url http://127.0.0.1:11434/v1, or set agent.baseUrl.',
-    )
+    const message = 'An OpenAI-compatible server needs its address.'
+    const hint = 'Give --base-url http://127.0.0.1:11434/v1, or set agent.baseUrl.'
+    throw usageError('base-url-missing', message, hint)
   }
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
   return createOpenAICompatible({
@@ -186,12 +176,13 @@ function requireAddress(text: string): void {
   // Also where the scheme is missing, and `me:secret@host` is taken for a scheme and a path.
   const urls = [text, `http://${text}`].flatMap((address) => URL.parse(address) ?? [])
   if (urls.some(({ username, password }) => username !== '' || password !== '')) {
-    throw usageError(
-      'base-url',
-      'The address of the provider has a user or a password in it, which is never sent.',
-      'Take it out, and give a key by the variable of the provider, such as SKILLRAIL_AGENT_API_KEY.',
-    )
+    const message =
+      'The address of the provider has a user or a password in it, which is never sent.'
+    const hint = `Take it out, and give a key by the variable of the provider, such as ${compatibleKeyVariable}.`
+    throw usageError('base-url', message, hint)
   }
+  const isAddress = (address: string): boolean =>
+    /^https?:$/.test(URL.parse(address)?.protocol ?? '')
   if (isAddress(text)) return
   const [shown = ''] = text.split(/[?#]/)
   const completed = `http://${shown}`
@@ -203,8 +194,4 @@ function requireAddress(text: string): void {
       ? `Without http:// or https:// it names no server: write ${completed}`
       : 'It looks like http://127.0.0.1:11434/v1.',
   )
-}
-
-function isAddress(text: string): boolean {
-  return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 }

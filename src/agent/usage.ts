@@ -15,10 +15,7 @@ export interface UsageReport {
   entries: readonly UsageEntry[]
 }
 
-/**
- * Records every model call when its usage is known, so that a run that fails or is cancelled
- * later is complete too.
- */
+/** Records every model call when its usage is known, so that a run that fails later is complete too. */
 export class UsageLedger {
   readonly #entries = new Map<string, UsageEntry>()
 
@@ -56,26 +53,19 @@ function sumsBy(
   )
 }
 
-export const noUsage: TokenUsage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cachedInputTokens: 0,
-  reasoningTokens: 0,
-  requests: 0,
-}
-
 /** The sum, as a new value. */
 export function addUsage(...parts: readonly TokenUsage[]): TokenUsage {
-  const sum = { ...noUsage }
-  for (const part of parts) {
-    sum.inputTokens += part.inputTokens
-    sum.outputTokens += part.outputTokens
-    sum.cachedInputTokens += part.cachedInputTokens
-    sum.reasoningTokens += part.reasoningTokens
-    sum.requests += part.requests
+  const sum = (key: keyof TokenUsage): number => parts.reduce((all, part) => all + part[key], 0)
+  return {
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    cachedInputTokens: sum('cachedInputTokens'),
+    reasoningTokens: sum('reasoningTokens'),
+    requests: sum('requests'),
   }
-  return sum
 }
+
+export const noUsage: TokenUsage = addUsage()
 
 /** What came since `before`. */
 export function subtractUsage(now: TokenUsage, before: TokenUsage): TokenUsage {

@@ -1,5 +1,5 @@
-import { estimateTokens } from '../../core/text.ts'
 import type { ModelMessage, ToolResultPart } from 'ai'
+import { estimateTokens } from '../../core/text.ts'
 
 export interface ConversationLimits {
   /** Tokens that the messages may take, estimated as characters / 4; default 100,000. */
@@ -41,10 +41,7 @@ export class Compactor {
     return this.#kept
   }
 
-  /**
-   * What the model has seen or will see of these messages. The same beginning is sent at every step,
-   * which providers cache.
-   */
+  /** What the model has seen or will see of these messages: always the same beginning, for caches. */
   visible(messages: readonly ModelMessage[]): readonly ModelMessage[] {
     const isSame = this.#all.every((message, index) => message === messages[index])
     return isSame ? [...this.#kept, ...messages.slice(this.#all.length)] : messages
@@ -71,57 +68,31 @@ export function dropOldest(
   if (estimateMessages(messages) <= target) return messages
   const pieces = exchanges(messages)
   /** The piece with the latest content of each skill. */
-  const skills = new Map<string, number>()
+  const latest = new Map<string, number>()
   for (const [index, piece] of pieces.entries()) {
-    for (const name of piece.flatMap(skillsIn)) skills.set(name, index)
-  }
-  const isPrompt = (piece: readonly ModelMessage[]): boolean => piece[0]?.role === 'user'
-  const needed = new Set([
-    pieces.findIndex(isPrompt),
-    pieces.findLastIndex(isPrompt),
-    pieces.length - 1,
-    ...skills.values(),
-  ])
-  const shortened = pieces.map((piece, index) => {
-    const isLater = (name: string): boolean => (skills.get(name) ?? index) > index
-    const isOld = index < pieces.length - freshExchanges
-    return piece.map((message) => withoutRepeated(message, isLater, isOld))
-  })
-  return leaveOut(shortened, needed, target)
-}
-
-/**
- * The message without contents of skills that come again later, and where it is old without long
- * results of other tools.
- */
-function withoutRepeated(
-  message: ModelMessage,
-  isLater: (name: string) => boolean,
-  isOld: boolean,
-): ModelMessage {
-  if (message.role === 'user' && skillsIn(message).some(isLater)) {
-    const { content } = message
-    if (typeof content === 'string') return { ...message, content: withoutSkills(content, isLater) }
-    return {
-      ...message,
-      content: content.map((part) =>
-        part.type === 'text' ? { ...part, text: withoutSkills(part.text, isLater) } : part,
-      ),
+    for (const text of piece.flatMap(skillTexts)) {
+      for (const name of skillNames(text)) latest.set(name, index)
     }
   }
-  if (message.role !== 'tool') return message
-  const content = message.content.map((part) => {
-    if (part.type !== 'tool-result') return part
-    const text = resultText(part)
-    const isOfSkill = part.toolName === skillToolName
-    if (isOfSkill) return withText(part, text, withoutSkills(text, isLater))
-    return isOld && text.length >= shortResult ? withText(part, text, leftOutResult) : part
-  })
-  return { ...message, content }
-}
-
-function withText(part: ToolResultPart, before: string, value: string): ToolResultPart {
-  return value === before ? part : { ...part, output: { type: 'text', value } }
+  const shortened = pieces.map((piece, index) =>
+    piece.map((message): ModelMessage => {
+      if (message.role !== 'tool') return message
+      const content = message.content.map((part) => {
+        if (part.type !== 'tool-result') return part
+        const text = resultText(part)
+        const isLeftOut =
+          part.toolName === skillToolName
+            ? skillNames(text).some((name) => latest.get(name) !== index)
+            : index < pieces.length - freshExchanges
+        if (!isLeftOut || text.length < shortResult) return part
+        return { ...part, output: { type: 'text' as const, value: leftOutResult } }
+      })
+      return { ...message, content }
+    }),
+  )
+  const isPrompt = (piece: readonly ModelMessage[]): boolean => piece[0]?.role === 'user'
+  const [first, last] = [pieces.findIndex(isPrompt), pieces.findLastIndex(isPrompt)]
+  return leaveOut(shortened, new Set([first, last, pieces.length - 1, ...latest.values()]), target)
 }
 
 function leaveOut(
@@ -139,20 +110,14 @@ function leaveOut(
   }
   const [first] = gone
   const what = gone.size === 1 ? 'One earlier exchange was' : `${gone.size} earlier exchanges were`
-  const notice: ModelMessage = {
-    role: 'user',
-    content: `[${what} left out here to save room.]`,
-  }
-  return pieces.flatMap((piece, index) => {
+  const content = `[${what} left out here to save room.]`
+  return pieces.flatMap((piece, index): readonly ModelMessage[] => {
     if (!gone.has(index)) return piece
-    return index === first ? [notice] : []
+    return index === first ? [{ role: 'user', content }] : []
   })
 }
 
-/**
- * A conversation in pieces that can be left out without breaking it: calls of tools stay with their
- * results. Every message is in one piece, in order.
- */
+/** A conversation in pieces that can be left out: calls of tools stay with their results. */
 function exchanges(messages: readonly ModelMessage[]): readonly (readonly ModelMessage[])[] {
   const pieces: ModelMessage[][] = []
   for (const message of messages) {
@@ -167,34 +132,19 @@ function exchanges(messages: readonly ModelMessage[]): readonly (readonly ModelM
 export const skillToolName = 'skill'
 
 /**
- * The skills whose content a message holds: in a prompt, where the user activated them, or in the
- * result of the skill tool. What other tools return may look the same and is not.
+ * The texts of a message that may hold content of skills: a prompt, where the user activated them, or
+ * the result of the skill tool. What other tools return may look the same and is not.
  */
-function skillsIn(message: ModelMessage): readonly string[] {
-  const texts = message.role === 'user' ? messageTexts(message) : []
-  for (const part of message.role === 'tool' ? message.content : []) {
-    if (part.type !== 'tool-result' || part.toolName !== skillToolName) continue
-    texts.push(resultText(part))
-  }
-  return texts.flatMap((text) =>
-    Array.from(text.matchAll(/<skill_content name="([^"]*)">/g), ([, name = '']) => name),
+function skillTexts(message: ModelMessage): string[] {
+  if (message.role === 'user') return messageTexts(message)
+  if (message.role !== 'tool') return []
+  return message.content.flatMap((part) =>
+    part.type === 'tool-result' && part.toolName === skillToolName ? [resultText(part)] : [],
   )
 }
 
-const ending = '</skill_content>'
-const whole = /<skill_content name="([^"]*)">[\s\S]*?<\/skill_content>/g
-
-/** The text with a note in place of each content that comes again later. */
-function withoutSkills(text: string, isLater: (name: string) => boolean): string {
-  // Behind the last end none is whole: what only begins there is not searched for an end each time.
-  const end = text.lastIndexOf(ending) + ending.length
-  if (end < ending.length) return text
-  const shorter = text
-    .slice(0, end)
-    .replaceAll(whole, (content, name: string) =>
-      isLater(name) ? `[The content of the skill ${name} follows later.]` : content,
-    )
-  return shorter + text.slice(end)
+function skillNames(text: string): string[] {
+  return Array.from(text.matchAll(/<skill_content name="([^"]*)">/g), ([, name = '']) => name)
 }
 
 /** Every text in a message: of prompts, answers, and results of tools. Not the inputs of calls. */

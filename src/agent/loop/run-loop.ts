@@ -41,9 +41,8 @@ export interface LoopRequest extends RunOptions, ToolCaller {
 }
 
 /**
- * Lets a model work with tools until it answers. Never throws for a model that fails, a run that is
- * cancelled or one that reaches its turns: that is the status of what is returned, together with
- * everything that was said until then.
+ * Lets a model work with tools until it answers. Never throws: a model that fails, a cancelled run and
+ * one that reaches its turns are the status of the outcome, with everything said until then.
  */
 export async function runLoop(request: LoopRequest): Promise<LoopOutcome> {
   const run = new Run(request)
@@ -59,16 +58,13 @@ export async function runLoop(request: LoopRequest): Promise<LoopOutcome> {
 /** Why a run is capped at its turns, as the PRD words it. */
 export const maxTurnsExceeded = 'Max turns exceeded'
 
-/** How often in a row one call may give the same result until the model is told … */
+/** How often in a row one call may give the same result until the model is told. */
 const repetitionsUntilNotice = 3
-/** … and until the run is ended with a summary. */
+/** How often it may until the run is ended with a summary. */
 const repetitionsUntilEnd = 8
 
 /** How often a model that answered nothing, or nothing of the asked shape, is asked again. */
 const secondChances = 2
-
-/** Loaded by the first call, and asked for by every one: resolving an import again is not free. */
-let sdk: Promise<typeof import('./sdk.ts')> | undefined
 
 class Run {
   readonly signal: AbortSignal
@@ -93,7 +89,7 @@ class Run {
       this.#takeSteering()
       if (this.#turns >= this.#request.maxTurns) return await this.#summarise(maxTurnsExceeded)
       const names = toWireNames(this.#request.offered())
-      const reply = await this.#askModel(names, this.#request.outputSchema)
+      const reply = await this.#askModel(names)
       if (reply.calls.length > 0) {
         const endless = await this.#carryOut(reply.calls, names)
         if (endless !== undefined) return await this.#summarise(endless)
@@ -180,26 +176,20 @@ class Run {
     this.#tell(
       `${reason}. No tool can be called any more. Sum up now what you did and found, and what is left to do.`,
     )
-    const reply = await this.#askModel(toWireNames([]), undefined)
-    if (reply.calls.length > 0) {
-      const message = withoutCalls(reply.message)
-      this.#added.pop()
-      if (message !== undefined) this.#added.push(message)
-    }
+    await this.#askModel()
     return this.ended('capped', reason)
   }
 
   /**
    * One call of the model: its answer goes into the conversation, its text and usage are reported.
+   * Without tools it is asked for text alone.
    */
-  async #askModel(
-    { tools }: WireNames,
-    outputSchema: LoopRequest['outputSchema'],
-  ): Promise<ModelReply> {
-    const { agent, delegation, instructions, stream, onEvent } = this.#request
+  async #askModel(names?: WireNames): Promise<ModelReply> {
+    const tools = names?.tools ?? new Map<string, AgentTool>()
+    const outputSchema = names && this.#request.outputSchema
+    const { agent, delegation, instructions, stream, onEvent, callSettings } = this.#request
     const model = this.#request.model()
-    sdk ??= import('./sdk.ts')
-    const { callModel, modelFailure, modelName } = await sdk
+    const { callModel, modelFailure, modelName } = await import('./sdk.ts')
     const all = [...this.#request.messages, ...this.#added]
     const messages = (await this.#request.prepareMessages?.(all)) ?? all
     this.signal.throwIfAborted()
@@ -224,7 +214,7 @@ class Run {
         // Some servers refuse a forced shape beside tools, others then never call one; the answer is
         // checked by the loop in any case.
         outputSchema: tools.size === 0 ? outputSchema : undefined,
-        settings: this.#request.callSettings,
+        settings: callSettings,
         signal: this.signal,
         onText: stream === true ? say : undefined,
         onUsage: book,
@@ -232,7 +222,8 @@ class Run {
       // A provider may not look at the signal, or look too late; a cancelled run is over all the same.
       const reply = await untilAborted(answer, this.signal)
       if (stream !== true) say(reply.text)
-      if (reply.message !== undefined) this.#added.push(withWireNames(reply.message))
+      const message = keptMessage(reply.message, names !== undefined)
+      if (message !== undefined) this.#added.push(message)
       return reply
     } catch (error) {
       // A stream that was cut off has a cost, but its usage is unknown.
@@ -248,27 +239,19 @@ class Run {
 }
 
 /**
- * An answer as it is kept: a model can call a tool by a name that no provider would take back in the
- * history of the next call.
+ * An answer as it is kept: with names of tools that a provider takes back in the history, since a model
+ * may call one by any name, and without calls that are not carried out. Undefined: nothing is left.
  */
-function withWireNames(message: AssistantModelMessage): AssistantModelMessage {
-  const { content } = message
-  if (typeof content === 'string') return message
-  return {
-    ...message,
-    content: content.map((part) =>
-      part.type === 'tool-call' ? { ...part, toolName: wireName(part.toolName) } : part,
-    ),
-  }
-}
-
-/** The answer without calls that are not carried out, or undefined when nothing is left. */
-function withoutCalls(
+function keptMessage(
   message: AssistantModelMessage | undefined,
+  carriesOut: boolean,
 ): AssistantModelMessage | undefined {
   if (message === undefined || typeof message.content === 'string') return message
-  const content = message.content.filter(
-    (part) => part.type !== 'tool-call' || part.providerExecuted === true,
-  )
-  return content.some((part) => part.type === 'text') ? { ...message, content } : undefined
+  const content = message.content
+    .filter((part) => carriesOut || part.type !== 'tool-call' || part.providerExecuted === true)
+    .map((part) =>
+      part.type === 'tool-call' ? { ...part, toolName: wireName(part.toolName) } : part,
+    )
+  const isKept = carriesOut || content.some(({ type }) => type === 'text')
+  return isKept ? { ...message, content } : undefined
 }

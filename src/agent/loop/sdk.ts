@@ -11,8 +11,6 @@ import {
   RetryError,
   streamText,
   tool,
-  type ToolContent,
-  type ToolResultPart,
   type ToolSet,
   type TypedToolCall,
 } from 'ai'
@@ -63,7 +61,14 @@ export interface RequestedCall {
  */
 export async function callModel(call: ModelCall): Promise<ModelReply> {
   const { model } = call
-  refuseGateway(model)
+  // The SDK sends a bare name to a hosted gateway; here a name is resolved before, or not at all.
+  if (typeof model === 'string') {
+    throw new ModelNotFoundError({
+      code: 'model-unresolved',
+      message: `${JSON.stringify(model)} is a name and not a model.`,
+      hint: 'resolveModel makes a model of a name such as anthropic:claude-sonnet-4-5.',
+    })
+  }
   const plain = { ...call, outputSchema: undefined }
   if (call.outputSchema === undefined || plainModels.has(model)) return await callOnce(plain)
   try {
@@ -108,16 +113,6 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
   return replyOf(await text, await toolCalls, await finishReason, await responseMessages)
 }
 
-/** The SDK sends a bare name to a hosted gateway; here a name is resolved before, or not at all. */
-function refuseGateway(model: LanguageModel): asserts model is Exclude<LanguageModel, string> {
-  if (typeof model !== 'string') return
-  throw new ModelNotFoundError({
-    code: 'model-unresolved',
-    message: `${JSON.stringify(model)} is a name and not a model.`,
-    hint: 'resolveModel makes a model of a name such as anthropic:claude-sonnet-4-5.',
-  })
-}
-
 /**
  * OpenAI's protocols have no mark for a call that failed, and its package puts the text of one into
  * JSON instead. The text says by itself that it is an error, and is sent as it is.
@@ -126,18 +121,14 @@ function errorsAsText(messages: readonly ModelMessage[], model: LanguageModel): 
   const provider = typeof model === 'string' ? '' : model.provider
   if (!provider.endsWith('.chat') && !provider.endsWith('.responses')) return [...messages]
   return messages.map((message) => {
-    if (message.role !== 'tool' || !message.content.some(isErrorText)) return message
+    if (message.role !== 'tool') return message
     const content = message.content.map((part) =>
-      isErrorText(part) ? { ...part, output: { ...part.output, type: 'text' as const } } : part,
+      part.type === 'tool-result' && part.output.type === 'error-text'
+        ? { ...part, output: { ...part.output, type: 'text' as const } }
+        : part,
     )
     return { ...message, content }
   })
-}
-
-function isErrorText(
-  part: ToolContent[number],
-): part is ToolResultPart & { output: { type: 'error-text' } } {
-  return part.type === 'tool-result' && part.output.type === 'error-text'
 }
 
 export function modelName(model: LanguageModel): string {
@@ -206,13 +197,9 @@ function tokenUsage(usage: LanguageModelUsage): TokenUsage {
  */
 function refusesFormat(error: unknown): boolean {
   const last = attemptsOf(error).at(-1)
-  return (
-    APICallError.isInstance(last) &&
-    (last.statusCode ?? 0) >= 400 &&
-    /response.?format|json.?(?:schema|object)|structured|grammar/i.test(
-      `${last.message}\n${last.responseBody ?? ''}`,
-    )
-  )
+  if (!APICallError.isInstance(last) || (last.statusCode ?? 0) < 400) return false
+  const said = `${last.message}\n${last.responseBody ?? ''}`
+  return /response.?format|json.?(?:schema|object)|structured|grammar/i.test(said)
 }
 
 function attemptsOf(error: unknown): readonly unknown[] {
@@ -225,11 +212,12 @@ export function modelFailure(error: unknown): string {
   const last = attempts.at(-1)
   const status = APICallError.isInstance(last) ? last.statusCode : undefined
   const facts = [
-    ...(status === undefined ? [] : [`HTTP ${status}`]),
-    ...(attempts.length > 1 ? [`${attempts.length} attempts`] : []),
-  ].join(', ')
+    status === undefined ? '' : `HTTP ${status}`,
+    attempts.length > 1 ? `${attempts.length} attempts` : '',
+  ].filter((fact) => fact !== '')
   const reason = unreached(last) ?? (messageOf(last).trim() || 'the provider gave no reason')
-  return redactText(`The model call failed${facts === '' ? '' : ` (${facts})`}: ${reason}`)
+  const what = facts.length === 0 ? '' : ` (${facts.join(', ')})`
+  return redactText(`The model call failed${what}: ${reason}`)
 }
 
 /** A sentence with the address for a provider that was not reached, or has nothing there. */

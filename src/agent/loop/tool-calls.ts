@@ -2,7 +2,7 @@ import type { ToolResultPart } from 'ai'
 import { messageOf, SkillrailError } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
-import { nearest } from '../../core/text.ts'
+import { didYouMean } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { JsonObject } from '../../tools/model.ts'
@@ -20,23 +20,16 @@ export interface ToolCaller {
   onEvent: (event: AgentEvent) => void
 }
 
-interface AnsweredCall extends Answer {
-  id: string
-  /** As it goes into the history. */
-  name: string
-  input: unknown
-}
-
 interface Answer {
   output: JsonValue
   text: string
   isError: boolean
 }
 
-/**
- * Carries out one call that the model wants, or says why not. Never throws: whatever goes wrong is a
- * text that begins with `Error: `.
- */
+/** `name` is the one that goes into the history. */
+type AnsweredCall = Answer & Pick<RequestedCall, 'id' | 'name' | 'input'>
+
+/** Carries out one call. Never throws: whatever goes wrong is a text that begins with `Error: `. */
 export async function answerCall(
   { id, name, input, isUnreadable }: RequestedCall,
   names: WireNames,
@@ -110,9 +103,9 @@ function answerOf(tool: AgentTool, output: JsonValue): Answer {
 function unknownTool(name: string, names: WireNames): string {
   const known = [...names.tools.keys()]
   if (known.length === 0) return `there is no tool called ${name}, and no other one now.`
-  const meant = nearest(wireName(name), known)
-  const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
-  return `there is no tool called ${name}.${guess} The tools are: ${known.join(', ')}.`
+  const guess = didYouMean(wireName(name), known)
+  const all = `The tools are: ${known.join(', ')}.`
+  return [`there is no tool called ${name}.`, guess, all].filter(Boolean).join(' ')
 }
 
 function failure(sentence: string): Answer {
@@ -123,8 +116,7 @@ function failure(sentence: string): Answer {
 /** What a model is told of an error: its message, and the hint of one of ours. */
 export function failureText(error: unknown): string {
   const message = messageOf(error) || 'the tool failed and did not say why.'
-  const hint = error instanceof SkillrailError ? error.hint : undefined
-  return hint === undefined ? message : `${message} ${hint}`
+  return error instanceof SkillrailError ? `${message} ${error.hint ?? ''}`.trim() : message
 }
 
 const longestResult = 50_000
@@ -142,10 +134,9 @@ function cutText(text: string): string {
 
 /** What is added to the instructions, for providers that cannot force a shape themselves. */
 export function schemaInstructions(schema: JsonObject): string {
-  return [
-    'When you are done, answer with one JSON value and nothing else: no prose, no code fence.',
-    `It must match this JSON Schema: ${JSON.stringify(schema)}`,
-  ].join('\n')
+  const how =
+    'When you are done, answer with one JSON value and nothing else: no prose, no code fence.'
+  return `${how}\nIt must match this JSON Schema: ${JSON.stringify(schema)}`
 }
 
 /** Reads a final answer as JSON, also out of a code fence, and checks it by its schema. */
@@ -174,7 +165,7 @@ const checker = createSchemaChecker()
 async function schemaProblem(schema: JsonObject, value: JsonValue): Promise<string | undefined> {
   const verdict = await checker.check(schema, value)
   // An unusable schema is its tool's fault: the tool has the last word then.
-  if (!verdict.checked || verdict.problems.length === 0) return undefined
-  const problems = verdict.problems.slice(0, 10)
-  return problems.map(({ path, message }) => [path.join('.'), message].join(' ').trim()).join('; ')
+  const problems = verdict.checked ? verdict.problems.slice(0, 10) : []
+  const texts = problems.map(({ path, message }) => `${path.join('.')} ${message}`.trim())
+  return texts.join('; ') || undefined
 }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { SkillrailError } from '../../core/errors.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { nearest } from '../../core/text.ts'
+import { didYouMean } from '../../core/text.ts'
 import type { SkillInfo } from '../../library/model.ts'
 import { parseAllowedTools } from '../../skill/allowed-tools.ts'
 import { toolSelectors } from '../approval/tool-patterns.ts'
@@ -33,54 +33,45 @@ export function checkAgents(
   servers: readonly string[],
 ): Diagnostic[] {
   const configs = new Map(agents.map(({ config }) => [config.name, config]))
-  return [
-    ...checkNames(agents),
-    ...agents.flatMap(({ config, path, places }) => {
-      const problems = [
-        ...skillProblems(config, skills),
-        ...cycleProblems(findCycle(config, skills, (name) => configs.get(name))),
-        ...modelProblems(config),
-        ...toolProblems(config, servers),
-      ]
-      return problems.map(({ field = '', ...problem }) => {
-        const { line, column } = places?.get(field) ?? {}
-        return { ...problem, path, line, column }
-      })
-    }),
-  ]
-}
-
-/** Definitions that are never used, because another one in their folder has their name. */
-function checkNames(agents: readonly DefinedAgent[]): Diagnostic[] {
   const groups = Map.groupBy(agents, ({ config, path }) => `${dirname(path)} ${config.name}`)
-  return [...groups.values()].flatMap(([first, ...others]) =>
+  const twice = [...groups.values()].flatMap(([first, ...others]) =>
     others.map(({ config, path }) => sameName(config.name, first?.path ?? '', path)),
   )
+  const found = agents.flatMap(({ config, path, places }) => {
+    const problems = [
+      ...skillProblems(config, skills),
+      ...cycleProblems(findCycle(config, skills, (name) => configs.get(name))),
+      ...modelProblems(config),
+      ...toolProblems(config, servers),
+    ]
+    return problems.map(({ field = '', ...problem }) => {
+      const { line, column } = places?.get(field) ?? {}
+      return { ...problem, path, line, column }
+    })
+  })
+  return [...twice, ...found]
 }
 
+/** A definition that is never used, because another one in its folder has its name. */
 export function sameName(name: string, used: string, path: string): Diagnostic {
   const message = `the subagent ${name} is defined by ${used} too, which is used`
   return { code: 'agent-twice', severity: 'warning', message, path, hint: 'Rename one of them.' }
 }
 
 function skillProblems(config: SubagentConfig, skills: readonly SkillInfo[]): Problem[] {
-  const names = skills.map(({ name }) => name)
-  const wanted = (config.skills ?? []).map((entry) => splitSkill(entry).name)
-  const missing = wanted.filter((name) => !names.includes(name))
-  const personal = skills.filter(
-    ({ name, fields }) => wanted.includes(name) && fields.disableModelInvocation,
-  )
-  return [
-    ...missing.map((name): Problem => {
+  return (config.skills ?? []).flatMap((entry): Problem[] => {
+    const { name } = splitSkill(entry)
+    const skill = skills.find((one) => one.name === name)
+    if (skill === undefined) {
       const message = `there is no skill named ${name}, which the subagent is to have`
-      const hint = didYouMean(name, names)
-      return { code: 'agent-skill-missing', severity: 'error', field: 'skills', message, hint }
-    }),
-    ...personal.map(({ name }) => {
-      const message = `the ${notForModels(config.name, name)}`
-      return warning('agent-not-for-models', 'skills', message, forWhom)
-    }),
-  ]
+      const names = skills.map((one) => one.name)
+      const hint = didYouMean(name, names) || undefined
+      return [{ code: 'agent-skill-missing', severity: 'error', field: 'skills', message, hint }]
+    }
+    if (!skill.fields.disableModelInvocation) return []
+    const message = `the ${notForModels(config.name, name)}`
+    return [warning('agent-not-for-models', 'skills', message, forWhom)]
+  })
 }
 
 function cycleProblems(cycle: readonly string[] | undefined): Problem[] {
@@ -105,14 +96,15 @@ function toolProblems(
   servers: readonly string[],
 ): Problem[] {
   const entries = (tools ?? []).filter((entry) => typeof entry === 'string')
-  const names = entries.flatMap((entry) => parseAllowedTools(entry).map(({ tool }) => tool))
+  const names = new Set(entries.flatMap((entry) => parseAllowedTools(entry).map((one) => one.tool)))
   const prompt = typeof systemPrompt === 'string' ? systemPrompt : ''
+  // The names that other clients give to tools of servers.
+  const inPrompt = new Set(prompt.match(/\bmcp__[\w-]*\w/g))
   return [
-    ...[...new Set(names)].flatMap((name) =>
+    ...[...names].flatMap((name) =>
       name.startsWith('mcp__') ? ofServer(name, servers) : unknownTool(name),
     ),
-    // The names that other clients give to tools of servers.
-    ...[...new Set(prompt.match(/\bmcp__[\w-]*\w/g))].flatMap((name): Problem[] => {
+    ...[...inPrompt].flatMap((name): Problem[] => {
       const read = readMcpName(name, servers)
       if (read === undefined || read.tool === '') return []
       const called = wireName(`${read.server}.${read.tool}`)
@@ -130,7 +122,7 @@ function unknownTool(name: string): Problem[] {
   const names = builtIns.flatMap((tool) => [...(tool.aliases ?? []), tool.name])
   const all = `It counts only where a program brings it. Built in are ${names.join(', ')}.`
   const message = `\`tools\` names ${name}, and there is no built-in tool called so`
-  return [warning('agent-tool-unknown', 'tools', message, didYouMean(name, names) ?? all)]
+  return [warning('agent-tool-unknown', 'tools', message, didYouMean(name, names) || all)]
 }
 
 function ofServer(name: string, servers: readonly string[]): Problem[] {
@@ -143,18 +135,13 @@ function ofServer(name: string, servers: readonly string[]): Problem[] {
     return [{ code: 'agent-tool-of-server', severity: 'info', field: 'tools', message, hint }]
   }
   const wanted = server.toLowerCase()
-  const meant = nearest(wanted, servers)
-  const guess = meant === undefined ? '' : `Did you mean mcp__${meant}? `
   const all = servers.length === 0 ? 'None is configured.' : `Configured are ${servers.join(', ')}.`
   const message = `\`tools\` names ${name}, and there is no MCP server called ${wanted}`
-  return [warning('agent-server-unknown', 'tools', message, `${guess}${all}`)]
+  const names = servers.map((known) => `mcp__${known}`)
+  const hint = `${didYouMean(`mcp__${wanted}`, names)} ${all}`.trim()
+  return [warning('agent-server-unknown', 'tools', message, hint)]
 }
 
 function warning(code: string, field: string, message: string, hint: string | undefined): Problem {
   return { code, severity: 'warning', field, message, hint }
-}
-
-function didYouMean(name: string, names: readonly string[]): string | undefined {
-  const meant = nearest(name, names)
-  return meant === undefined ? undefined : `Did you mean ${meant}?`
 }

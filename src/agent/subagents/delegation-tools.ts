@@ -47,6 +47,7 @@ export class DelegationPart implements SessionPart {
   /** The tools by which a model hands tasks on; what a subagent does is asked for call by call. */
   #delegationTools(configs: readonly SubagentConfig[]): AgentTool[] {
     const delegation = { type: 'string' }
+    const message = delegation
     return [
       {
         ...ownTool,
@@ -55,7 +56,7 @@ export class DelegationPart implements SessionPart {
         description: `Hands a task to a subagent and returns its answer. It has a conversation of its own and knows nothing but the task: say everything that it needs. With background, returns an id at once. With resume, the subagent of a finished delegation continues.\n\nSubagents:\n${agentCatalogue(configs)}`,
         inputSchema: objectSchema(
           {
-            agent: { type: 'string', enum: configs.map(({ name }) => name) },
+            agent: { type: 'string', enum: configs.map((config) => config.name) },
             task: { type: 'string', description: 'What to do, with everything needed for it.' },
             background: { type: 'boolean', description: 'Continue at once. Default false.' },
             resume: { type: 'string', description: 'ID of a finished delegation to resume.' },
@@ -79,10 +80,7 @@ export class DelegationPart implements SessionPart {
         ...ownTool,
         name: 'delegation_send',
         description: 'Sends a message to a subagent that works in the background.',
-        inputSchema: objectSchema({ delegation, message: { type: 'string' } }, [
-          'delegation',
-          'message',
-        ]),
+        inputSchema: objectSchema({ delegation, message }, ['delegation', 'message']),
         execute: async (input) => {
           const handle = this.#required(textOf(input, 'delegation'))
           if (handle.isComplete) return await stateText(handle)
@@ -150,7 +148,7 @@ export class DelegationPart implements SessionPart {
     throw new SubagentDelegationError({
       code: 'delegation-unknown',
       message: `There is no background delegation ${id}.`,
-      hint: known === '' ? 'There are none.' : `There are ${known}.`,
+      hint: `There are ${known || 'none'}.`,
     })
   }
 }
@@ -161,12 +159,11 @@ const shortest = 40
 
 function agentCatalogue(configs: readonly SubagentConfig[]): string {
   const share = Math.max(shortest, Math.floor(catalogueLength / configs.length))
-  return configs
-    .map(({ name, description }) => {
-      const text = description.replaceAll(/\s+/g, ' ').trim()
-      return `- ${name}: ${cutToColumns(text, share)}`
-    })
-    .join('\n')
+  const lines = configs.map(({ name, description }) => {
+    const text = description.replaceAll(/\s+/g, ' ').trim()
+    return `- ${name}: ${cutToColumns(text, share)}`
+  })
+  return lines.join('\n')
 }
 
 function answerText(result: SubagentResult): string {

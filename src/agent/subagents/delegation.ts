@@ -59,7 +59,7 @@ export class DelegationHandle {
   readonly subagentName: string
   readonly task: string
   readonly #input: DelegationInput
-  readonly #log = new EventLog<AgentEvent>(1000)
+  readonly #log = new EventLog<AgentEvent>()
   readonly #done: Promise<SubagentResult>
   #status: DelegationStatus = 'queued'
 
@@ -79,7 +79,7 @@ export class DelegationHandle {
     return this.#status !== 'queued' && this.#status !== 'running'
   }
 
-  /** What happens in it, from the beginning (at most the last 1,000 events) until its end. */
+  /** What happens in it, from the beginning until its end. */
   get events(): AsyncIterable<AgentEvent> {
     return { [Symbol.asyncIterator]: () => this.#log.read() }
   }

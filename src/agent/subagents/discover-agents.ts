@@ -106,17 +106,15 @@ export function agentPlaces({
   const home = realPathOf(runtime.home) ?? runtime.home
   const project = upTo(realPathOf(runtime.cwd) ?? runtime.cwd, workspace)
     .filter((directory) => directory !== home)
-    .flatMap((directory) => below(directory, 'project', ''))
-  const user = below(runtime.home, 'user', '~/')
+    .flatMap((root) =>
+      agentDirectories.map((source): AgentPlace => {
+        return { directory: join(root, source), scope: 'project', source }
+      }),
+    )
+  const user = agentDirectories.map((place): AgentPlace => {
+    return { directory: join(runtime.home, place), scope: 'user', source: `~/${place}` }
+  })
   return precedence === 'user' ? [...user, ...project] : [...project, ...user]
-}
-
-function below(directory: string, scope: 'project' | 'user', prefix: string): AgentPlace[] {
-  return agentDirectories.map((place) => ({
-    directory: join(directory, place),
-    scope,
-    source: `${prefix}${place}`,
-  }))
 }
 
 /** Reads one file by the rules of the directory it lies in. Never throws for what it finds. */

@@ -1,4 +1,4 @@
-import { nearest } from '../../core/text.ts'
+import { didYouMean } from '../../core/text.ts'
 import { parseAllowedTools } from '../../skill/allowed-tools.ts'
 import type { AllowedTool } from '../../skill/model.ts'
 import { type ToolSelector, toolSelectors } from '../approval/tool-patterns.ts'
@@ -24,10 +24,9 @@ interface SelectToolsInput {
 }
 
 /**
- * The allow list, then the deny list, under the ceiling of the parent. A tool that was given as a
- * value comes from the program and is not held against the ceiling; it takes precedence over a tool of
- * the parent that has the same name. Tools of the agent itself (those that delegate, and those of its
- * skills) are bound to its conversation and never passed on.
+ * The allow list, then the deny list, under the ceiling of the parent. A tool that was given as a value
+ * is the program's, is not held against the ceiling and takes precedence. Tools of the agent itself are
+ * bound to its conversation and never passed on.
  */
 export function selectTools(input: SelectToolsInput): ToolSelection {
   const asked = input.tools ?? []
@@ -60,18 +59,18 @@ function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: st
   if (name.text === '*' || ceiling.some((tool) => name.selects(tool))) return []
   const wanted = `The tool ${name.text}, which the subagent ${subagent} is to have, is not there`
   const builtIn = knownBuiltIns().find(name.selects)?.name
+  if (builtIn !== undefined) {
+    const how = `--tools ${builtIn}, or builtIns in a program, gives it ${builtIn}.`
+    return [`${wanted}: the agent that delegates does not have it. ${how}`]
+  }
   const hasServers = ceiling.some(({ origin }) => origin.kind === 'mcp')
   const server = hasServers ? undefined : readMcpName(name.text)?.server
+  if (server !== undefined) {
+    const how = `--mcp-server ${server}, or mcp in a program, gives it that.`
+    return [`${wanted}: the agent that delegates has no MCP server ${server}. ${how}`]
+  }
   const names = ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])])
-  const meant = nearest(name.text, names)
-  const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
-  const why =
-    builtIn !== undefined
-      ? `: the agent that delegates does not have it. --tools ${builtIn}, or builtIns in a program, gives it ${builtIn}.`
-      : server !== undefined
-        ? `: the agent that delegates has no MCP server ${server}. --mcp-server ${server}, or mcp in a program, gives it that.`
-        : `, or not allowed here.${guess}`
-  return [`${wanted}${why}`]
+  return [`${wanted}, or not allowed here. ${didYouMean(name.text, names)}`.trim()]
 }
 
 /**

@@ -27,7 +27,7 @@ describe('promptText', () => {
     )
     const failure = thrown(() => render('{{langauge}}'))
     expect(failure).toBeInstanceOf(PromptTemplateError)
-    expect(failure).toMatchObject({ hint: 'Did you mean {{language}}?', exitCode: 2 })
+    expect(failure).toMatchObject({ hint: 'Did you mean language?', exitCode: 2 })
   })
 
   it.each(['{{', 'x\n{{ }}', '{{a', '{{a b}}', '{{1}}'])(
