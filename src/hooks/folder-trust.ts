@@ -27,16 +27,12 @@ export interface FolderTrust {
 }
 
 /** Whether a client trusts a folder, given as a real path. A missing or broken file is an answer. */
-export async function folderTrust(
-  platform: Platform,
-  folder: string,
-  runtime: Runtime,
-): Promise<FolderTrust> {
+export async function folderTrust(platform: Platform, folder: string, runtime: Runtime) {
   try {
     return await readers[platform](folder, runtime)
   } catch (error) {
-    if (error instanceof UnreadableFile) return { state: 'unknown', reason: error.message }
-    throw error
+    if (!(error instanceof UnreadableFile)) throw error
+    return { state: 'unknown', reason: error.message } satisfies FolderTrust
   }
 }
 
@@ -67,26 +63,31 @@ function claudeTrust(folder: string, runtime: Runtime): FolderTrust {
   const newer = join(runtime.env['CLAUDE_CONFIG_DIR'] || runtime.home, '.claude.json')
   const path = existsSync(older) ? older : newer
   const projects = valueAt(readObject(path), 'projects')
-  const accepted = [...upTo(folder, parse(folder).root), repositoryRoot(folder) ?? folder].find(
-    (candidate) => {
-      const key = runtime.platform === 'win32' ? candidate.replaceAll('\\', '/') : candidate
-      return valueAt(projects, key, 'hasTrustDialogAccepted') === true
-    },
-  )
-  return accepted === undefined
-    ? { state: 'open', reason: `it is in no folder that ${path} has as accepted` }
-    : { state: 'trusted', reason: `${path} has ${accepted} as accepted` }
+  const isAccepted = (candidate: string): boolean => {
+    const key = runtime.platform === 'win32' ? candidate.replaceAll('\\', '/') : candidate
+    return valueAt(projects, key, 'hasTrustDialogAccepted') === true
+  }
+  const candidates = [...upTo(folder, parse(folder).root), repositoryRoot(folder) ?? folder]
+  const accepted = candidates.find(isAccepted)
+  return inFolder(accepted, path, 'accepted')
+}
+
+function inFolder(found: string | undefined, path: string, word: string): FolderTrust {
+  if (found === undefined) {
+    return { state: 'open', reason: `it is in no folder that ${path} has as ${word}` }
+  }
+  return { state: 'trusted', reason: `${path} has ${found} as ${word}` }
 }
 
 /** Codex 0.169.0: `projects` in its configuration, of the folder or of the root of the repository. */
 async function codexTrust(folder: string, runtime: Runtime): Promise<FolderTrust> {
   const path = join(clientHome(adapters.codex, runtime), 'config.toml')
   const { parse: parseToml } = await import('smol-toml')
+  const text = readText(path) ?? ''
   let projects: unknown
   try {
-    projects = valueAt(parseToml(readText(path) ?? ''), 'projects')
+    projects = valueAt(parseToml(text), 'projects')
   } catch (error) {
-    if (error instanceof UnreadableFile) throw error
     throw new UnreadableFile(`${path} is not TOML: ${messageOf(error).split('\n')[0]}`)
   }
   for (const candidate of [folder, repositoryRoot(folder) ?? folder]) {
@@ -110,9 +111,7 @@ function copilotTrust(folder: string, runtime: Runtime): FolderTrust {
     .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
     .filter((item) => typeof item === 'string')
     .find((candidate) => isInside(realPathOf(candidate) ?? candidate, folder))
-  return trusted === undefined
-    ? { state: 'open', reason: `it is in no folder that ${path} has as trusted` }
-    : { state: 'trusted', reason: `${path} has ${trusted} as trusted` }
+  return inFolder(trusted, path, 'trusted')
 }
 
 /**
@@ -122,13 +121,12 @@ function copilotTrust(folder: string, runtime: Runtime): FolderTrust {
 function geminiTrust(folder: string, runtime: Runtime): FolderTrust {
   const { env } = runtime
   const variable = env['GEMINI_CLI_TRUST_WORKSPACE']
+  const reason = `GEMINI_CLI_TRUST_WORKSPACE is ${variable}`
   if (env['GEMINI_RESTRICTED_MODE'] === 'true') {
     return { state: 'untrusted', reason: 'GEMINI_RESTRICTED_MODE is true' }
   }
-  if (variable === 'true' || variable === 'false') {
-    const state = variable === 'true' ? 'trusted' : 'untrusted'
-    return { state, reason: `GEMINI_CLI_TRUST_WORKSPACE is ${variable}` }
-  }
+  if (variable === 'true') return { state: 'trusted', reason }
+  if (variable === 'false') return { state: 'untrusted', reason }
   const home = clientHome(adapters.gemini, runtime)
   const settings = asksFor(home)
   if (settings.asks === false) {
@@ -195,10 +193,8 @@ function repositoryRoot(folder: string): string | undefined {
   )
   if (root === undefined) return undefined
   const link = readRegularFile(join(root, '.git'), { maxBytes: 65_536 })
-  const main = link.ok
-    ? /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+$/.exec(link.text)?.[1]
-    : undefined
-  return main ?? root
+  const main = /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+$/.exec(link.ok ? link.text : '')
+  return main?.[1] ?? root
 }
 
 class UnreadableFile extends Error {}

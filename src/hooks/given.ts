@@ -9,7 +9,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { makePrivateDirectory } from '../core/write-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { sha256 } from '../core/json.ts'
@@ -61,7 +61,10 @@ export function withoutGiven(
   turn: string,
   references: readonly InjectedReference[],
 ): InjectedReference[] {
-  const path = join(stateDirectory(runtime), 'sessions', fingerprint(session))
+  const directory = join(stateDirectory(runtime), 'sessions')
+  const path = join(directory, fingerprint(session))
+  // Text and place: an edited reference is given again.
+  const markOf = ({ file, text }: InjectedReference): string => sha256(`${file}\0${text}`)
   const noted = linesOf(path)
   const isNew = references.filter((reference) => {
     const mark = markOf(reference)
@@ -70,9 +73,9 @@ export function withoutGiven(
   if (isNew.length === 0) return []
   const lines = isNew.map((reference) => `${markOf(reference)} ${turn}\n`)
   try {
-    makePrivateDirectory(dirname(path))
+    makePrivateDirectory(directory)
     appendFileSync(path, lines.join(''), { mode: 0o600 })
-    forgetOldFiles(dirname(path), runtime.now())
+    forgetOldFiles(directory, runtime.now())
   } catch {
     // Read-only or full: the reference is given again, which is only longer.
   }
@@ -85,11 +88,6 @@ function linesOf(path: string): string[] {
   } catch {
     return []
   }
-}
-
-/** Text and place: an edited reference is given again. */
-function markOf({ file, text }: InjectedReference): string {
-  return sha256(`${file}\0${text}`)
 }
 
 function stateDirectory(runtime: Runtime): string {

@@ -43,11 +43,10 @@ export function readRecords(runtime: Runtime): InstallRecord[] {
     return recordSchema().parse(JSON.parse(readFileSync(path, 'utf8'))).files
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return []
-    throw new StateFileError({
-      code: 'install-record-broken',
-      message: `${path} is damaged, or was written by a newer skillrail`,
-      hint: 'Use the newer skillrail, or move the file away; hooks are then taken out entry by entry.',
-    })
+    const message = `${path} is damaged, or was written by a newer skillrail`
+    const hint =
+      'Use the newer skillrail, or move the file away; hooks are then taken out entry by entry.'
+    throw new StateFileError({ code: 'install-record-broken', message, hint })
   }
 }
 

@@ -54,12 +54,9 @@ export async function installHook(
     })
   } catch (error) {
     if (error instanceof SkillrailError) throw error
-    throw new SkillrailError({
-      code: 'hook-unwritable',
-      message: `the hook for ${change.path} could not be written: ${messageOf(error)}`,
-      hint: 'Give yourself the right to write there; nothing was changed in that file.',
-      cause: error,
-    })
+    const message = `the hook for ${change.path} could not be written: ${messageOf(error)}`
+    const hint = 'Give yourself the right to write there; nothing was changed in that file.'
+    throw new SkillrailError({ code: 'hook-unwritable', message, hint, cause: error })
   }
 }
 
@@ -74,11 +71,9 @@ function planInstall(runtime: Runtime, platform: Platform, scope: HookScope): Fi
     return { ...facts, after: withEntry(before, registration, commands, path) }
   }
   if (before !== undefined && !before.includes(launcherName)) {
-    throw new SkillrailError({
-      code: 'file-foreign',
-      message: `${path} exists and was not written by skillrail`,
-      hint: 'Move it away, then run the command again.',
-    })
+    const message = `${path} exists and was not written by skillrail`
+    const hint = 'Move it away, then run the command again.'
+    throw new SkillrailError({ code: 'file-foreign', message, hint })
   }
   return { ...facts, after: fileTexts[registration.text](commands[0] ?? '') }
 }
@@ -199,9 +194,7 @@ export function readConfiguration(path: string): string | undefined {
   const reading = readRegularFile(path, { maxBytes: 16 * 1024 * 1024 })
   if (reading.ok) return reading.text
   if (reading.code === 'file-missing') return undefined
-  throw new SkillrailError({
-    code: 'client-configuration-broken',
-    message: `${reading.message}; it was not touched`,
-    hint: 'Fix or move the file, then run the command again.',
-  })
+  const message = `${reading.message}; it was not touched`
+  const hint = 'Fix or move the file, then run the command again.'
+  throw new SkillrailError({ code: 'client-configuration-broken', message, hint })
 }

@@ -21,11 +21,9 @@ interface Piece {
 export function readClientJson(text: string, list: readonly string[], path: string): JsonText {
   const broken = (offset: number, problem: string): SkillrailError => {
     const line = text.replace('\ufeff', '').slice(0, offset).split('\n').length
-    return new SkillrailError({
-      code: 'client-configuration-broken',
-      message: `${path}:${line}: ${problem}; the file was not touched`,
-      hint: 'Fix the file, then run the command again.',
-    })
+    const message = `${path}:${line}: ${problem}; the file was not touched`
+    const hint = 'Fix the file, then run the command again.'
+    return new SkillrailError({ code: 'client-configuration-broken', message, hint })
   }
   const deep = tooDeepAt(text)
   if (deep !== undefined) throw broken(deep, `it is nested deeper than ${deepestJson} levels`)

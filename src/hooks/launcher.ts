@@ -67,16 +67,13 @@ function packagedFiles(): ReadonlyMap<string, string> {
 
 /** Below `dist` from a bundle, and beside `src` from a checkout. */
 function packagedDirectory(): string {
-  const places = ['../hook/', '../../dist/hook/'].map((place) =>
-    fileURLToPath(new URL(place, import.meta.url)),
-  )
+  const pathOf = (place: string): string => fileURLToPath(new URL(place, import.meta.url))
+  const places = ['../hook/', '../../dist/hook/'].map(pathOf)
   const found = places.find((place) => existsSync(join(place, 'hook.cjs')))
   if (found !== undefined) return found
-  throw new SkillrailError({
-    code: 'hook-not-built',
-    message: 'the hook is missing from this installation of skillrail',
-    hint: 'Install the package again; in a checkout run: npm run build',
-  })
+  const message = 'the hook is missing from this installation of skillrail'
+  const hint = 'Install the package again; in a checkout run: npm run build'
+  throw new SkillrailError({ code: 'hook-not-built', message, hint })
 }
 
 function versionOf(files: ReadonlyMap<string, string>): string {
@@ -113,10 +110,7 @@ function readIfThere(path: string): string | undefined {
 }
 
 /** `node`: the one that installed it, tried first: clients started from a desktop have a poor PATH. */
-interface LauncherTarget {
-  node: string
-  entry: string
-}
+type LauncherTarget = { node: string; entry: string }
 
 /**
  * The launcher for POSIX shells. It becomes Node (`exec`), so that a client that ends it ends the
@@ -165,9 +159,9 @@ export function windowsLauncher({ node, entry }: LauncherTarget): string {
     'set "NODE_OPTIONS="',
     'set "NODE_EXTRA_CA_CERTS="',
     'set "NODE_V8_COVERAGE="',
-    `set "ENTRY=%~dp0${batchText(entry.replaceAll('/', '\\'))}"`,
+    `set "ENTRY=%~dp0${entry.replaceAll('/', '\\').replaceAll('%', '%%')}"`,
     'if not exist "%ENTRY%" goto gone',
-    `set "PROGRAM=${batchText(node)}"`,
+    `set "PROGRAM=${node.replaceAll('%', '%%')}"`,
     'if exist "%PROGRAM%" goto run',
     `for /f "delims=" %%n in ('${system}where.exe "$PATH:node.exe" 2^>nul') do (`,
     '  set "PROGRAM=%%n"',
@@ -185,11 +179,6 @@ export function windowsLauncher({ node, entry }: LauncherTarget): string {
     'exit /b 0',
   ]
   return `${lines.join('\r\n')}\r\n`
-}
-
-/** In a batch file a percent sign begins a variable, in quotes too. */
-function batchText(text: string): string {
-  return text.replaceAll('%', '%%')
 }
 
 /** In every command that we register: by this an entry is known to be ours. */

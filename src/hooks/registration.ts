@@ -8,13 +8,14 @@ import { adapters, type HookAdapter, type Platform } from './adapters.ts'
 import { launcherName, launcherPath } from './launcher.ts'
 
 export type HookScope = 'user' | 'project'
+type Place = Pick<Runtime, 'env' | 'home' | 'platform'>
 
 /**
  * The command line of each part. They must never change: a client that trusts a hook by its text
  * would ask again.
  */
 export function hookCommands(
-  runtime: Pick<Runtime, 'env' | 'home' | 'platform'>,
+  runtime: Place,
   platform: Platform,
   scope: HookScope,
   parts: number,
@@ -28,10 +29,7 @@ export function hookCommands(
 }
 
 /** How a shell starts the launcher, whose path may hold blanks. On Windows it was not run by us. */
-function userStart(
-  runtime: Pick<Runtime, 'env' | 'home' | 'platform'>,
-  platform: Platform,
-): string {
+function userStart(runtime: Place, platform: Platform): string {
   const path = launcherPath(runtime)
   if (runtime.platform !== 'win32') return shellWord(path)
   const windowsPath = path.replaceAll('/', '\\')
@@ -53,9 +51,8 @@ export function configurationPath(
   scope: HookScope,
   workspace: string,
 ): string {
-  return scope === 'user'
-    ? join(clientHome(adapter, runtime), adapter.files.user)
-    : join(workspace, adapter.files.project)
+  if (scope === 'user') return join(clientHome(adapter, runtime), adapter.files.user)
+  return join(workspace, adapter.files.project)
 }
 
 /** The bytes of all references of the skill with the most: what one prompt can ask for. */

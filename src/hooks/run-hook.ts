@@ -28,10 +28,7 @@ interface HookRequest {
 }
 
 /** What the process prints. Its exit code is always 0: a prompt is never blocked. */
-export interface HookAnswer {
-  stdout: string
-  stderr: string
-}
+export type HookAnswer = { stdout: string; stderr: string }
 
 const deadlineMs = 8000
 
@@ -116,21 +113,19 @@ async function answerPrompt(
   const because = (reason: string) => (reference: { skill: string; path: string }) => {
     return { skill: reference.skill, path: reference.path, reason }
   }
-  const deferred = injection.deferred.map(({ skill, path, reason }) => ({ skill, path, reason }))
+  const deferred = injection.deferred.map((one) => because(one.reason)(one))
   const complaints = deferred.map(({ skill, path, reason }) =>
     complaint(`${skill}/${path} was not injected: ${reason}`),
   )
+  const given = references.filter((reference) => !rest.includes(reference))
+  const repeated = injection.injected.filter((reference) => !references.includes(reference))
   return {
     stdout: share === '' ? '' : `${JSON.stringify(adapter.answer(share))}\n`,
     stderr: part.number > 1 ? '' : complaints.join(''),
-    injected: references
-      .filter((reference) => !rest.includes(reference))
-      .map(({ skill, path, text }) => ({ skill, path, characters: text.length })),
+    injected: given.map(({ skill, path, text }) => ({ skill, path, characters: text.length })),
     withheld: [
       ...deferred,
-      ...injection.injected
-        .filter((reference) => !references.includes(reference))
-        .map(because('this session has it already')),
+      ...repeated.map(because('this session has it already')),
       ...rest.map(because('it is larger than the client takes; it was named instead')),
     ],
   }

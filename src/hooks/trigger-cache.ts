@@ -53,10 +53,7 @@ interface StampedFile {
 export type CachedTrigger = [match: string, inject: string, line: number]
 
 /** Where the cache of a working directory lies, and its key. */
-export interface CachePlace {
-  path: string
-  key: string
-}
+export type CachePlace = { path: string; key: string }
 
 /** Variables besides our own that decide where skills and configuration lie. */
 const variables = ['XDG_CONFIG_HOME', 'XDG_STATE_HOME']
@@ -79,9 +76,8 @@ export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
   try {
     const file = readFileSync(path)
     const header = headerOf(file)
-    return header.key === key && header.settled && isCurrent(header)
-      ? openCache(file, header)
-      : undefined
+    const isUsable = header.key === key && header.settled && isCurrent(header)
+    return isUsable ? openCache(file, header) : undefined
   } catch {
     return undefined
   }
@@ -130,16 +126,15 @@ function headerOf(file: Buffer): CacheHeader {
 
 function isCurrent({ skills, others, existing }: CacheHeader): boolean {
   const { path: paths, changed, size } = skills
+  const isSame = (path: string, oldChanged?: number, oldSize?: number): boolean => {
+    const now = stampOf(path)
+    return now.changed === oldChanged && now.size === oldSize
+  }
   return (
     existing.every(({ path, exists }) => doesExist(path) === exists) &&
-    others.every((file) => isUnchanged(file.path, file.changed, file.size)) &&
-    paths.every((path, index) => isUnchanged(path, changed[index], size[index]))
+    others.every((file) => isSame(file.path, file.changed, file.size)) &&
+    paths.every((path, index) => isSame(path, changed[index], size[index]))
   )
-}
-
-function isUnchanged(path: string, changed: number | undefined, size: number | undefined): boolean {
-  const now = stampOf(path)
-  return now.changed === changed && now.size === size
 }
 
 /** FNV-1a, twice: a file name, made without loading a library. */

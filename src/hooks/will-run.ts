@@ -10,11 +10,7 @@ import type { HookScope } from './registration.ts'
  */
 export type WillRun =
   | { answer: 'yes' }
-  | {
-      answer: 'once-trusted' | 'no' | 'unknown'
-      reason: string
-      step: string
-    }
+  | { answer: 'once-trusted' | 'no' | 'unknown'; reason: string; step: string }
 
 interface WillRunFacts {
   platform: Platform
@@ -72,12 +68,11 @@ interface Consequence {
   step(program: string, folder: string): string
 }
 
-const answer: Consequence['step'] = (program, folder) =>
-  `Start ${program} in ${folder} and answer that you trust it.`
-
-function type(command: string): Consequence['step'] {
-  return (program, folder) => `Start ${program} in ${folder} and type: ${command}`
+function start(then: string): Consequence['step'] {
+  return (program, folder) => `Start ${program} in ${folder} and ${then}`
 }
+
+const answer = start('answer that you trust it.')
 
 /**
  * What an untrusted folder means, as tried with the versions that the adapters name. Without a
@@ -102,17 +97,16 @@ const consequences: Partial<Record<Platform, Record<'open' | 'untrusted', Conseq
     open: {
       user: 'yes',
       project: 'no',
-      step: (program, folder) =>
-        `Start ${program} in ${folder} and answer that you trust it, now and in the future.`,
+      step: start('answer that you trust it, now and in the future.'),
     },
     untrusted: { user: 'yes', project: 'no', step: answer },
   },
   gemini: {
     open: { user: 'once-trusted', project: 'once-trusted', step: answer },
-    untrusted: { user: 'no', project: 'no', step: type('/permissions trust') },
+    untrusted: { user: 'no', project: 'no', step: start('type: /permissions trust') },
   },
   qwen: {
     open: { user: 'yes', project: 'once-trusted', step: answer },
-    untrusted: { user: 'yes', project: 'no', step: type('/trust') },
+    untrusted: { user: 'yes', project: 'no', step: start('type: /trust') },
   },
 }

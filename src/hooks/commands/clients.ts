@@ -7,9 +7,10 @@ import { installedPlatforms } from '../status.ts'
 export function namedClients(runtime: Runtime, names: readonly string[]): Platform[] {
   const found = names.length > 0 ? names.map(clientNamed) : installedPlatforms(runtime)
   if (found.length > 0) return found
+  const message = 'no agent client was found on this machine'
   throw new UsageError({
     code: 'client-missing',
-    message: 'no agent client was found on this machine',
+    message,
     hint: `Name one: ${platforms.join(', ')}.`,
   })
 }
@@ -17,9 +18,7 @@ export function namedClients(runtime: Runtime, names: readonly string[]): Platfo
 export function clientNamed(name: string): Platform {
   if (isPlatform(name)) return name
   const meant = nearest(name, platforms)
-  throw new UsageError({
-    code: 'client-unknown',
-    message: `${name} is not a client; the clients are ${platforms.join(', ')}`,
-    hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
-  })
+  const message = `${name} is not a client; the clients are ${platforms.join(', ')}`
+  const hint = meant && `Did you mean ${meant}?`
+  throw new UsageError({ code: 'client-unknown', message, hint })
 }

@@ -35,10 +35,8 @@ export const command = defineCommand<never>()({
 function partOf(text: string): { number: number; of: number } {
   const [number = '', count, ...more] = text.split('/')
   if (count === undefined || more.length > 0) {
-    throw new UsageError({
-      code: 'part-wrong',
-      message: `--part ${cell(text, 40)} is not like 1/2`,
-    })
+    const message = `--part ${cell(text, 40)} is not like 1/2`
+    throw new UsageError({ code: 'part-wrong', message })
   }
   const of = wholeNumber('--part', count, { least: 1, most: 99 })
   return { number: wholeNumber('--part', number, { least: 1, most: of }), of }

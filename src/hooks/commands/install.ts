@@ -108,15 +108,14 @@ function changesText(
   { changes, dryRun }: ChangesResult,
   unchanged: (path: string) => string,
 ): string {
-  return changes
-    .map(({ platform, path, action, diff, backup }) => {
-      const { title } = adapters[platform]
-      if (action === 'none') return `${title}: ${safeLine(unchanged(path))}\n`
-      const head = `${title}: ${dryRun ? 'would be ' : ''}${action}: ${safeLine(path)}\n`
-      const kept = backup === undefined ? '' : `What was there before is in ${safeLine(backup)}\n`
-      return `${head}${safeText(diff)}\n${kept}`
-    })
-    .join('')
+  const texts = changes.map(({ platform, path, action, diff, backup }) => {
+    const { title } = adapters[platform]
+    if (action === 'none') return `${title}: ${safeLine(unchanged(path))}\n`
+    const head = `${title}: ${dryRun ? 'would be ' : ''}${action}: ${safeLine(path)}\n`
+    const kept = backup === undefined ? '' : `What was there before is in ${safeLine(backup)}\n`
+    return `${head}${safeText(diff)}\n${kept}`
+  })
+  return texts.join('')
 }
 
 function codeOf({ errors }: ChangesResult): 0 | 1 {
