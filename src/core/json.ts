@@ -58,6 +58,15 @@ export function isObject<Member = unknown>(
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** What a text says as JSON; undefined where it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** `sha256:` and 64 hexadecimal digits. Text is hashed as UTF-8. */
 export function sha256(data: string | Uint8Array): string {
   return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', data)}`

@@ -98,6 +98,11 @@ export function cell(text: string, width: number): string {
   return cutToColumns(safeLine(text).trim(), width)
 }
 
+/** The lines as one text, each with its line end. */
+export function linesText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('')
+}
+
 /** `12,345`, the same in every locale. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',')

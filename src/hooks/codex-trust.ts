@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 import type * as Zod from 'zod'
+import { parseJson } from '../core/json.ts'
 import { launcherName } from './launcher.ts'
 import type { HookScope } from './registration.ts'
 
@@ -43,7 +44,7 @@ export async function codexTrust(
   const schema = messageSchema()
   try {
     for await (const line of lines) {
-      const { data: message } = schema.safeParse(jsonOf(line))
+      const { data: message } = schema.safeParse(parseJson(line))
       if (message?.id === initializing) {
         send({ method: 'initialized' })
         send({ id: listing, method: 'hooks/list', params: { cwds: [cwd] } })
@@ -69,14 +70,6 @@ function messageSchema() {
   const data = z.array(z.object({ hooks: z.array(hook).catch([]) })).catch([])
   const result = z.object({ data }).catch({ data: [] })
   return z.object({ id: z.unknown(), result })
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }
 
 type CodexHook = Zod.infer<

@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs'
 import { systemCode } from '../core/errors.ts'
+import { parseJson } from '../core/json.ts'
 import { systemRuntime } from '../core/runtime.ts'
 import { writeAll } from '../core/write-files.ts'
 import { isPlatform, platforms } from './adapters.ts'
@@ -62,13 +63,7 @@ function readSome(buffer: Buffer): number {
 
 function isWhole(chunks: readonly Buffer[]): boolean {
   const text = Buffer.concat(chunks).toString('utf8')
-  if (!/\}\s*$/.test(text.slice(-16))) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return /\}\s*$/.test(text.slice(-16)) && parseJson(text) !== undefined
 }
 
 function complain(message: string): void {

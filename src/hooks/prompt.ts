@@ -1,4 +1,4 @@
-import { isObject } from '../core/json.ts'
+import { isObject, parseJson } from '../core/json.ts'
 import { fingerprint } from './trigger-cache.ts'
 
 export interface HookPayload {
@@ -15,12 +15,8 @@ export interface HookPayload {
 export function readPayload(
   input: string,
 ): { ok: true; payload: HookPayload } | { ok: false; message: string } {
-  let value: unknown
-  try {
-    value = JSON.parse(input)
-  } catch {
-    return { ok: false, message: 'standard input holds no JSON' }
-  }
+  const value = parseJson(input)
+  if (value === undefined) return { ok: false, message: 'standard input holds no JSON' }
   if (!isObject(value)) return { ok: false, message: 'standard input holds no JSON object' }
   const first = (...names: readonly string[]): string | undefined =>
     names.map((name) => value[name]).find(isText)

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type * as Zod from 'zod'
 import { makePrivateDirectory } from '../core/write-files.ts'
+import { parseJson } from '../core/json.ts'
 import { redactText } from '../core/redact.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { systemCode } from '../core/errors.ts'
@@ -53,13 +54,7 @@ export function readTraces(
   const path = tracePath(runtime)
   const lines = [...linesOf(`${path}.1`), ...linesOf(path)]
   const schema = traceSchema()
-  const traces = lines.flatMap((line) => {
-    try {
-      return [schema.parse(JSON.parse(line))]
-    } catch {
-      return []
-    }
-  })
+  const traces = lines.flatMap((line) => schema.safeParse(parseJson(line)).data ?? [])
   return { traces: traces.slice(-limit), unreadable: lines.length - traces.length, path }
 }
 

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Zod from 'zod'
 import type { Diagnostic } from '../core/diagnostic.ts'
+import { parseJson } from '../core/json.ts'
 
 export interface PromptCase {
   prompt: string
@@ -38,12 +39,4 @@ export function readPromptCases(
     if (line.trim() !== '') add(parseJson(line), index + 1, 'The line')
   }
   return { cases, diagnostics }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
-import { isObject, sha256 } from '../core/json.ts'
+import { isObject, parseJson, sha256 } from '../core/json.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
 import { realPathOf } from '../core/read-files.ts'
 import { splitFrontmatter } from '../skill/parse.ts'
@@ -73,15 +73,11 @@ function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefine
 
 /** The keys as indented JSON, '' where none is there, undefined where the text is not a JSON object. */
 function selectKeys(text: string, keys: readonly string[]): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (!isObject(value)) return undefined
-    const entries = Object.entries(value).filter(([key]) => keys.includes(key))
-    if (entries.length === 0) return ''
-    return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  if (!isObject(value)) return undefined
+  const entries = Object.entries(value).filter(([key]) => keys.includes(key))
+  if (entries.length === 0) return ''
+  return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
 }
 
 /**

@@ -5,7 +5,7 @@ import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
-import { amount, bytes, count, safeLine } from '../../core/text.ts'
+import { amount, bytes, count, linesText, safeLine } from '../../core/text.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { findSkill, isPath } from '../../library/find-skill.ts'
 import { SkillNotFoundError } from '../../skill/errors.ts'
@@ -72,12 +72,8 @@ export const command = defineCommand<AuditResult>()({
   },
   render({ skills, summary: { audited, errors, warnings, facts }, directory }, screen) {
     const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}, ${amount(facts, 'fact')}`
-    return [
-      ...skills.flatMap((skill) => [...skillLines(skill, directory, screen), '']),
-      `${amount(audited, 'skill')} audited: ${found}`,
-    ]
-      .map((line) => `${line}\n`)
-      .join('')
+    const lines = skills.flatMap((skill) => [...skillLines(skill, directory, screen), ''])
+    return linesText([...lines, `${amount(audited, 'skill')} audited: ${found}`])
   },
   notes: ({ diagnostics }) => diagnostics,
   formats: {

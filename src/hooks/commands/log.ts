@@ -1,5 +1,5 @@
 import { defineCommand, type Screen } from '../../core/command.ts'
-import { amount, safeLine } from '../../core/text.ts'
+import { amount, linesText, safeLine } from '../../core/text.ts'
 import { type HookTrace, readTraces } from '../trace.ts'
 
 export const command = defineCommand<ReturnType<typeof readTraces>>()({
@@ -38,5 +38,5 @@ function traceText(trace: HookTrace, { style }: Screen): string {
     ...withheld.map((held) => `  - ${file(held)}: ${safeLine(held.reason)}`),
     ...(error === undefined ? [] : [`  ! ${safeLine(error)}`]),
   ]
-  return lines.map((line) => `${line}\n`).join('')
+  return linesText(lines)
 }

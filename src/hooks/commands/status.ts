@@ -1,6 +1,6 @@
 import { defineCommand } from '../../core/command.ts'
 import { exitCode } from '../../core/errors.ts'
-import { safeLine } from '../../core/text.ts'
+import { linesText, safeLine } from '../../core/text.ts'
 import {
   bestRun,
   type HooksStatus,
@@ -36,7 +36,7 @@ export const command = defineCommand<HooksStatus>()({
       const problem = safeLine(probe.problem ?? 'as it should be')
       lines.push(`one call  ${probe.durationMs} ms  ${problem}`)
     }
-    return screen.table(rows) + lines.map((line) => `${line}\n`).join('')
+    return screen.table(rows) + linesText(lines)
   },
 })
 

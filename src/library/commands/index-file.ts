@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { defineCommand } from '../../core/command.ts'
 import { exitCode } from '../../core/errors.ts'
@@ -74,7 +74,7 @@ export const command = defineCommand<IndexResult>()({
       if (after === before) return { path, state: 'current' }
       if (dryRun) return { path, state: 'stale', diff: unifiedDiff(path, before, after) }
       if (check) return { path, state: 'stale' }
-      writeThroughLink(file, after)
+      writeFileAtomicSync(file, after)
       return { path, state: 'written' }
     })
     context.note(`${amount(skills.length, 'skill')}, ${count(tokens)} tokens`)
@@ -111,10 +111,4 @@ function planFile(file: string, block: string) {
     return { before, problem: reading.message, text: before }
   }
   return { before, problem: undefined, text: before, ...writeBlock(before, block, tierZeroMarkers) }
-}
-
-function writeThroughLink(file: string, text: string): void {
-  const isThere = existsSync(file)
-  const real = isThere ? realpathSync(file) : file
-  writeFileAtomicSync(real, text, { mode: isThere ? statSync(real).mode & 0o777 : 0o644 })
 }

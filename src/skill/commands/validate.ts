@@ -3,7 +3,7 @@ import { type Diagnostic, diagnosticText } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
-import { amount, safeLine, safeText } from '../../core/text.ts'
+import { amount, linesText, safeLine, safeText } from '../../core/text.ts'
 import { validationRules } from '../rules.ts'
 import { validateSkill } from '../validate.ts'
 import { listSkillFiles } from '../../library/skill-files.ts'
@@ -58,9 +58,10 @@ export const command = defineCommand<ValidateResult>()({
   },
   exitCode: ({ summary }) => (summary.invalid === 0 ? exitCode.done : exitCode.badAnswer),
   render: ({ skills, summary }, screen) =>
-    [...skills.flatMap((verdict) => verdictLines(verdict, screen)), summaryLine(summary, screen)]
-      .map((line) => `${line}\n`)
-      .join(''),
+    linesText([
+      ...skills.flatMap((verdict) => verdictLines(verdict, screen)),
+      summaryLine(summary, screen),
+    ]),
   formats: {
     github: ({ skills }) =>
       skills.flatMap(({ diagnostics }) => diagnostics.map(annotation)).join(''),

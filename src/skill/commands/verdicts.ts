@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { messageOf } from '../../core/errors.ts'
@@ -121,25 +121,17 @@ export function verdictOn(target: ValidationTarget, options: VerdictOptions): Sk
   const after = verdict(fixed)
   if (changes.length === 0) return after
   if (options.fix === 'show') return { ...after, changes, diff: unifiedDiff(path, text, fixed) }
-  const failure = write(file, fixed)
-  if (failure === undefined) return { ...after, changes }
-  const message = `The file was not written, so ${changes.length} changes are missing: ${failure}`
-  const unwritten = { code: 'fix-not-written', severity: 'error' as const, message, path }
-  return { ...after, valid: false, diagnostics: [...after.diagnostics, unwritten] }
+  try {
+    writeFileAtomicSync(file, fixed)
+    return { ...after, changes }
+  } catch (error) {
+    const message = `The file was not written, so ${changes.length} changes are missing: ${messageOf(error)}`
+    const unwritten = { code: 'fix-not-written', severity: 'error' as const, message, path }
+    return { ...after, valid: false, diagnostics: [...after.diagnostics, unwritten] }
+  }
 }
 
 function unreadable(problem: Diagnostic): SkillVerdict {
   const valid = problem.severity !== 'error'
   return { path: problem.path, name: null, valid, diagnostics: [problem] }
-}
-
-/** Through a link to the file itself, which keeps its mode. */
-function write(file: string, text: string): string | undefined {
-  try {
-    const real = realpathSync(file)
-    writeFileAtomicSync(real, text, { mode: statSync(real).mode & 0o777 })
-    return undefined
-  } catch (error) {
-    return messageOf(error)
-  }
 }

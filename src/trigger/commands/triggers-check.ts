@@ -1,11 +1,10 @@
-import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defineCommand } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
-import { amount, cell, safeLine, safeText } from '../../core/text.ts'
+import { amount, cell, linesText, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
 import { parseSkill, splitFrontmatter } from '../../skill/parse.ts'
@@ -92,9 +91,10 @@ export const command = defineCommand<Result>()({
     return isBad ? exitCode.badAnswer : exitCode.done
   },
   render: ({ skills, prompts, summary }) =>
-    [...checkLines(skills, summary), ...(prompts === undefined ? [] : caseLines(prompts))]
-      .map((line) => `${line}\n`)
-      .join(''),
+    linesText([
+      ...checkLines(skills, summary),
+      ...(prompts === undefined ? [] : caseLines(prompts)),
+    ]),
   notes: allDiagnostics,
   formats: {
     sarif(result) {
@@ -117,10 +117,7 @@ function checkOne(
   const before = readText(path)
   const { text, changes } = options.fix ? fixTriggers(before, path) : { text: before, changes: [] }
   const { skill: document, diagnostics } = parseSkill(text, { path })
-  if (changes.length > 0 && !options.dryRun) {
-    const real = realpathSync(path)
-    writeFileAtomicSync(real, text, { mode: statSync(real).mode & 0o777 })
-  }
+  if (changes.length > 0 && !options.dryRun) writeFileAtomicSync(path, text)
   const split = splitFrontmatter(text)
   const triggers = document?.fields.triggers ?? []
   const skill = { name, path, directory, triggers, text, body: split.found ? split.body : '' }

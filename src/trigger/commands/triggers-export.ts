@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { defineCommand } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
@@ -87,19 +87,19 @@ function exportPlan(
     : exportTriggers({ ...skill, text: before })
   const changes = [
     ...change(script, present, remove ? undefined : scriptText(), 0o755),
-    ...change(skill.path, before, text, statSync(skill.path).mode & 0o777),
+    ...change(skill.path, before, text),
   ]
   return { changes, diagnostics: [...diagnostics, ...(remove ? [] : bodyRisks(skill, text))] }
 }
 
 function writeChange({ path, text, mode }: ExportChange): void {
-  if (text !== undefined) return writeFileAtomicSync(realPathOf(path) ?? path, text, { mode })
+  if (text !== undefined) return writeFileAtomicSync(path, text, { mode })
   rmSync(path)
   const directory = dirname(path)
   if (readdirSync(directory).length === 0) rmdirSync(directory)
 }
 
-function change(path: string, before: string | undefined, text: string | undefined, mode: number) {
+function change(path: string, before: string | undefined, text: string | undefined, mode?: number) {
   if (before === text) return []
   const diff = unifiedDiff(path, before ?? '', text ?? '')
   return [{ path, action: text === undefined ? 'removed' : 'wrote', text, mode, diff }]

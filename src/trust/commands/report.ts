@@ -1,4 +1,4 @@
-import { isObject } from '../../core/json.ts'
+import { isObject, parseJson } from '../../core/json.ts'
 import { amount, bytes, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import type { SkillInfo } from '../../library/model.ts'
@@ -68,12 +68,7 @@ function partReport({ kind, path, size, interpreter, link, problem, text }: Acti
 
 /** What every known form of MCP configuration would start; undefined where it is none of them. */
 function serversIn(text: string): string[] | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
   const { mcpServers, servers, mcp } = isObject(value) ? value : {}
   const found = mcpServers ?? servers ?? mcp
   if (!isObject(found)) return undefined

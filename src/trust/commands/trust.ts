@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type Context, defineCommand, type Screen, type Values } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction, exitCode, type ExitCode, wrongUse } from '../../core/errors.ts'
-import { amount, safeLine } from '../../core/text.ts'
+import { amount, linesText, safeLine } from '../../core/text.ts'
 import { findWorkspace } from '../decide.ts'
 import type { Acceptance } from '../model.ts'
 import { TrustStore } from '../store.ts'
@@ -204,9 +204,7 @@ function renderResult(result: Result, screen: Screen): string {
     ])
     return screen.table(rows)
   }
-  return linesOf(result)
-    .map((line) => `${line}\n`)
-    .join('')
+  return linesText(linesOf(result))
 }
 
 function linesOf(result: Result): string[] {
