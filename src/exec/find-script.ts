@@ -1,9 +1,9 @@
-import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem } from '../core/errors.ts'
 import { resolveInside } from '../core/read-files.ts'
-import { interpreterFor } from './script.ts'
+import { headOf } from './process.ts'
 
 export interface Script {
   path: string
@@ -23,82 +23,32 @@ export type ScriptSearch =
  */
 export function findScript(directory: string, run: string | undefined): ScriptSearch {
   if (run !== undefined) return openScript(directory, run)
-  return conventionalScript(directory, 'run')
+  return conventionalScript(directory, 'run', 'Keep one of them, or name it in the field run.')
 }
 
 export function findVerifyScript(directory: string): ScriptSearch {
-  return conventionalScript(directory, 'verify')
-}
-
-const hints = {
-  run: 'Keep one of them, or name it in the field run.',
-  verify: 'Keep one of them.',
-} as const
-
-function conventionalScript(directory: string, stem: keyof typeof hints): ScriptSearch {
-  const entries = entriesOf(directory)
-  if (!Array.isArray(entries)) return entries
-  const present = scriptsNamed(directory, entries, stem)
-  const [only, second] = present
-  if (only === undefined) return { kind: 'none' }
-  if (second === undefined) return openScript(directory, only)
-  const message = `there are ${present.length} scripts that could ${stem} this skill: ${present.join(', ')}`
-  return broken('script-ambiguous', directory, message, hints[stem])
+  return conventionalScript(directory, 'verify', 'Keep one of them.')
 }
 
 const extensions = ['', '.sh', '.mjs', '.js', '.ts', '.py']
 
-/** What lies in `scripts`, or why that cannot be said. */
-type Entries = Dirent[] | BrokenSearch
-type BrokenSearch = Extract<ScriptSearch, { kind: 'broken' }>
-
-/** One look at the directory is several times cheaper than one at each possible name. */
-function entriesOf(directory: string): Entries {
-  const path = join(directory, 'scripts')
+function conventionalScript(directory: string, stem: string, hint: string): ScriptSearch {
+  let entries: Dirent[] = []
   try {
-    return readdirSync(path, { withFileTypes: true })
+    entries = readdirSync(join(directory, 'scripts'), { withFileTypes: true })
   } catch (error) {
     const reason = lookProblem(error)
-    return reason === undefined ? [] : unreadable(directory, 'scripts', reason)
+    if (reason !== undefined) return unreadable(directory, 'scripts', reason)
   }
-}
-
-function scriptsNamed(directory: string, entries: readonly Dirent[], stem: string): string[] {
-  return extensions.flatMap((extension) => {
-    const name = `${stem}${extension}`
-    const entry = entries.find((candidate) => candidate.name === name)
-    return entry !== undefined && isMeant(directory, entry) ? [`scripts/${name}`] : []
+  const present = extensions.flatMap((extension) => {
+    const entry = entries.find(({ name }) => name === `${stem}${extension}`)
+    return entry !== undefined && isMeant(directory, entry) ? [`scripts/${entry.name}`] : []
   })
-}
-
-function openScript(directory: string, relative: string): ScriptSearch {
-  const inside = resolveInside(directory, relative)
-  if (!inside.ok) {
-    const reason = inside.code === 'path-missing' ? problemAt(join(directory, relative)) : undefined
-    if (reason !== undefined) return unreadable(directory, relative, reason)
-    return broken(
-      inside.code === 'path-missing' ? 'script-missing' : 'script-outside',
-      directory,
-      `the script ${relative} cannot be used: ${inside.message}`,
-      'Name a file below the directory of the skill.',
-    )
-  }
-  const { head, executable, problem } = lookInto(inside.path)
-  const { platform } = process
-  const interpreter = interpreterFor({ path: inside.path, head, executable, platform })
-  // A program may be executed by whom it cannot be read; an interpreter has to read its script.
-  if (problem !== undefined && interpreter?.file !== inside.path) {
-    return unreadable(directory, relative, problem)
-  }
-  if (interpreter === undefined) {
-    return broken(
-      'script-not-executable',
-      directory,
-      `the script ${relative} names no interpreter`,
-      'Begin it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or set its run bit.',
-    )
-  }
-  return { kind: 'found', script: { path: inside.path, relative, ...interpreter } }
+  const [only] = present
+  if (only === undefined) return { kind: 'none' }
+  if (present.length === 1) return openScript(directory, only)
+  const message = `there are ${present.length} scripts that could ${stem} this skill: ${present.join(', ')}`
+  return broken('script-ambiguous', directory, message, hint)
 }
 
 /** A link that leads nowhere is meant too: whoever opens it says what is wrong with it. */
@@ -111,54 +61,103 @@ function isMeant(directory: string, entry: Dirent): boolean {
   }
 }
 
+function openScript(directory: string, relative: string): ScriptSearch {
+  const inside = resolveInside(directory, relative)
+  if (!inside.ok) {
+    const isMissing = inside.code === 'path-missing'
+    const reason = isMissing ? problemIn(() => statSync(join(directory, relative))) : undefined
+    if (reason !== undefined) return unreadable(directory, relative, reason)
+    return broken(
+      isMissing ? 'script-missing' : 'script-outside',
+      directory,
+      `the script ${relative} cannot be used: ${inside.message}`,
+      'Name a file below the directory of the skill.',
+    )
+  }
+  const { path } = inside
+  let head = ''
+  const problem = problemIn(() => (head = headOf(path).toString('latin1')))
+  const executable = ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o111) !== 0
+  const interpreter = interpreterFor({ path, head, executable, platform: process.platform })
+  // A program may be executed by whom it cannot be read; an interpreter has to read its script.
+  if (problem !== undefined && interpreter?.file !== path)
+    return unreadable(directory, relative, problem)
+  if (interpreter !== undefined)
+    return { kind: 'found', script: { path, relative, ...interpreter } }
+  return broken(
+    'script-not-executable',
+    directory,
+    `the script ${relative} names no interpreter`,
+    'Begin it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or set its run bit.',
+  )
+}
+
 /** Why a path cannot be looked at; undefined where it can, or where there is nothing. */
-function problemAt(path: string): string | undefined {
+function problemIn(look: () => unknown): string | undefined {
   try {
-    statSync(path)
+    look()
     return undefined
   } catch (error) {
     return lookProblem(error)
   }
 }
 
-interface Look {
-  /** The first bytes, of which each is a character. */
-  head: string
-  executable: boolean
-  problem?: string | undefined
-}
-
-const headBytes = 256
-
-function lookInto(path: string): Look {
-  try {
-    const descriptor = openSync(path, 'r')
-    try {
-      const bytes = Buffer.alloc(headBytes)
-      const head = bytes.toString('latin1', 0, readSync(descriptor, bytes))
-      return { head, executable: isExecutable(path) }
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch (error) {
-    return { head: '', executable: isExecutable(path), problem: lookProblem(error) }
-  }
-}
-
-function isExecutable(path: string): boolean {
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
-  return (mode & 0o111) !== 0
-}
-
-function unreadable(directory: string, relative: string, reason: string): BrokenSearch {
+function unreadable(directory: string, relative: string, reason: string): ScriptSearch {
+  const message = `${relative} cannot be read: ${reason}`
   return broken(
     'script-unreadable',
     directory,
-    `${relative} cannot be read: ${reason}`,
+    message,
     'Make it readable, or fix or remove the link.',
   )
 }
 
-function broken(code: string, path: string, message: string, hint: string): BrokenSearch {
+function broken(code: string, path: string, message: string, hint: string): ScriptSearch {
   return { kind: 'broken', diagnostic: { code, severity: 'error', message, path, hint } }
+}
+
+/**
+ * How to start a script, or undefined when nothing says so. The `#!` line decides, with or without
+ * the run bit; one that asks for `node` gets the Node that runs us, so that a script means the same
+ * on every machine. Then the extension; then the run bit (a compiled program).
+ *
+ * @param script `head`: its first bytes, of which each is a character
+ */
+export function interpreterFor(script: {
+  path: string
+  head: string
+  executable: boolean
+  platform: NodeJS.Platform
+}): Pick<Script, 'file' | 'args'> | undefined {
+  const { path, head, executable, platform } = script
+  const shebang = /^#![ \t]*(\S+)[ \t]*(.*?)[ \t\r]*(?:\n|$)/.exec(head)
+  if (shebang !== null) {
+    const [, program = '', rest = ''] = shebang
+    const isEnv = baseName(program) === 'env'
+    const words = isEnv ? envWords(rest) : [program, ...(rest === '' ? [] : [rest])]
+    const [name = '', ...options] = words
+    if (baseName(name) === 'node') return { file: process.execPath, args: [...options, path] }
+    if (platform === 'win32') return { file: baseName(name), args: [...options, path] }
+    if (executable) return { file: path, args: [] }
+    if (name !== '') return { file: name, args: [...options, path] }
+  }
+  const known = byExtension(extname(path).toLowerCase(), platform)
+  if (known !== undefined) return { file: known, args: [path] }
+  return executable && platform !== 'win32' ? { file: path, args: [] } : undefined
+}
+
+function byExtension(extension: string, platform: NodeJS.Platform): string | undefined {
+  if (extension === '.sh') return 'sh'
+  if (extension === '.py') return platform === 'win32' ? 'python' : 'python3'
+  return ['.mjs', '.js', '.ts'].includes(extension) ? process.execPath : undefined
+}
+
+/** `env -S` splits its one argument, as the kernel passes everything after the program in one. */
+function envWords(rest: string): string[] {
+  const words = rest.split(/[ \t]+/).filter((word) => word !== '')
+  return words[0] === '-S' ? words.slice(1) : words
+}
+
+function baseName(program: string): string {
+  return program.slice(program.lastIndexOf('/') + 1)
 }

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endGroup, endOrphans, groupIsGone } from './process-group.ts'
-import type { ProcessEnd } from './process.ts'
+import { exitOf, type ProcessEnd } from './process.ts'
 
 export interface KeptProcessRequest {
   file: string
@@ -41,14 +41,10 @@ export async function startKeptProcess(request: KeptProcessRequest): Promise<Kep
     windowsHide: true,
   })
   const { pid, stdin, stdout, stderr } = child
-  if (pid === undefined) throw await failureOf(child)
-  processGuard().watch(pid, request.key)
+  if (pid === undefined) throw await new Promise((resolve) => child.on('error', resolve))
+  tellGuard(`+ ${pid} ${request.key}`)
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined)
-  const ended = new Promise<ProcessEnd>((resolve) => {
-    child.on('exit', (code, signal) => {
-      resolve(signal === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal })
-    })
-  })
+  const ended = exitOf(child)
   const isGone = (): boolean =>
     (child.exitCode !== null || child.signalCode !== null) && groupIsGone(pid)
   let ending: Promise<void> | undefined
@@ -59,36 +55,22 @@ export async function startKeptProcess(request: KeptProcessRequest): Promise<Kep
     await ended
     endOrphans(new Set([request.key]))
     for (const stream of [stdin, stdout, stderr]) stream.destroy()
-    processGuard().forget(pid)
+    tellGuard(`- ${pid}`)
   }
   return { pid, stdin, stdout, stderr, ended, end: () => (ending ??= end()) }
 }
 
 const graceMs = 500
 
-function failureOf(child: ChildProcess): Promise<Error> {
-  return new Promise((resolve) => child.on('error', resolve))
-}
-
-/** Ends process groups when this process is gone, however that came. */
-interface Guard {
-  watch(group: number, key: string): void
-  forget(group: number): void
-}
-
 /**
- * The guard of this process: a small shell that reads which groups to watch. The end of its input
- * means that we are dead, by `kill -9` even; then the groups get TERM, and KILL after 2 s, as does
- * whatever carries the idempotency key of one of them and has left its group (Linux).
+ * Tells the guard of this process, a small shell, which groups to watch. The end of its input means
+ * that we are dead, by `kill -9` even; then the groups get TERM, and KILL after 2 s, as does whatever
+ * carries the idempotency key of one of them and has left its group (Linux).
  */
-function processGuard(): Guard {
-  if (process.platform === 'win32') return { watch: () => undefined, forget: () => undefined }
+function tellGuard(line: `+ ${number} ${string}` | `- ${number}`): void {
+  if (process.platform === 'win32') return
   input ??= startGuard()
-  const tell = (line: string): void => void input?.write(`${line}\n`)
-  return {
-    watch: (group, key) => tell(`+ ${group} ${key}`),
-    forget: (group) => tell(`- ${group}`),
-  }
+  input.write(`${line}\n`)
 }
 
 let input: Writable | undefined

@@ -1,33 +1,22 @@
-import type { JsonValue } from '../skill/model.ts'
-import type { YamlNode } from '../skill/read-yaml.ts'
-
-/** A part of stdout that claims to be the output of the skill. */
-interface OutputBlock {
-  text: string
-  /** Whether `text` is YAML that begins with `output:`, or a JSON object. */
-  syntax: 'yaml' | 'json'
-}
+import { isObject } from '../core/json.ts'
 
 /**
  * The last `output:` block or JSON object with a `status`, fenced or bare, whole or broken; undefined
  * where nothing claims to be one. Time is linear in the text, whatever it contains.
  */
-export function lastOutputBlock(stdout: string): OutputBlock | undefined {
+export function lastOutputBlock(stdout: string): string | undefined {
   const printed = stdout.trimEnd()
   const lines = splitLines(printed)
   const parents = enclosingLines(lines)
-  const scanner = objectScanner(printed)
+  const scan = objectScanner(printed)
   for (let index = lines.length - 1; index >= 0; index--) {
-    const line = lines[index]
-    if (line === undefined) continue
-    if (/^[ \t]*output[ \t]*:/.test(line.text)) {
-      const text = yamlBlock(lines, index, parents[index])
-      if (text !== undefined) return { text, syntax: 'yaml' }
-    } else if (/^[ \t]*\{/.test(line.text)) {
-      const start = line.start + indentOf(line.text)
-      const text = jsonBlock(printed, start, scanner, lines, index)
-      if (text !== undefined) return { text, syntax: 'json' }
-    }
+    const { text = '' } = lines[index] ?? {}
+    const block = /^[ \t]*output[ \t]*:/.test(text)
+      ? yamlBlock(lines, index, parents[index])
+      : /^[ \t]*\{/.test(text)
+        ? jsonBlock(printed, scan, lines, index)
+        : undefined
+    if (block !== undefined) return block
   }
   return undefined
 }
@@ -149,12 +138,14 @@ function indentOf(text: string): number {
  */
 function jsonBlock(
   printed: string,
-  start: number,
-  scanner: ObjectScanner,
+  scan: ObjectScanner,
   lines: readonly Line[],
   index: number,
 ): string | undefined {
-  const { end, hasStatus, value } = scanner(start)
+  const line = lines[index]
+  if (line === undefined) return undefined
+  const start = line.start + indentOf(line.text)
+  const { end, hasStatus, value } = scan(start)
   const text = printed.slice(start, end)
   if (end !== undefined && isElement(printed, end, lines, index)) return undefined
   if (value !== undefined) return isMeantAsOutput(value) ? text : undefined
@@ -258,41 +249,21 @@ function objectScanner(text: string): ObjectScanner {
   }
 }
 
-const fields: ReadonlySet<string> = new Set(['status', 'result', 'errors', 'metrics'])
+const fields: readonly string[] = ['status', 'result', 'errors', 'metrics']
 
 /**
  * Whether a JSON value is meant as an output. Other programs print objects with a `status` too: one
  * in words always counts, another kind only where every key is a field of an output.
  */
 function isMeantAsOutput(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  if (!isObject(value)) return false
   const keys = Object.keys(value)
-  if ('output' in value && typeof value.output === 'object' && value.output !== null) {
-    // The configuration of a bundler has an `output` as well.
-    if (keys.length === 1 || 'status' in value.output) return true
-  }
-  if (!('status' in value)) return false
-  const { status } = value
+  const { output, status } = value
+  // The configuration of a bundler has an `output` as well.
+  if (typeof output === 'object' && output !== null && (keys.length === 1 || 'status' in output))
+    return true
   if (typeof status === 'string') return true
-  if (!keys.every((key) => fields.has(key))) return false
-  return status === null || (typeof status !== 'object' && !isHttpStatus(status))
-}
-
-function isHttpStatus(status: unknown): boolean {
-  return typeof status === 'number' && status >= 100 && status <= 599
-}
-
-/** A YAML tree as a plain value. Maps have no prototype, so no key can reach one. */
-export function plainValue(node: YamlNode): JsonValue {
-  switch (node.kind) {
-    case 'scalar':
-      return node.value
-    case 'list':
-      return node.items.map((item) => plainValue(item))
-    case 'map': {
-      const map: Record<string, JsonValue> = Object.create(null)
-      for (const { key, value } of node.entries) map[key.text] = plainValue(value)
-      return map
-    }
-  }
+  if (status === undefined || !keys.every((key) => fields.includes(key))) return false
+  const isHttp = typeof status === 'number' && status >= 100 && status <= 599
+  return status === null || (typeof status !== 'object' && !isHttp)
 }

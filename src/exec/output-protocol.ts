@@ -1,8 +1,8 @@
 import { deepestJson, isObject, tooDeepAt } from '../core/json.ts'
 import { messageOf } from '../core/errors.ts'
 import type { JsonValue } from '../skill/model.ts'
-import { readYaml } from '../skill/read-yaml.ts'
-import { lastOutputBlock, plainValue } from './output-block.ts'
+import { readYaml, yamlToJson } from '../skill/read-yaml.ts'
+import { lastOutputBlock } from './output-block.ts'
 import { type CapturedOutput, capturedText, type ProcessEnd } from './process.ts'
 
 export interface OutputSource {
@@ -100,11 +100,11 @@ function endedBadly(end: ProcessEnd, subject: string): StepOutput | undefined {
 function findClaim(source: OutputSource): string | undefined {
   if (source.file !== undefined && source.file.trim() !== '') return source.file
   const { head, tail, droppedBytes } = source.stdout
-  if (droppedBytes === 0) return lastOutputBlock(head)?.text
+  if (droppedBytes === 0) return lastOutputBlock(head)
   // Where the middle is missing, the end holds the last block. Without one there, what was said before
   // counts: a failure must not become a success by what is printed after it. A cut line says nothing.
   const before = head.slice(0, head.lastIndexOf('\n') + 1)
-  return (lastOutputBlock(tail) ?? lastOutputBlock(before))?.text
+  return lastOutputBlock(tail) ?? lastOutputBlock(before)
 }
 
 function fromExitCode(code: number, source: OutputSource): StepOutput {
@@ -141,7 +141,7 @@ function parseValue(text: string): { value: unknown } | string {
   const { root, diagnostics } = readYaml(`${trimmed}\n`, { firstLine: 1, path: 'output' })
   const error = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
   if (error !== undefined) return notJson ?? error.message
-  return root === undefined ? 'it is empty' : { value: plainValue(root) }
+  return root === undefined ? 'it is empty' : { value: yamlToJson(root) }
 }
 
 function readFields(fields: Record<string, unknown>): StepOutput | string {
@@ -172,7 +172,7 @@ function readErrors(value: unknown): readonly ReportedError[] | string {
 
 function readError(item: unknown): ReportedError {
   if (!isObject(item)) return { code: 'reported', message: asText(item) }
-  const { code, message } = { code: item['code'], message: item['message'] }
+  const { code, message } = item
   return {
     code: typeof code === 'string' && code !== '' ? code : 'reported',
     message: message === undefined ? JSON.stringify(item) : asText(message),

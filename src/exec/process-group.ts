@@ -30,11 +30,7 @@ export async function endGroup(
  */
 export function groupIsGone(leader: number): boolean {
   if (process.platform === 'win32') return true
-  try {
-    process.kill(-leader, 0)
-  } catch {
-    return true
-  }
+  if (!tried(false, () => process.kill(-leader, 0))) return true
   if (process.platform !== 'linux') return false
   const ids = processIds()
   return ids.length > 0 && ids.every((pid) => groupOf(pid) !== leader)
@@ -42,29 +38,30 @@ export function groupIsGone(leader: number): boolean {
 
 /** The process group of a process of Linux; undefined for one that has ended, noticed or not. */
 export function groupOf(pid: number): number | undefined {
-  try {
-    // After the name, which may contain anything but is the last in parentheses: state, parent, group.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return state === 'Z' || state === 'X' ? undefined : Number(group)
-  } catch {
-    return undefined
-  }
+  const stat = tried('', () => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  // After the name, which may contain anything but is the last in parentheses: state, parent, group.
+  const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return state === '' || state === 'Z' || state === 'X' ? undefined : Number(group)
 }
 
 function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (process.platform === 'win32') {
-    const force = signal === 'SIGKILL' ? ['/F'] : []
-    spawn('taskkill', ['/pid', String(leader), '/T', ...force], { stdio: 'ignore' }).on(
-      'error',
-      () => undefined,
-    )
+  if (process.platform !== 'win32') {
+    tried(false, () => process.kill(-leader, signal))
     return
   }
+  const force = signal === 'SIGKILL' ? ['/F'] : []
+  spawn('taskkill', ['/pid', String(leader), '/T', ...force], { stdio: 'ignore' }).on(
+    'error',
+    () => undefined,
+  )
+}
+
+/** What `look` returns, or `otherwise` where it throws: processes and their files may end meanwhile. */
+export function tried<T>(otherwise: T, look: () => T): T {
   try {
-    process.kill(-leader, signal)
+    return look()
   } catch {
-    // The group ended by itself in the meantime.
+    return otherwise
   }
 }
 
@@ -79,18 +76,12 @@ function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
 export function endOrphans(idempotencyKeys: ReadonlySet<string>): number {
   if (process.platform !== 'linux' || idempotencyKeys.size === 0) return 0
   const keys = new Set([...idempotencyKeys].flatMap((key) => [key, verificationKey(key)]))
-  let ended = 0
-  for (const pid of processIds()) {
+  const ended = processIds().filter((pid) => {
     const key = idempotencyKeyOf(pid)
-    if (key === undefined || !keys.has(key) || pid === process.pid) continue
-    try {
-      process.kill(pid, 'SIGKILL')
-      ended++
-    } catch {
-      // It ended by itself.
-    }
-  }
-  return ended
+    if (key === undefined || !keys.has(key) || pid === process.pid) return false
+    return tried(false, () => process.kill(pid, 'SIGKILL'))
+  })
+  return ended.length
 }
 
 /**
@@ -108,25 +99,18 @@ export function verificationKey(key: string): string {
 }
 
 function processIds(): number[] {
-  try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []))
-  } catch {
-    return []
-  }
+  const names = tried([], () => readdirSync('/proc'))
+  return names.flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []))
 }
 
 const variable = 'SKILLRAIL_IDEMPOTENCY_KEY'
 const beginning = `${variable}=`
 
+/** Undefined for a process of somebody else, too. */
 function idempotencyKeyOf(pid: number): string | undefined {
-  try {
-    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
-    const entry = environment.split('\0').find((text) => text.startsWith(beginning))
-    return entry?.slice(beginning.length)
-  } catch {
-    // A process of somebody else, or one that has just ended.
-    return undefined
-  }
+  const environment = tried('', () => readFileSync(`/proc/${pid}/environ`, 'utf8'))
+  const entry = environment.split('\0').find((text) => text.startsWith(beginning))
+  return entry?.slice(beginning.length)
 }
 
 const running = new Map<number, Readonly<Record<string, string>>>()

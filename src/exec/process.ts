@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { messageOf, systemReason } from '../core/errors.ts'
-import { endEscaped, endGroup, endWithUs } from './process-group.ts'
+import { endEscaped, endGroup, endWithUs, tried } from './process-group.ts'
 
 export interface ProcessRequest {
   file: string
@@ -128,11 +128,7 @@ async function endOf(
   const { pid } = child
   const failed = new Promise<Error>((resolve) => child.on('error', resolve))
   if (pid === undefined) return startFailure(request, messageOf(await failed))
-  const exited = new Promise<ProcessEnd>((resolve) => {
-    child.on('exit', (code, by) =>
-      resolve(by === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal: by }),
-    )
-  })
+  const exited = exitOf(child)
   const closed = new Promise((resolve) => child.on('close', resolve))
   const forget = endWithUs(pid, env)
   let forced: { kind: 'timeout' | 'aborted' } | undefined
@@ -160,6 +156,15 @@ async function endOf(
 }
 
 const drainMs = 250
+
+/** Resolves when the program itself has ended. */
+export function exitOf(child: ChildProcess): Promise<ProcessEnd> {
+  return new Promise((resolve) => {
+    child.on('exit', (code, signal) =>
+      resolve(signal === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal }),
+    )
+  })
+}
 
 /**
  * The end of a program that could not be started. The system says ENOENT of the program also where
@@ -198,22 +203,20 @@ export function whatIsMissing({
     : `its first line names the interpreter ${interpreter}, which does not exist`
 }
 
-/** As the kernel reads it, which looks no further than this for the end of the line. */
-const firstLineBytes = 256
-
 function interpreterLine(path: string): string | undefined {
+  const head = tried('', () => headOf(path).toString('utf8'))
+  return /^#!([^\n]*\S[^\n]*)/.exec(head)?.[1]
+}
+
+/** The beginning of a program: as much as the kernel reads to find its interpreter. */
+export function headOf(path: string): Buffer {
+  // A pipe in the place of a program is not waited for.
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
-    // A pipe in the place of a program is not waited for.
-    const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    try {
-      const bytes = Buffer.alloc(firstLineBytes)
-      const head = bytes.toString('utf8', 0, readSync(descriptor, bytes))
-      return /^#!([^\n]*\S[^\n]*)/.exec(head)?.[1]
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch {
-    return undefined
+    const bytes = Buffer.alloc(256)
+    return bytes.subarray(0, readSync(descriptor, bytes))
+  } finally {
+    closeSync(descriptor)
   }
 }
 

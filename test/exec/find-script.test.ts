@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findScript, findVerifyScript } from '../../src/exec/find-script.ts'
-import { interpreterFor } from '../../src/exec/script.ts'
+import { findScript, findVerifyScript, interpreterFor } from '../../src/exec/find-script.ts'
 
 describe('the script of a skill', () => {
   let directory: string

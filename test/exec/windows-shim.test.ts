@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isCommandFile, shimTarget } from '../../src/exec/script.ts'
+import { isCommandFile, shimTarget } from '../../src/exec/agent-clients.ts'
 
 const head = String.raw`@ECHO off
 GOTO start

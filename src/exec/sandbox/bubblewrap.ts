@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isInside } from '../../core/read-files.ts'
 import { type ChildDescriptor, runProcess } from '../process.ts'
+import { tried } from '../process-group.ts'
 import { limitingProgram, superviseLimits, waitUntilEmpty, watchInhabitants } from './limits.ts'
 import { notStarted, type Places, type Sandbox, type SandboxRequest } from './sandbox.ts'
 import { type FilteredProcessor, seccompFilter } from './seccomp.ts'
@@ -169,26 +170,18 @@ function systemArguments(entry: SystemPath): string[] {
  * its own. A directory among them would be a way out of any sandbox.
  */
 function inheritedDescriptors(): number[] {
-  try {
-    return readdirSync('/proc/self/fdinfo')
-      .map(Number)
-      .filter((descriptor) => descriptor > 2 && isPassedOn(descriptor))
-  } catch {
-    return []
-  }
+  return tried([], () => readdirSync('/proc/self/fdinfo'))
+    .map(Number)
+    .filter((descriptor) => descriptor > 2 && isPassedOn(descriptor))
 }
 
 /** The flag `O_CLOEXEC`, in octal as the kernel prints it. */
 const closesOnExec = 0o2000000
 
 function isPassedOn(descriptor: number): boolean {
-  try {
-    const text = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')
-    const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1] ?? '0'
-    return (Number.parseInt(flags, 8) & closesOnExec) === 0
-  } catch {
-    return false
-  }
+  const text = tried('', () => readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))
+  const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1] ?? '0'
+  return text !== '' && (Number.parseInt(flags, 8) & closesOnExec) === 0
 }
 
 function systemPaths(network: boolean): SystemPath[] {

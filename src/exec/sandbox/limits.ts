@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProcessRequest, ProcessResult } from '../process.ts'
-import { groupOf } from '../process-group.ts'
+import { groupOf, tried } from '../process-group.ts'
 import type { SandboxRequest } from './sandbox.ts'
 
 export interface SandboxLimits {
@@ -110,7 +110,8 @@ export function watchInhabitants(
     if (message === undefined) return
     clearInterval(timer)
     exceeded(message)
-    killAll(first)
+    // The kernel ends a namespace of processes at once when its first one is gone.
+    tried(false, () => process.kill(first, 'SIGKILL'))
   }, intervalMs)
   return () => clearInterval(timer)
 }
@@ -128,24 +129,15 @@ const patienceMs = 2000
 /** Short enough that a program which only makes processes has not made many. */
 const intervalMs = 50
 
-/** The kernel ends a namespace of processes at once when its first one is gone. */
-function killAll(first: number): void {
-  try {
-    process.kill(first, 'SIGKILL')
-  } catch {
-    // It has just ended.
-  }
-}
-
 function excess(first: number, limits: SandboxLimits): string | undefined {
   // The sandbox's own list of processes holds no others, however many there are outside.
   const directory = `/proc/${first}/root/proc`
   if (isOurRoot(`/proc/${first}/root`)) return undefined
   let kilobytes = 0
   let tasks = 0
-  for (const name of listOf(directory)) {
+  for (const name of tried([], () => readdirSync(directory))) {
     if (!/^\d+$/.test(name)) continue
-    const status = statusOf(`${directory}/${name}`)
+    const status = tried('', () => readFileSync(`${directory}/${name}/status`, 'latin1'))
     kilobytes += numberIn(status, /^VmRSS:\s*(\d+)/m)
     tasks += numberIn(status, /^Threads:\s*(\d+)/m)
     if (tasks > limits.tasks) return `it made more than ${limits.tasks} processes and threads`
@@ -158,29 +150,10 @@ function excess(first: number, limits: SandboxLimits): string | undefined {
 
 /** At the very beginning it still sees what we see. */
 function isOurRoot(path: string): boolean {
-  try {
+  return tried(true, () => {
     const [its, ours] = [statSync(path), statSync('/')]
     return its.dev === ours.dev && its.ino === ours.ino
-  } catch {
-    return true
-  }
-}
-
-function listOf(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    // It has just ended.
-    return []
-  }
-}
-
-function statusOf(process: string): string {
-  try {
-    return readFileSync(`${process}/status`, 'latin1')
-  } catch {
-    return ''
-  }
+  })
 }
 
 function numberIn(text: string, pattern: RegExp): number {

@@ -11,7 +11,7 @@ export function seccompFilter(processor: FilteredProcessor): Buffer {
     load(offsetOf.call),
     ...(number === undefined ? [] : when(jump.atLeast, number, [answer(kill)])),
     ...when(jump.above, newestKnownCall, [answer(error(errors.notThere))]),
-    ...refusedCalls.flatMap((call) => {
+    ...refusedCalls().flatMap((call) => {
       const refused = call[processor]
       if (refused === undefined) return []
       const code = call.answer === 'absent' ? errors.notThere : errors.notPermitted
@@ -206,12 +206,12 @@ const callNumbers: Record<string, number | readonly [x64: number, arm64?: number
   clone3: 435,
 }
 
-export const refusedCalls: readonly RefusedCall[] = Object.entries(callNumbers).map(
-  ([name, number]) => {
+export function refusedCalls(): RefusedCall[] {
+  return Object.entries(callNumbers).map(([name, number]) => {
     const [x64, arm64] = typeof number === 'number' ? [number, number] : number
     return { name, x64, arm64, answer: name === 'clone3' ? 'absent' : 'permission' }
-  },
-)
+  })
+}
 
 /** The newest system call that was judged, `mseal`; what came later answers that it is not there. */
 const newestKnownCall = 462

@@ -49,7 +49,7 @@ export function fuzz(data: Uint8Array): void {
   demand(agent.evidence === 'self-reported', 'evidence of an agent', agent)
   demand(code === 0 || agent.status !== 'success', 'a success of a bad exit code', agent)
   const block = lastOutputBlock(text)
-  if (block !== undefined) demand(block.text.length <= text.length + 1, 'a block of nothing')
+  if (block !== undefined) demand(block.length <= text.length + 1, 'a block of nothing')
 }
 
 const empty = { head: '', tail: '', totalBytes: 0, droppedBytes: 0 }
