@@ -1,11 +1,9 @@
 import { wordsOf } from '../parameters/parameter.ts'
 import {
   clausesOf,
-  isComplete,
   type PlannedCall,
   planRequest,
   type PlanTools,
-  type RequestPlan,
 } from '../parameters/plan-request.ts'
 import { stemOf } from '../../rank/words.ts'
 import type { Route } from '../route/route.ts'
@@ -87,10 +85,11 @@ function decideTool(request: string, route: Route, tools: PlanTools): Route {
   if (route.decision === 'ask' || route.named.length > 0) return route
   const best = route.candidates[0]?.score ?? 0
   const candidates = route.candidates.slice(0, mostConsidered).flatMap(({ tool, score }) => {
-    const plan = planRequest([{ text: request, tool }], tools)
-    return score < best * nearEnough.other
-      ? []
-      : [{ tool, plan, takesAll: takesAll(plan), share: score / best }]
+    if (score < best * nearEnough.other) return []
+    const steps = planRequest([{ text: request, tool }], tools)
+    const takesAll = steps.length > 0 && steps.every(({ unplaced }) => unplaced.length === 0)
+    const isComplete = takesAll && steps.every(({ missing }) => missing.length === 0)
+    return [{ tool, takesAll, isComplete, share: score / best }]
   })
   const [first] = candidates
   if (route.decision === 'answer' && first?.takesAll === true) return route
@@ -103,12 +102,9 @@ function decideTool(request: string, route: Route, tools: PlanTools): Route {
 
 interface FittingCandidate {
   tool: string
-  plan: RequestPlan
   takesAll: boolean
-}
-
-function takesAll({ steps }: RequestPlan): boolean {
-  return steps.length > 0 && steps.every(({ unplaced }) => unplaced.length === 0)
+  /** It has every parameter too, so that it can be called. */
+  isComplete: boolean
 }
 
 /**
@@ -120,7 +116,7 @@ function onlyComplete(
   candidates: readonly FittingCandidate[],
   tools: PlanTools,
 ): string | undefined {
-  const complete = candidates.filter(({ plan }) => isComplete(plan))
+  const complete = candidates.filter(({ isComplete }) => isComplete)
   const [only, ...others] = complete
   const better = candidates.slice(0, only === undefined ? 0 : candidates.indexOf(only))
   if (only === undefined || better.some((one) => one.takesAll)) return undefined
@@ -138,7 +134,7 @@ function sureTool({ decision, tool }: Route): string | undefined {
   return decision === 'answer' ? tool : undefined
 }
 
-function proposalOf({ steps }: RequestPlan, parts: number): Proposal | undefined {
+function proposalOf(steps: readonly PlannedCall[], parts: number): Proposal | undefined {
   const last = steps.at(-1)
   if (last === undefined) return undefined
   return {

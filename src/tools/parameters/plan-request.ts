@@ -1,11 +1,13 @@
 import { withoutEnd } from '../../core/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { lastSegment } from '../workflow/tool-names.ts'
 import { splitClauses } from './clauses.ts'
 import { contractOpener, contractProviders, contractSequences } from '../contract.ts'
 import { type Extraction, extractValue } from './extract-value.ts'
-import { mapParameters, type MappedValue, type ParameterMapping } from './map-parameters.ts'
+import { mapParameters, type ParameterMapping } from './map-parameters.ts'
 import { wordsOf } from './parameter.ts'
+import type { MappedValue } from './reading.ts'
 import { findSlots } from './slots.ts'
 
 /** A parameter that is taken from what an earlier step returned. */
@@ -34,11 +36,6 @@ export interface PlannedCall {
   after: readonly string[]
 }
 
-/** What a request comes to: one call, or several in the order of their execution. */
-export interface RequestPlan {
-  steps: readonly PlannedCall[]
-}
-
 export interface PlanTools {
   /** The whole definition of a tool by its id. */
   definition: (id: string) => ToolDefinition | undefined
@@ -53,19 +50,19 @@ export interface PlanTools {
  * calls that give it what it needs, such as `take_snapshot` before a click on something that is
  * only described. Pure; calls nothing. No steps where a clause has no tool.
  *
- * @param chosen the tool of each clause, or of the whole request.
+ * @param clauses with the tool of each
  */
 export function planRequest(
   clauses: readonly { text: string; tool: string | undefined }[],
   tools: PlanTools,
-): RequestPlan {
-  const draft: Draft = { steps: [], tools }
+): readonly PlannedCall[] {
+  const planner = new Planner(tools)
   for (const { text, tool } of clauses) {
     const definition = tool === undefined ? undefined : tools.definition(tool)
-    if (definition === undefined) return { steps: [] }
-    for (const one of sequenceOf(text, definition, tools)) addAsked(draft, text, one)
+    if (definition === undefined) return []
+    for (const one of sequenceOf(text, definition, tools)) planner.addAsked(text, one)
   }
-  return { steps: draft.steps }
+  return planner.steps
 }
 
 /** The clauses of a request; the names of all tools say which words are verbs. */
@@ -76,123 +73,112 @@ export function clausesOf(request: string, { tools }: PlanTools): string[] {
   )
 }
 
-export type BoundParams =
-  | { ready: true; params: JsonObject }
-  /** The earlier answer does not settle it; `candidates` is what there is to choose from. */
-  | { ready: false; parameter: string; from: string; candidates: readonly string[] }
-
-/** The parameters of a planned call, with those of its bindings that the earlier texts give. */
-export function bindParams(
-  { params, bindings }: PlannedCall,
-  texts: ReadonlyMap<string, string>,
-): BoundParams {
-  const bound: Record<string, JsonObject[string]> = { ...params }
+/**
+ * The parameters of a planned call, with those of its bindings that the earlier texts give. Not ready
+ * where an earlier answer does not settle it; `candidates` is what there is to choose from.
+ */
+export function bindParams({ params, bindings }: PlannedCall, texts: ReadonlyMap<string, string>) {
+  const bound: Record<string, JsonValue> = { ...params }
   for (const { parameter, from, extraction } of bindings) {
     const extracted = extractValue(extraction, texts.get(from) ?? '')
-    if (!extracted.found) return { ready: false, parameter, from, candidates: extracted.candidates }
+    if (!extracted.found) {
+      return { ready: false as const, parameter, from, candidates: extracted.candidates }
+    }
     bound[parameter] = extracted.value
   }
-  return { ready: true, params: bound }
+  return { ready: true as const, params: bound }
 }
 
-interface Draft {
-  steps: PlannedCall[]
-  tools: PlanTools
-}
+class Planner {
+  readonly steps: PlannedCall[] = []
+  readonly #tools: PlanTools
 
-/** The tool of a clause, after the one that opens the address which it has no place for. */
-function addAsked(draft: Draft, clause: string, tool: ToolDefinition): void {
-  const mapping = mappingIn(draft, clause, tool)
-  const address = findSlots(clause).find(
-    ({ kind, value }) => kind === 'url' && mapping.unplaced.includes(value),
-  )
-  const opener = address && sibling(draft.tools, tool, contractOpener.tool)
-  if (address !== undefined && opener !== undefined && opener.id !== tool.id) {
-    const request = contractOpener.request(address.value)
-    addStep(
-      draft,
-      request,
-      opener,
-      mappingIn(draft, request, opener),
-      `opens the page for ${tool.name}`,
-    )
-    const rest = `${clause.slice(0, address.start)} ${clause.slice(address.end)}`
-    addStep(draft, rest, tool, mappingIn(draft, rest, tool), 'asked for')
-  } else addStep(draft, clause, tool, mapping, 'asked for')
-}
-
-function mappingIn(draft: Draft, clause: string, tool: ToolDefinition): ParameterMapping {
-  return mapParameters(clause, tool, {
-    known: knownFor(tool, draft),
-    examples: draft.tools.examples?.(tool.id),
-  })
-}
-
-/** What earlier steps on the same server say counts for the next ones that require it too. */
-function knownFor({ server }: ToolDefinition, { steps, tools }: Draft): JsonObject {
-  const before = steps.filter(({ tool }) => tools.definition(tool)?.server === server)
-  return Object.assign({}, ...before.map(({ params }) => params))
-}
-
-function addStep(
-  draft: Draft,
-  clause: string,
-  tool: ToolDefinition,
-  { params, missing, unplaced, trace }: ParameterMapping,
-  reason: string,
-): PlannedCall {
-  const bindings = missing.flatMap((parameter) => bindingFor(draft, clause, tool, parameter) ?? [])
-  const bound = bindings.map(({ parameter }) => parameter)
-  const from = [...new Set(bindings.map((binding) => binding.from))]
-  const previous = draft.steps.at(-1)
-  const words = new Set(bindings.flatMap(({ extraction }) => wordsOf(extraction.words.join(' '))))
-  const step: PlannedCall = {
-    name: freeName(draft, tool.name),
-    tool: tool.id,
-    params,
-    bindings,
-    missing: missing.filter((parameter) => !bound.includes(parameter)),
-    unplaced: unplaced.filter((text) => !wordsOf(text).every((word) => words.has(word))),
-    trace,
-    reason,
-    after: from.length > 0 || previous === undefined ? from : [previous.name],
+  constructor(tools: PlanTools) {
+    this.#tools = tools
   }
-  draft.steps.push(step)
-  return step
-}
 
-function bindingFor(
-  draft: Draft,
-  clause: string,
-  tool: ToolDefinition,
-  parameter: string,
-): Binding | undefined {
-  const found = providerOf(draft, tool, parameter)
-  if (found === undefined) return undefined
-  const { provider, kind } = found
-  const known = draft.steps.findLast((step) => step.tool === provider.id)
-  const mapping = mappingIn(draft, clause, provider)
-  // Needs something that only another question could give.
-  const isOpen = mapping.missing.some((name) => providerOf(draft, provider, name) === undefined)
-  if (known === undefined && isOpen) return undefined
-  const reason = `gives ${parameter} to ${tool.name}`
-  const from = known ?? addStep(draft, clause, provider, { ...mapping, unplaced: [] }, reason)
-  const own = new Set(wordsOf(tool.name))
-  const words = (clause.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, 60)
-  const extraction = { kind, words: words.filter((word) => !own.has(word)) }
-  return { parameter, from: from.name, extraction }
+  /** The tool of a clause, after the one that opens the address which it has no place for. */
+  addAsked(clause: string, tool: ToolDefinition): void {
+    const mapping = this.#map(clause, tool)
+    const address = findSlots(clause).find(
+      ({ kind, value }) => kind === 'url' && mapping.unplaced.includes(value),
+    )
+    const opener = address && sibling(this.#tools, tool, contractOpener.tool)
+    if (address === undefined || opener === undefined || opener.id === tool.id) {
+      this.#add(clause, tool, mapping, 'asked for')
+      return
+    }
+    const request = contractOpener.request(address.value)
+    this.#add(request, opener, this.#map(request, opener), `opens the page for ${tool.name}`)
+    const rest = `${clause.slice(0, address.start)} ${clause.slice(address.end)}`
+    this.#add(rest, tool, this.#map(rest, tool), 'asked for')
+  }
+
+  /** What earlier steps on the same server say counts for the next ones that require it too. */
+  #map(clause: string, tool: ToolDefinition): ParameterMapping {
+    const { definition, examples } = this.#tools
+    const before = this.steps.filter((step) => definition(step.tool)?.server === tool.server)
+    const known: JsonObject = Object.assign({}, ...before.map(({ params }) => params))
+    return mapParameters(clause, tool, { known, examples: examples?.(tool.id) })
+  }
+
+  #add(
+    clause: string,
+    tool: ToolDefinition,
+    { params, missing, unplaced, trace }: ParameterMapping,
+    reason: string,
+  ): PlannedCall {
+    const bindings = missing.flatMap((parameter) => this.#binding(clause, tool, parameter) ?? [])
+    const from = [...new Set(bindings.map((binding) => binding.from))]
+    const words = new Set(bindings.flatMap(({ extraction }) => wordsOf(extraction.words.join(' '))))
+    const previous = this.steps.slice(-1).map(({ name }) => name)
+    const base = tool.name.replaceAll(/\W/g, '_')
+    const isSame = (name: string): boolean =>
+      name === base || withoutEnd(name, '0123456789') === base
+    const same = this.steps.filter(({ name }) => isSame(name)).length
+    const step: PlannedCall = {
+      name: same === 0 ? base : `${base}${same + 1}`,
+      tool: tool.id,
+      params,
+      bindings,
+      missing: missing.filter((name) => !bindings.some(({ parameter }) => parameter === name)),
+      unplaced: unplaced.filter((text) => !wordsOf(text).every((word) => words.has(word))),
+      trace,
+      reason,
+      after: from.length > 0 ? from : previous,
+    }
+    this.steps.push(step)
+    return step
+  }
+
+  /** Takes a parameter from the answer of an earlier step, or of one that is added for it. */
+  #binding(clause: string, tool: ToolDefinition, parameter: string): Binding | undefined {
+    const found = providerOf(this.#tools, tool, parameter)
+    if (found === undefined) return undefined
+    const { provider, kind } = found
+    let from = this.steps.findLast((step) => step.tool === provider.id)
+    if (from === undefined) {
+      const mapping = this.#map(clause, provider)
+      // Needs something that only another question could give.
+      if (mapping.missing.some((name) => !providerOf(this.#tools, provider, name))) return undefined
+      const reason = `gives ${parameter} to ${tool.name}`
+      from = this.#add(clause, provider, { ...mapping, unplaced: [] }, reason)
+    }
+    const own = new Set(wordsOf(tool.name))
+    const words = (clause.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, 60)
+    const extraction = { kind, words: words.filter((word) => !own.has(word)) }
+    return { parameter, from: from.name, extraction }
+  }
 }
 
 function providerOf(
-  { tools }: Draft,
+  tools: PlanTools,
   tool: ToolDefinition,
   parameter: string,
 ): { provider: ToolDefinition; kind: Extraction['kind'] } | undefined {
   const row = contractProviders.find((one) => one.parameter === parameter)
   const provider = row && sibling(tools, tool, row.tool)
-  return row === undefined || provider === undefined || provider.id === tool.id
-    ? undefined
-    : { provider, kind: row.kind }
+  return provider && provider.id !== tool.id ? { provider, kind: row.kind } : undefined
 }
 
 /** The tool itself, or the tools that answer such a request together when it is one of them. */
@@ -212,25 +198,8 @@ function sibling(
   name: string,
 ): ToolDefinition | undefined {
   const wanted = wordsOf(name).join()
-  const id = tools.find(
-    (one) =>
-      one.startsWith(`${server}__`) && wordsOf(one.slice(server.length + 2)).join() === wanted,
-  )
+  const isWanted = (id: string): boolean =>
+    id.startsWith(`${server}__`) && wordsOf(id.slice(server.length + 2)).join() === wanted
+  const id = tools.find(isWanted)
   return id === undefined ? undefined : definition(id)
-}
-
-/** Whether the tool has a place for everything, so that it can be called. */
-export function isComplete({ steps }: RequestPlan): boolean {
-  return (
-    steps.length > 0 &&
-    steps.every(({ missing, unplaced }) => missing.length === 0 && unplaced.length === 0)
-  )
-}
-
-function freeName({ steps }: Draft, tool: string): string {
-  const base = tool.replaceAll(/\W/g, '_')
-  const count = steps.filter(
-    ({ name }) => name === base || withoutEnd(name, '0123456789') === base,
-  ).length
-  return count === 0 ? base : `${base}${count + 1}`
 }

@@ -1,6 +1,8 @@
 import { stopWords, plainWords, stemOf } from '../../rank/words.ts'
-import type { ToolDefinition } from '../model.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import { callingVerbs, readingVerbs } from '../contract.ts'
+import type { ToolDefinition } from '../model.ts'
+import { coerceText } from './coerce.ts'
 import { type Parameter, parametersOf, wordsOf } from './parameter.ts'
 import { findSlots, type Slot } from './slots.ts'
 
@@ -17,57 +19,126 @@ export interface Token {
   isProper: boolean
 }
 
-/** A request while it is mapped: its pieces in order, and which of them have a place. */
-export interface Reading {
+/** A value that was read for a parameter. */
+export interface MappedValue {
+  parameter: string
+  value: JsonValue
+  /** The rule that found it, in words. */
+  rule: string
+  /** The words of the request it was read from; empty where it came from elsewhere. */
   text: string
-  tokens: readonly Token[]
+}
+
+/** A request while its pieces are given to the parameters of one tool. */
+export class Reading {
+  readonly text: string
+  readonly tool: ToolDefinition
+  readonly tokens: readonly Token[]
+  /** The values of parameters, by name. */
+  readonly found = new Map<string, MappedValue>()
   /** Tokens that became a value or said which parameter it is for. */
-  used: Set<Token>
+  readonly #used = new Set<Token>()
   /** Tokens that may be a value for several parameters, or were negated. */
-  doubtful: Set<Token>
+  readonly #doubtful = new Set<Token>()
+  readonly #parameters: readonly Parameter[]
+  readonly #vocabulary: readonly string[]
+  readonly #name: readonly string[]
+
+  /** @param examples sentences that are known to mean the tool */
+  constructor(
+    text: string,
+    tool: ToolDefinition,
+    parameters: readonly Parameter[],
+    examples: readonly string[] = [],
+  ) {
+    this.text = text
+    this.tool = tool
+    this.tokens = tokensOf(text)
+    this.#parameters = parameters
+    this.#name = wordsOf(tool.name)
+    const described = parametersOf(tool.inputSchema).flatMap((parameter) => [
+      parameter.name,
+      parameter.description,
+      ...choicesOf(parameter).map(String),
+    ])
+    const { name, title = '', description, server } = tool
+    const texts = [name, title, description, server, ...described, ...examples]
+    this.#vocabulary = [...new Set(texts.flatMap((said) => plainWords(said).map(stemOf)))]
+  }
+
+  /** The parameters that have no value yet. */
+  open(): readonly Parameter[] {
+    return this.#parameters.filter(({ name }) => !this.found.has(name))
+  }
+
+  /** Gives a text to a parameter; false where its schema does not accept it, or it is negated. */
+  take(parameter: Parameter, text: string, rule: string, tokens: readonly Token[]): boolean {
+    if (tokens.some((token) => token.negated)) {
+      this.doubt(tokens)
+      return false
+    }
+    const value = coerceText(text, parameter)
+    if (value !== undefined) this.give(parameter, value, rule, tokens, text)
+    return value !== undefined
+  }
+
+  give(
+    { name }: Parameter,
+    value: JsonValue,
+    rule: string,
+    tokens: readonly Token[],
+    text = tokens.map((token) => token.text).join(' '),
+  ): void {
+    for (const token of tokens) this.#used.add(token)
+    this.found.set(name, { parameter: name, value, rule, text })
+  }
+
+  doubt(tokens: readonly Token[]): void {
+    for (const token of tokens) this.#doubtful.add(token)
+  }
+
+  isUsed(token: Token): boolean {
+    return this.#used.has(token)
+  }
+
+  /** Whether nothing took the token and the tool does not say it. */
+  isLeft(token: Token): boolean {
+    return !this.isUsed(token) && !this.isKnown(token)
+  }
+
   /** Whether the tool says the word: in its name, description, parameters or choices. */
-  isKnown(token: Token): boolean
-}
-
-/** Reads a request for one tool. `examples` are sentences that are known to mean the tool. */
-export function readRequest(
-  text: string,
-  tool: ToolDefinition,
-  examples: readonly string[] = [],
-): Reading {
-  const tokens = tokensOf(text)
-  const vocabulary = vocabularyOf(tool, examples)
-  const name = wordsOf(tool.name)
-  const reads = readingVerbs.has(name[0] ?? '')
-  const isVerb = (word: string): boolean =>
-    callingVerbs.has(word) || (reads && readingVerbs.has(word))
-  const first = tokens.find(({ text: word }) => !stopWords.has(word.toLowerCase()))
-  const isKnown = ({ stem, text: word, ...token }: Token): boolean =>
-    stopWords.has(word.toLowerCase()) ||
-    vocabulary.has(stem) ||
-    [...vocabulary].some((known) => isSameWord(known, stem)) ||
-    isInitials(word.toLowerCase(), name) ||
+  isKnown({ stem, text, start }: Token): boolean {
+    const word = text.toLowerCase()
     // The verb of a request says no more than the choice of the tool: `run`, and `show` of a reader.
-    (token.start === first?.start && isVerb(word.toLowerCase()))
-  return { text, tokens, used: new Set(), doubtful: new Set(), isKnown }
+    const isVerb =
+      callingVerbs.has(word) || (readingVerbs.has(word) && readingVerbs.has(this.#name[0] ?? ''))
+    return (
+      stopWords.has(word) ||
+      this.#vocabulary.some((known) => isSameWord(known, stem)) ||
+      isInitials(word, this.#name) ||
+      (isVerb && start === this.tokens.find(({ text: one }) => !isGrammar(one))?.start)
+    )
+  }
+
+  /** What the request says and no parameter took: the rest of it is of the tool, or grammar. */
+  unplaced(): string[] {
+    const left = this.tokens.filter((token) => {
+      if (this.isUsed(token)) return false
+      if (this.#doubtful.has(token)) return true
+      return token.slot === undefined ? !this.isKnown(token) : !this.#isOwnWords(token.slot, token)
+    })
+    return [...new Set(left.map(({ text }) => text))]
+  }
+
+  /** `pull_request` says no more than its words; a number, a path or a quoted text always does. */
+  #isOwnWords({ kind, value }: Slot, token: Token): boolean {
+    if (kind !== 'identifier' || /\d/.test(value)) return false
+    return wordsOf(value).every((text) => this.isKnown({ ...token, text, stem: stemOf(text) }))
+  }
 }
 
-/** What the request says and no parameter took: the rest of it is of the tool, or grammar. */
-export function unplaced({ tokens, used, doubtful, isKnown }: Reading): string[] {
-  const left = tokens.filter((token) => {
-    if (used.has(token)) return false
-    if (doubtful.has(token)) return true
-    return token.slot === undefined ? !isKnown(token) : !isOwnWords(token, isKnown)
-  })
-  return [...new Set(left.map(({ text, slot }) => slot?.value ?? text))]
-}
-
-/** `pull_request` says no more than its words; a number, a path or a quoted text always does. */
-function isOwnWords({ slot, ...token }: Token, isKnown: Reading['isKnown']): boolean {
-  if (slot?.kind !== 'identifier' || /\d/.test(slot.value)) return false
-  return wordsOf(slot.value).every((word) =>
-    isKnown({ ...token, text: word, stem: stemOf(word), slot: undefined }),
-  )
+export function isGrammar(word: string): boolean {
+  return stopWords.has(word.toLowerCase())
 }
 
 const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])
@@ -75,9 +146,10 @@ const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 
 function tokensOf(text: string): Token[] {
   const slots = findSlots(text)
   const found: Token[] = slots.map((slot) => ({
-    ...slot,
     text: slot.value,
     stem: slot.value.toLowerCase(),
+    start: slot.start,
+    end: slot.end,
     slot,
     negated: false,
     isProper: false,
@@ -91,23 +163,11 @@ function tokensOf(text: string): Token[] {
     found.push({ text: word, stem: stemOf(plain), start: index, end, negated: false, isProper })
   }
   const tokens = found.toSorted((a, b) => a.start - b.start)
+  const isNegation = ({ text: word }: Token): boolean => negations.has(plainWords(word).join(''))
   return tokens.map((token, at) => ({
     ...token,
-    negated: tokens
-      .slice(Math.max(0, at - 2), at)
-      .some(({ text: word }) => negations.has(plainWords(word).join(''))),
+    negated: tokens.slice(Math.max(0, at - 2), at).some(isNegation),
   }))
-}
-
-function vocabularyOf(tool: ToolDefinition, examples: readonly string[]): Set<string> {
-  const { name, title = '', description, server, inputSchema } = tool
-  const described = parametersOf(inputSchema).flatMap((parameter) => [
-    parameter.name,
-    parameter.description,
-    ...choicesOf(parameter).map(String),
-  ])
-  const texts = [name, title, description, server, ...described, ...examples]
-  return new Set(texts.flatMap((text) => plainWords(text).map(stemOf)))
 }
 
 /** The values of an enumeration, or of the members of a list. */
@@ -115,10 +175,10 @@ export function choicesOf({ choices, items }: Parameter): Parameter['choices'] {
   return choices.length > 0 ? choices : (items?.choices ?? [])
 }
 
-/** `repo` and `repository`, `doc` and `documentation`. */
+/** The same stem, or one that begins with the other: `repo` and `repository`. */
 function isSameWord(one: string, other: string): boolean {
-  const [short = '', long = ''] = [one, other].toSorted((a, b) => a.length - b.length)
-  return short.length >= 3 && /^[a-z]+$/.test(short) && long.startsWith(short)
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  return short === long || (/^[a-z]{3,}$/.test(short) && long.startsWith(short))
 }
 
 /** `PR` and `PRs` for `get_pull_request`. */

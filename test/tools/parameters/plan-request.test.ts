@@ -4,7 +4,7 @@ import {
   bindParams,
   clausesOf as splitRequest,
   planRequest as planClauses,
-  type RequestPlan,
+  type PlannedCall,
 } from '../../../src/tools/parameters/plan-request.ts'
 import { catalogue } from './catalogue.ts'
 
@@ -19,18 +19,18 @@ const words: readonly [RegExp, string][] = [
   [/PR|pull request/i, 'github__get_pull_request'],
 ]
 
-const world = {
+const planTools = {
   definition: (id: string) => Object.values(catalogue).find((tool) => tool.id === id),
   tools: Object.values(catalogue).map(({ id }) => id),
 }
 
-function planRequest(request: string, tool?: string): RequestPlan {
-  const clauses = tool === undefined ? splitRequest(request, world) : [request]
+function planRequest(request: string, tool?: string): readonly PlannedCall[] {
+  const clauses = tool === undefined ? splitRequest(request, planTools) : [request]
   const routed = (text: string): string | undefined =>
     words.find(([pattern]) => pattern.test(text))?.[1]
   return planClauses(
     clauses.map((text) => ({ text, tool: tool ?? routed(text) })),
-    world,
+    planTools,
   )
 }
 
@@ -43,7 +43,7 @@ describe('the four orchestrations of the seed', () => {
       ['click', {}, ['pageId from list_pages', 'uid from take_snapshot']],
       ['list_console_messages', { types: ['error'] }, []],
     ])
-    expect(plan.steps.at(-1)?.after).toEqual(['click'])
+    expect(plan.at(-1)?.after).toEqual(['click'])
   })
 
   it('resolves a library before its documentation is read', () => {
@@ -94,7 +94,7 @@ it('opens an address before something is done with the page', () => {
 })
 
 it('has no steps when no tool fits', () => {
-  expect(planRequest('sing a song').steps).toEqual([])
+  expect(planRequest('sing a song')).toEqual([])
 })
 
 describe('what an earlier answer gives', () => {
@@ -111,7 +111,7 @@ describe('what an earlier answer gives', () => {
     ['click cancel', '1_3'],
     ['click the e-mail field', '1_1'],
   ])('%s is element %s', (request, uid) => {
-    const click = planRequest(request, 'browser__click').steps.at(-1)
+    const click = planRequest(request, 'browser__click').at(-1)
     const texts = new Map([
       ['list_pages', '1: about:blank\n2: https://x.test [selected]'],
       ['take_snapshot', snapshot],
@@ -120,7 +120,7 @@ describe('what an earlier answer gives', () => {
   })
 
   it('offers a choice when two elements fit equally', () => {
-    const click = planRequest('click the button', 'browser__click').steps.at(-1)
+    const click = planRequest('click the button', 'browser__click').at(-1)
     const texts = new Map([
       ['list_pages', '1: about:blank [selected]'],
       ['take_snapshot', snapshot],
@@ -137,9 +137,9 @@ it('plans any request without throwing, each step after those it needs', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), clausesOf()),
-      fc.constantFrom(undefined, ...world.tools),
+      fc.constantFrom(undefined, ...planTools.tools),
       (request, tool) => {
-        const { steps } = planRequest(request, tool)
+        const steps = planRequest(request, tool)
         const names = steps.map(({ name }) => name)
         expect(new Set(names).size).toBe(names.length)
         for (const [index, { after }] of steps.entries()) {
@@ -161,7 +161,7 @@ function clausesOf(): fc.Arbitrary<string> {
   return fc.array(clause, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(' and then '))
 }
 
-function outline({ steps }: RequestPlan): unknown[][] {
+function outline(steps: readonly PlannedCall[]): unknown[][] {
   return steps.map(({ name, params, bindings }) => [
     name,
     params,
