@@ -11,10 +11,7 @@ import type { AgentEvent, AgentTool, Approver, CallSettings, ModelObject } from 
 
 /** What an agent is made of. Only `model` is required. */
 export interface AgentOptions {
-  /**
-   * A model of the AI SDK, or `provider:name` such as `anthropic:claude-sonnet-4-5`. A name that
-   * cannot be resolved is an error of the first run.
-   */
+  /** A model of the AI SDK, or `provider:name` such as `anthropic:claude-sonnet-4-5`. */
   model: ModelObject | string
   /** What it is called in events and usage; default `main`. */
   name?: string | undefined

@@ -29,10 +29,7 @@ interface ModelExecutorOptions {
   maxTurns?: number | undefined
 }
 
-/**
- * Lets a model carry out the steps that have no script: everything it has to know is in the prompt,
- * and its report has a schema. What its calls used is among the metrics of the step, however it ends.
- */
+/** Lets a model carry out steps without a script. Its usage is among the metrics of the step. */
 export function modelExecutor(options: ModelExecutorOptions): Executor {
   requireBuiltIns(options.builtIns)
   return {
@@ -105,11 +102,7 @@ function logLine(event: AgentEvent): string {
   return ''
 }
 
-/**
- * The tools of a step: the scripts of its skill, which is trusted, and the built-in ones. Nobody can
- * be asked while a chain runs, so of the built-in ones it may use what changes nothing and what
- * `allowed-tools` approves.
- */
+/** The scripts of the skill and built-in tools, as far as no approval is needed. */
 async function stepTools(
   step: PlannedTask,
   { wishes }: StepContent,
@@ -136,10 +129,7 @@ async function stepTools(
   }
 }
 
-/**
- * The output block of a chain's step. Metrics are a list because providers that enforce a schema
- * allow no free keys.
- */
+/** Metrics are a list because providers that enforce a schema allow no free keys. */
 const reportSchema = z.strictObject({
   status: z.enum(['success', 'failure', 'critical']),
   result: z.string(),

@@ -22,10 +22,7 @@ export interface ResolveModelOptions {
   runtime?: Pick<Runtime, 'env'> | undefined
 }
 
-/**
- * The providers with a package `@ai-sdk/NAME`, an optional peer dependency: the function that makes
- * one of options, and the variable with the key, where the package does not find credentials itself.
- */
+/** Providers with a package `@ai-sdk/NAME`: its factory, and the variable with the key. */
 const hosted: ReadonlyMap<string, readonly [factory: string, keyVariable?: string]> = new Map([
   ['anthropic', ['createAnthropic', 'ANTHROPIC_API_KEY']],
   ['openai', ['createOpenAI', 'OPENAI_API_KEY']],

@@ -35,10 +35,7 @@ export interface SessionOptions {
   callSettings?: CallSettings | undefined
 }
 
-/**
- * Something that takes part in a conversation: skills, approvals, delegation, MCP servers. Every
- * member is optional.
- */
+/** Something that takes part in a conversation: skills, approvals, delegation, MCP servers. */
 export interface SessionPart {
   attach?: ((session: AgentSession) => void) | undefined
   /** What is added to the instructions; asked at the start of every run. */
@@ -49,10 +46,7 @@ export interface SessionPart {
   offers?: ((tool: AgentTool) => boolean) | undefined
   /** A model in place of the agent's own; asked before every step, the last part with one takes precedence. */
   model?: (() => LanguageModel | undefined) | undefined
-  /**
-   * Whether a call may be made. All parts are asked in order until one refuses; the input of one is
-   * what the next one sees. Where no part has this, what needs an approval is refused.
-   */
+  /** Asked in order until one refuses; each sees the input that the one before it returned. */
   permit?: Permit | undefined
   /** Runs before a call that is allowed; throwing prevents the call. */
   beforeTool?:

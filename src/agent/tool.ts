@@ -118,10 +118,7 @@ export interface WireNames {
   find(calledName: string): AgentTool | undefined
 }
 
-/**
- * The name of a tool as it is sent to a provider: `skill.tool` becomes `skill__tool`, any other
- * character that is not allowed `_`. What is too long is cut and ends in a digest of the whole name.
- */
+/** `skill.tool` is `skill__tool` for a provider; a name that is too long ends in a digest. */
 export function wireName(name: string): string {
   if (accepted.test(name)) return name
   const allowed = name.replaceAll('.', '__').replaceAll(/[^A-Za-z0-9_-]/g, '_')

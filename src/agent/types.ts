@@ -29,11 +29,7 @@ export interface AgentTool {
   origin: ToolOrigin
   /** The text that `allowed-tools` patterns such as `Bash(git:*)` are compared with; default none. */
   patternText?: ((input: JsonObject) => string) | undefined
-  /**
-   * How patterns are compared with that text: `command` as a shell reads it, `path` from the project's
-   * directory, `tree` the same for a call that also shows what lies below; default: the whole text,
-   * `*` for any characters.
-   */
+  /** How patterns are compared with it: `tree` is a path with what lies below. Default `text`. */
   patternKind?: 'command' | 'path' | 'tree' | 'text' | undefined
   /** Why this call is asked for although its tool is read-only or approved: a path outside. */
   alwaysAsk?: ((input: JsonObject) => string | undefined) | undefined
@@ -41,10 +37,7 @@ export interface AgentTool {
   effect?: ((input: JsonObject) => string | undefined) | undefined
   /** What the model gets. Throwing becomes the text `Error: …`, and the loop continues. */
   execute: (input: JsonObject, context: ToolContext) => Promise<JsonValue>
-  /**
-   * Whether the call that was executed with this very object failed although it has a result, such as
-   * a command with an exit code. Such a call does not complete a step of a workflow.
-   */
+  /** Whether the call with this very object failed although it has a result: an exit code. */
   hasFailed?: ((input: JsonObject) => boolean) | undefined
 }
 

@@ -1,10 +1,6 @@
 import { withoutEnd } from '../../core/text.ts'
 
-/**
- * Whether a command line fits patterns such as `git:*`, `npm run test:*`, `git diff *` or
- * `npm test`: every command in it must fit one of them, and all of it must be plain enough to be
- * understood; see {@link shellCommands}.
- */
+/** Whether every command of a line is understood and fits a pattern such as `git:*`. */
 export function commandFits(
   line: string,
   patterns: readonly string[],
@@ -16,10 +12,7 @@ export function commandFits(
   return commands?.every((words) => wanted.some((one) => fits(textsOf(words), one))) === true
 }
 
-/**
- * The commands of a line; undefined for one that is not plain enough. On Windows, where the shell is
- * another one, only a single command of plain words is understood.
- */
+/** Undefined for a line that is not plain enough. On Windows only one command is understood. */
 function understood(line: string, platform: NodeJS.Platform): ShellWord[][] | undefined {
   if (platform === 'win32' && !/^[A-Za-z0-9 _./:=@,+-]*$/.test(line)) return undefined
   return shellCommands(line)
@@ -56,10 +49,7 @@ function fits(words: readonly string[], { words: wanted, open, colon }: WordPatt
   return places.has(all.length)
 }
 
-/**
- * The places in a pattern that items can have reached, where a part `star` stands for any number of
- * items; empty where the items do not fit.
- */
+/** Places in a pattern that items can have reached; `star` stands for any number of them. */
 export function placesAfter(
   items: readonly string[],
   pattern: readonly string[],
@@ -254,10 +244,7 @@ const readable =
 
 const blanks = /^[ \t]+/
 
-/**
- * Behind a word also what joins the error stream to the output, or throws one away. It begins after a
- * blank, and its end must be that of a word.
- */
+/** Behind a word also what joins the error stream to the output, or throws one away. */
 const ignored = /^(?:[ \t]+|(?:2>&1|[12]?>[ \t]*\/dev\/null)(?=[ \t\n;&|]|$))/
 const separators = /^(?:&&|\|\||[;&|\n])/
 const joining: ReadonlySet<string> = new Set(['&&', '||', '|'])
@@ -287,10 +274,7 @@ function readWord(line: string, start: number): (ShellWord & { end: number }) | 
   return { text, spread, end }
 }
 
-/**
- * Whether the first word names a program and nothing else: no assignment before it, no pattern that
- * the shell would expand, no word of the shell's own grammar, nothing that runs its arguments.
- */
+/** Whether the first word names a program: no assignment, pattern or reserved word of the shell. */
 function isProgram(text: string, written: string): boolean {
   return text !== '' && !/[*?[\]=~]/.test(written) && !reserved.has(text)
 }

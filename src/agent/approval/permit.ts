@@ -75,10 +75,7 @@ export function createPermit(options: PermitOptions): Permit {
 
 const questions = new WeakMap<Approver, Promise<unknown>>()
 
-/**
- * A model may call several tools at once, and subagents too; a user answers one question at a time.
- * The next is asked when the one before is answered, or is no longer wanted.
- */
+/** A user answers one question at a time. The next is asked when the one before is settled. */
 function oneByOne(approver: Approver, request: ApprovalRequest): Promise<Approval> {
   const before = questions.get(approver) ?? Promise.resolve()
   const answer = before.then(() => {

@@ -4,10 +4,7 @@ import type { JsonObject } from '../../tools/model.ts'
 import type { AgentTool } from '../types.ts'
 import { commandFits, commandMayFit, placesAfter, wordFits } from './command-patterns.ts'
 
-/**
- * Whether a list such as `Read Bash(git:*) mcp__github__*` allows a call. A pattern that cannot be
- * held against the call allows nothing.
- */
+/** Whether a list such as `Read Bash(git:*) mcp__github__*` allows a call. */
 export function listAllows(
   list: readonly AllowedTool[],
   tool: AgentTool,
@@ -80,11 +77,7 @@ export interface ToolSelector {
   selects: (tool: AgentTool) => boolean
 }
 
-/**
- * Names of tools as agent files and skills write them: a tool's own name (`read`, `server.tool`,
- * `server__tool`), an alias (`Read`), `mcp__server__tool`, a whole server (`mcp__server`,
- * `mcp__server__*`), `*` within a name or alone.
- */
+/** Reads names of tools: `read`, `server.tool`, `Read`, `mcp__server__tool`, `mcp__server`, `*`. */
 export function toolSelectors(texts: readonly string[]): ToolSelector[] {
   return texts.flatMap((text) => parseAllowedTools(text).map(selector))
 }
@@ -127,10 +120,7 @@ export function pathFits(path: string, patterns: readonly string[]): boolean {
   })
 }
 
-/**
- * Whether something below a path could fit one of the patterns. What is outside of the project may
- * hold the project itself, so that every pattern of the project could fit there.
- */
+/** Whether something below a path could fit. A path outside may hold the project itself. */
 export function pathMayHold(path: string, patterns: readonly string[]): boolean {
   const names = path === '.' ? [] : path === '/' ? [''] : path.split('/')
   return patterns.some((pattern) => {

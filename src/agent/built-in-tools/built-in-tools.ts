@@ -1,5 +1,5 @@
 import type { Runtime } from '../../core/runtime.ts'
-import { nearest } from '../../core/text.ts'
+import { didYouMean } from '../../core/text.ts'
 import { usageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
 import type { Workspace } from './paths.ts'
@@ -11,24 +11,14 @@ export interface BuiltInToolOptions extends Workspace {
   environment?: readonly string[] | undefined
 }
 
-/**
- * The built-in tools of these names, which may be aliases such as `Read` and `Bash`, in their own
- * order; `all` for all of them.
- *
- * @example createBuiltInTools(['read', 'Bash'], { project, runtime })
- */
+/** The built-in tools of these names or aliases, such as `read` and `Bash`; or `all`. */
 export function createBuiltInTools(
   names: readonly string[],
   { runtime, environment = [], ...workspace }: BuiltInToolOptions,
 ): AgentTool[] {
-  const tools = [
-    readTool(workspace),
-    listTool(workspace),
-    searchTool(workspace),
-    writeTool(workspace),
-    editTool(workspace),
-    shellTool({ project: workspace.project, runtime, environment }),
-  ]
+  const ofFiles = [readTool, listTool, searchTool, writeTool, editTool]
+  const shell = shellTool(workspace.project, runtime, environment)
+  const tools = [...ofFiles.map((make) => make(workspace)), shell]
   const wanted = names.flatMap((name) => (name === 'all' ? tools : builtInNamed(name, tools)))
   return tools.filter((tool) => wanted.includes(tool))
 }
@@ -49,10 +39,8 @@ function builtInNamed(name: string, tools: readonly AgentTool[]): AgentTool {
     [tool.name, ...(tool.aliases ?? [])].map((text) => text.toLowerCase())
   const found = tools.find((tool) => namesOf(tool).includes(name.toLowerCase()))
   if (found !== undefined) return found
-  const meant = nearest(name.toLowerCase(), tools.flatMap(namesOf))
-  throw usageError(
-    'tool-unknown',
-    `There is no built-in tool called ${name}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
-    `The built-in tools are ${tools.map((tool) => tool.name).join(', ')}.`,
-  )
+  const guess = didYouMean(name.toLowerCase(), tools.flatMap(namesOf))
+  const message = `There is no built-in tool called ${name}. ${guess}`.trim()
+  const all = tools.map((tool) => tool.name).join(', ')
+  throw usageError('tool-unknown', message, `The built-in tools are ${all}.`)
 }

@@ -3,12 +3,13 @@ import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { compareText } from '../../core/diagnostic.ts'
 import { readRegularFile } from '../../core/read-files.ts'
+import { amount } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { compilePattern } from '../../trigger/pattern.ts'
 import { globFits } from '../approval/tool-patterns.ts'
-import { type AgentUsageError, usageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
 import { filePath, numberOf, pathTool, type ResolvedPath, textOf, type Workspace } from './paths.ts'
 
@@ -85,35 +86,33 @@ export function listTool(workspace: Workspace): AgentTool {
       },
     },
     required: [],
-    async execute({ real, shown }, input) {
+    async execute(path, input) {
+      const { real, shown } = path
       if (statSync(real, { throwIfNoEntry: false })?.isDirectory() !== true) {
         throw usageError('no-directory', `${shown} is not a directory.`)
       }
       const pattern = textOf(input, 'pattern')
-      const walk = new FileWalk(real, shown)
-      const names = pattern === '' ? entriesOf(real) : fitting(walk, pattern)
+      const walk = filesBelow(path)
+      const found = pattern === '' ? sortedEntries(real).map(entryText) : fitting(walk, pattern)
       const none = pattern === '' ? `${shown} is empty.` : `No file below ${shown} fits ${pattern}.`
-      const lines = names.length === 0 ? [none] : names.slice(0, entryLimit)
-      if (names.length > entryLimit) lines.push('[There are more: ask for less.]')
+      const lines = found.length === 0 ? [none] : found.slice(0, entryLimit)
+      if (found.length > entryLimit) lines.push('[There are more: ask for less.]')
       return [...lines, ...walk.notes].join('\n')
     },
   })
 }
 
-function entriesOf(directory: string): string[] {
-  return sortedEntries(directory).map((entry) => {
-    const mark = entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : ''
-    return `${entry.name}${mark}`
-  })
+function entryText(entry: Dirent): string {
+  return `${entry.name}${entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : ''}`
 }
 
-function fitting(walk: FileWalk, pattern: string): string[] {
-  const names: string[] = []
-  for (const { relative, name } of walk.files()) {
-    if (globFits(relative, pattern)) names.push(name)
-    if (names.length > entryLimit) break
+function fitting({ files }: FileWalk, pattern: string): string[] {
+  const found: string[] = []
+  for (const { relative, name } of files) {
+    if (globFits(relative, pattern)) found.push(name)
+    if (found.length > entryLimit) break
   }
-  return names
+  return found
 }
 
 const matchLimit = 200
@@ -140,23 +139,23 @@ export function searchTool(workspace: Workspace): AgentTool {
       ignore_case: { type: 'boolean' },
     },
     required: ['pattern'],
-    async execute({ real, shown }, input, signal) {
+    async execute(place, input, signal) {
       const test = lineTest(input)
-      if (statSync(real, { throwIfNoEntry: false }) === undefined) {
-        throw usageError('path-missing', `${shown} does not exist.`)
+      if (statSync(place.real, { throwIfNoEntry: false }) === undefined) {
+        throw usageError('path-missing', `${place.shown} does not exist.`)
       }
       const glob = textOf(input, 'glob')
       const lines: string[] = []
+      const { files, notes } = filesBelow(place)
       let looked = 0
-      const walk = new FileWalk(real, shown)
-      for (const { path, relative, name } of walk.files()) {
+      for (const { path, relative, name } of files) {
         if (++looked % filesAtOnce === 0) await setImmediate()
         signal.throwIfAborted()
         if (glob === '' || globFits(relative, glob)) lines.push(...matchesIn(path, name, test))
         if (lines.length <= matchLimit) continue
         return [...lines.slice(0, matchLimit), '[There are more matches: ask for less.]'].join('\n')
       }
-      return [...(lines.length === 0 ? ['No line matches.'] : lines), ...walk.notes].join('\n')
+      return [...(lines.length === 0 ? ['No line matches.'] : lines), ...notes].join('\n')
     },
   })
 }
@@ -172,11 +171,8 @@ function lineTest(input: JsonObject): LineTest {
   }
   const reading = compilePattern(ignoresCase ? `(?i)${pattern}` : pattern)
   if (reading.ok) return reading.pattern.test
-  throw usageError(
-    'pattern-invalid',
-    `The pattern ${pattern} cannot be used: ${reading.problem.message}`,
-    'Set literal to true to search for it as a text.',
-  )
+  const message = `The pattern ${pattern} cannot be used: ${reading.problem.message}`
+  throw usageError('pattern-invalid', message, 'Set literal to true to search for it as a text.')
 }
 
 function matchesIn(path: string, name: string, test: LineTest): string[] {
@@ -201,40 +197,31 @@ interface WalkedFile {
   name: string
 }
 
-/**
- * All regular files below a directory, or the file itself, in code-point order of every directory.
- * Links are not followed.
- */
-class FileWalk {
-  readonly #start: string
-  readonly #shown: string
-  #left = walkLimit
+interface FileWalk {
+  files: Iterable<WalkedFile>
+  /** What the walk left out, once it is over. */
+  notes: readonly string[]
+}
 
-  constructor(start: string, shown: string) {
-    this.#start = start
-    this.#shown = shown
-  }
+/** All regular files below a directory, or the file itself, in code-point order, without links. */
+function filesBelow({ real: start, shown }: ResolvedPath): FileWalk {
+  const notes: string[] = []
+  let left = walkLimit
+  return { files: below(start, ''), notes }
 
-  get notes(): string[] {
-    return this.#left < 0 ? [`[Stopped after ${walkLimit} entries: name a directory.]`] : []
-  }
-
-  *files(): Generator<WalkedFile> {
-    if (statSync(this.#start).isFile()) {
-      yield { path: this.#start, relative: basename(this.#start), name: this.#shown }
-    } else yield* this.#below(this.#start, '')
-  }
-
-  *#below(directory: string, prefix: string): Generator<WalkedFile> {
+  function* below(directory: string, prefix: string): Generator<WalkedFile> {
+    if (prefix === '' && statSync(start).isFile()) {
+      yield { path: start, relative: basename(start), name: shown }
+      return
+    }
     for (const entry of sortedEntries(directory)) {
-      if (this.#left-- <= 0) return
+      if (left-- === 0) notes.push(`[Stopped after ${walkLimit} entries: name a directory.]`)
+      if (left < 0) return
       const path = join(directory, entry.name)
       const relative = `${prefix}${entry.name}`
-      const name = this.#shown === '.' ? relative : `${this.#shown}/${relative}`
+      const name = shown === '.' ? relative : `${shown}/${relative}`
       if (entry.isFile()) yield { path, relative, name }
-      else if (entry.isDirectory() && !skipped.has(entry.name)) {
-        yield* this.#below(path, `${relative}/`)
-      }
+      else if (entry.isDirectory() && !skipped.has(entry.name)) yield* below(path, `${relative}/`)
     }
   }
 }
@@ -318,7 +305,7 @@ export function editTool(workspace: Workspace): AgentTool {
     async execute(path, input) {
       const { after, count } = replaceText(path, input)
       writeFileAtomicSync(path.real, after)
-      return `Changed ${path.shown} (${count} ${count === 1 ? 'place' : 'places'}).`
+      return `Changed ${path.shown} (${amount(count, 'place')}).`
     },
   })
 }
@@ -336,18 +323,14 @@ function replaceText(
   const parts = before.split(old)
   const count = parts.length - 1
   const { shown } = path
-  if (old === now) throw notPossible('old_string and new_string are the same.')
-  if (count === 0) throw notPossible(`${shown} does not contain old_string; read the file again.`)
-  if (count > 1 && input['replace_all'] !== true) {
-    throw notPossible(
-      `${shown} contains old_string ${count} times: take more of the text around it, or set replace_all.`,
-    )
+  let problem: string | undefined
+  if (old === now) problem = 'old_string and new_string are the same.'
+  else if (count === 0) problem = `${shown} does not contain old_string; read the file again.`
+  else if (count > 1 && input['replace_all'] !== true) {
+    problem = `${shown} contains old_string ${count} times: take more of the text around it, or set replace_all.`
   }
+  if (problem !== undefined) throw usageError('edit-not-possible', problem)
   return { before, after: parts.join(now), count }
-}
-
-function notPossible(message: string): AgentUsageError {
-  return usageError('edit-not-possible', message)
 }
 
 const shownLines = 400

@@ -35,9 +35,8 @@ export const filePath: JsonObject = {
 }
 
 /**
- * A built-in tool that works on a path in the project, which is `file_path` or `path` of its input. A
- * path that leads out of it needs an approval, and is refused where nobody was asked, or where a link
- * leads elsewhere than when they were.
+ * A built-in tool that works on a path, `file_path` or `path` of its input. One that leads out of the
+ * project needs an approval, and is refused where a link leads elsewhere than when it was given.
  */
 export function pathTool(workspace: Workspace, definition: PathToolDefinition): AgentTool {
   const { properties, required, access, effect, ...facts } = definition
@@ -66,8 +65,8 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
       if (path.free || asked.get(input) === path.real) {
         return await definition.execute(path, input, signal)
       }
-      const message = `${path.shown} is outside of the project and was not approved.`
-      throw usageError('path-outside', message)
+      const problem = 'is outside of the project and was not approved.'
+      throw usageError('path-outside', `${path.shown} ${problem}`)
     },
   }
 }

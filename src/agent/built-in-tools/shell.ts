@@ -10,26 +10,21 @@ import type { AgentTool } from '../types.ts'
 import { numberOf, textOf } from './paths.ts'
 
 const defaultTimeoutMs = 120_000
-const longestTimeoutMs = 600_000
 const outputLimit = 131_072
 
-interface ShellOptions {
-  project: string
-  runtime: Pick<Runtime, 'env' | 'platform'>
-  environment: readonly string[]
+const timeout = `Milliseconds; default ${defaultTimeoutMs}.`
+const parameters = {
+  command: { type: 'string', minLength: 1 },
+  timeout: { type: 'integer', minimum: 1, maximum: 600_000, description: timeout },
+  description: { type: 'string', description: 'What it does, in a few words.' },
 }
-
-const command = { type: 'string', minLength: 1 }
-const timeout = {
-  type: 'integer',
-  minimum: 1,
-  maximum: longestTimeoutMs,
-  description: `Milliseconds; default ${defaultTimeoutMs}.`,
-}
-const description = { type: 'string', description: 'What it does, in a few words.' }
 
 /** Runs a command line in the project: `bash` where there is one, else `sh`; `cmd` on Windows. */
-export function shellTool({ project, runtime, environment }: ShellOptions): AgentTool {
+export function shellTool(
+  project: string,
+  runtime: Pick<Runtime, 'env' | 'platform'>,
+  environment: readonly string[],
+): AgentTool {
   const failures = new WeakSet<JsonObject>()
   return {
     name: 'shell',
@@ -37,7 +32,7 @@ export function shellTool({ project, runtime, environment }: ShellOptions): Agen
     description:
       'Runs a command in a shell, in the project directory, with a clean environment. Every call is ' +
       'a new shell. Nothing can be typed into it.',
-    inputSchema: objectSchema({ command, timeout, description }, ['command']),
+    inputSchema: objectSchema(parameters, ['command']),
     readOnly: false,
     origin: { kind: 'built-in' },
     patternText: (input) => textOf(input, 'command'),

@@ -131,10 +131,7 @@ function exchanges(messages: readonly ModelMessage[]): readonly (readonly ModelM
 /** The tool that activates a skill; its results are kept whole wherever others are cut. */
 export const skillToolName = 'skill'
 
-/**
- * The texts of a message that may hold content of skills: a prompt, where the user activated them, or
- * the result of the skill tool. What other tools return may look the same and is not.
- */
+/** Texts that may hold content of skills. What other tools return may look the same and is not. */
 function skillTexts(message: ModelMessage): string[] {
   if (message.role === 'user') return messageTexts(message)
   if (message.role !== 'tool') return []

@@ -40,10 +40,7 @@ export interface LoopRequest extends RunOptions, ToolCaller {
   callSettings?: CallSettings | undefined
 }
 
-/**
- * Lets a model work with tools until it answers. Never throws: a model that fails, a cancelled run and
- * one that reaches its turns are the status of the outcome, with everything said until then.
- */
+/** Lets a model work with tools until it answers. Never throws: a failure is an outcome. */
 export async function runLoop(request: LoopRequest): Promise<LoopOutcome> {
   const run = new Run(request)
   try {
@@ -180,10 +177,7 @@ class Run {
     return this.ended('capped', reason)
   }
 
-  /**
-   * One call of the model: its answer goes into the conversation, its text and usage are reported.
-   * Without tools it is asked for text alone.
-   */
+  /** One call of the model, reported and added to the conversation; without names for text. */
   async #askModel(names?: WireNames): Promise<ModelReply> {
     const tools = names?.tools ?? new Map<string, AgentTool>()
     const outputSchema = names && this.#request.outputSchema

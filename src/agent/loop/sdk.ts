@@ -55,10 +55,7 @@ export interface RequestedCall {
   isUnreadable: boolean
 }
 
-/**
- * Asks a model once. Repeats after HTTP 408, 409, 429 and 5xx as the settings say, and without the
- * shape of the answer where the server refuses that.
- */
+/** Asks a model once; again without the shape of the answer where the server refuses that. */
 export async function callModel(call: ModelCall): Promise<ModelReply> {
   const { model } = call
   // The SDK sends a bare name to a hosted gateway; here a name is resolved before, or not at all.
@@ -113,10 +110,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
   return replyOf(await text, await toolCalls, await finishReason, await responseMessages)
 }
 
-/**
- * OpenAI's protocols have no mark for a call that failed, and its package puts the text of one into
- * JSON instead. The text says by itself that it is an error, and is sent as it is.
- */
+/** OpenAI's package puts the text of a failed call into JSON; it is sent as it is instead. */
 function errorsAsText(messages: readonly ModelMessage[], model: LanguageModel): ModelMessage[] {
   const provider = typeof model === 'string' ? '' : model.provider
   if (!provider.endsWith('.chat') && !provider.endsWith('.responses')) return [...messages]
@@ -191,10 +185,7 @@ function tokenUsage(usage: LanguageModelUsage): TokenUsage {
   }
 }
 
-/**
- * Whether a server refused a request because an answer of a certain shape was asked for. Each says it
- * in its own words; all of them name what they were sent (llama.cpp: what it makes of it).
- */
+/** Whether a server refused to answer in a certain shape. Each says it in its own words. */
 function refusesFormat(error: unknown): boolean {
   const last = attemptsOf(error).at(-1)
   if (!APICallError.isInstance(last) || (last.statusCode ?? 0) < 400) return false

@@ -125,10 +125,7 @@ export class AgentServers {
     for (const name of names) refuse(definitionOf(this.#poolOf(name).definitions, name), false)
   }
 
-  /**
-   * Starts servers and lists their tools, once each. A server that cannot be listed is a note, and its
-   * tools are missing. Every caller may give up alone.
-   */
+  /** Starts servers and lists their tools, once each. A server that cannot be listed is a note. */
   async list(names: readonly string[], signal?: AbortSignal): Promise<void> {
     this.#options.closing.throwIfAborted()
     signal?.throwIfAborted()

@@ -183,10 +183,7 @@ export function failClosed(
   })
 }
 
-/**
- * A tool of the agent as workflows see it, under each of its names: it belongs to no server, that of a
- * skill is `skill.tool`, `skill__tool` and `tool`, and a built-in one is also what skills call it.
- */
+/** A tool of the agent as workflows see it, under each of its names; it belongs to no server. */
 export function namesAtGate({
   name,
   aliases = [],
@@ -225,10 +222,7 @@ function summaryOf({ id, server, name, description, inputSchema }: ToolDefinitio
   }
 }
 
-/**
- * Calls the steps that are tools of servers. The agent calls its own tools itself, with whatever
- * approval they need: until it has, such a step has failed.
- */
+/** Calls steps on servers. A step that is a tool of the agent fails until the agent called it. */
 function serverStepsOnly(
   callStep: StepCaller,
   own: OwnTools,

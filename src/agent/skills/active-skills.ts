@@ -92,10 +92,7 @@ function programTool({ name, skill, description, inputSchema, execute }: Offered
   return { ...tool(definition), origin: { kind: 'skill', skill } }
 }
 
-/**
- * The MCP servers that a skill wants: names of configured servers in `metadata.mcp-servers`, separated
- * by blanks or commas. A skill can name servers and never define one.
- */
+/** Names of servers in `metadata.mcp-servers`. A skill can name servers, never define one. */
 export function serverNames({ metadata }: SkillFields): string[] {
   const names = (metadata['mcp-servers'] ?? '').split(/[\s,]+/).filter((name) => name !== '')
   return [...new Set(names)]
@@ -106,10 +103,7 @@ type ScriptContext = Pick<SkillContext, 'manager' | 'runtime' | 'project' | 'env
 const timeoutMs = 600_000
 const outputLimit = 131_072
 
-/**
- * The executable files directly in `scripts/` of a skill as tools `skill.script`, named without their
- * extension where that leaves two of them apart.
- */
+/** The executable files directly in `scripts/` as tools `skill.script`. */
 export function scriptTools(skill: Skill, context: ScriptContext): AgentTool[] {
   const paths = skill.resources.files
     .filter(({ path, executable }) => executable && /^scripts\/[^/]+$/.test(path))
@@ -184,10 +178,7 @@ function scriptTool(
   }
 }
 
-/**
- * Where a script runs: outside for a skill that is trusted now and does not ask for a sandbox, else in
- * one, with nothing granted; `hint` is about a failure there.
- */
+/** Outside for a skill that is trusted now and asks for no sandbox, else in one with no grants. */
 async function confinementOf(
   { name, fields }: Skill['info'],
   path: string,

@@ -41,10 +41,7 @@ const hookForm = z
 
 const longestTimeoutMs = 600_000
 
-/**
- * Reads the `hooks` field of a skill: events, each with groups of a `matcher` and `hooks`. What cannot
- * be used is reported and left out.
- */
+/** Reads the `hooks` field of a skill. What cannot be used is reported and left out. */
 export function readHooks(field: JsonValue | undefined): {
   hooks: SkillHook[]
   problems: string[]
@@ -88,10 +85,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }
 
-/**
- * A matcher: nothing or `*` for all tools, names such as `Edit|Write`, or a regular expression such as
- * `mcp__memory__.*`, which must fit the whole name.
- */
+/** `*`, names such as `Edit|Write`, or a regular expression that must match the whole name. */
 export function readMatcher(
   text: string,
 ): { ok: true; matcher: ToolMatcher } | { ok: false; problem: string } {

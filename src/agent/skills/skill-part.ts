@@ -300,10 +300,7 @@ function isName(skill: Skill | SkillInfo | string): skill is string {
   return typeof skill === 'string' && !/[/\\]|^[.~]/.test(skill)
 }
 
-/**
- * A skill that a user names: `/name arguments`, the arguments to the end of the prompt. Anything else,
- * and a name that no skill has, is a prompt like any other.
- */
+/** Reads `/name arguments`; undefined for any other prompt and a name that no skill has. */
 export function typedSkill(
   prompt: string,
   names: readonly string[],

@@ -14,10 +14,7 @@ export interface SkillCatalogue {
   incomplete: boolean
 }
 
-/**
- * The skills that the model may activate, within a budget: descriptions are cut first, then skills
- * left out. One that runs in a subagent says so.
- */
+/** The skills that the model may activate: descriptions are cut first, then skills left out. */
 export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number): SkillCatalogue {
   const skills = all.filter(({ fields }) => !fields.disableModelInvocation)
   if (skills.length === 0) return { text: '', skills, incomplete: false }
@@ -94,10 +91,7 @@ export function findingTools(
 const foundSkills = 8
 const listLimit = 200
 
-/**
- * The tool that lists and reads the files of these skills, where they have any; only text that really
- * lies in the skill.
- */
+/** The tool that lists and reads the files of these skills, where they have any. */
 export function resourceTools(
   skills: readonly (Skill | undefined)[],
   manager: Pick<SkillManager, 'readResource'>,

@@ -25,10 +25,7 @@ interface ReadAgentFileOptions {
   toolsWhenAbsent: 'none' | 'parent'
 }
 
-/**
- * Reads a subagent from Markdown: the fields from its frontmatter, by the reader that skills have,
- * and the system prompt from the body. Never throws for what is in the file.
- */
+/** Reads a subagent from Markdown. Never throws for what is in the file. */
 export function readAgentFile(
   content: string | Uint8Array,
   { path, toolsWhenAbsent }: ReadAgentFileOptions,

@@ -21,12 +21,7 @@ interface DefinedAgent {
 
 type Problem = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { field?: string }
 
-/**
- * What is wrong with subagents beside their fields: a name that is there twice; skills that are not
- * there, for users alone, or in a circle; models and tools that cannot be resolved. The last are
- * warnings, because a program may bring a provider or a tool of any name. Tools of skills and servers
- * (`name.tool`, `name__tool`) cannot be known without starting something.
- */
+/** Finds problems beside the fields: names, skills, models and tools that cannot be resolved. */
 export function checkAgents(
   agents: readonly DefinedAgent[],
   skills: readonly SkillInfo[],

@@ -130,10 +130,7 @@ export class Child {
     })
   }
 
-  /**
-   * Decides about every call: the patterns of the definition first, then all rules of an agent's own
-   * calls, with the approver of the parent.
-   */
+  /** The patterns of the definition, then the rules of calls with the approver of the parent. */
   #guard(): SessionPart {
     const { config, parent } = this
     const { platform } = parent.runtime
@@ -200,10 +197,7 @@ function instructionsOf(
   return [own, ...skills.map(({ content }) => content)].join('\n\n')
 }
 
-/**
- * Messages of another conversation as a history to begin with: copies, without calls that have no
- * result and results that have no call, which no provider accepts.
- */
+/** Copies of messages without calls and results that lack the other, which no provider accepts. */
 function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
   if (messages.some(({ role }) => role === 'system')) {
     throw new SubagentDelegationError({

@@ -92,10 +92,7 @@ export interface DelegateOptions {
   outputSchema?: JsonObject | SchemaType<unknown> | undefined
   /** Milliseconds for the whole delegation, waiting for a free place included; default none. */
   timeoutMs?: number | undefined
-  /**
-   * Who asks. For a model, none begins with a skill that no model may start. Default: who activated the
-   * skill that forks, else the program.
-   */
+  /** Who asks; a model cannot start a skill that is withheld from models. Default: the program. */
   source?: InvocationSource | undefined
   /** Cancels it: that of the run that waits for it, say. */
   signal?: AbortSignal | undefined
@@ -186,10 +183,7 @@ function isTemplate(value: unknown): boolean {
   return isObject(value) && typeof value['template'] === 'string'
 }
 
-/**
- * What subagents get of the agent that delegates to them: values and questions, and nothing of its
- * conversation.
- */
+/** What subagents get of the agent that delegates to them, and nothing of its conversation. */
 export interface SubagentParent {
   /** `main`, or what the program calls it. */
   readonly name: string

@@ -12,10 +12,7 @@ import type { SubagentManager } from './manager.ts'
 
 const keptResults = 20
 
-/**
- * What an agent's model gets to delegate: tools, when there are subagents, and a message when a
- * background delegation is over.
- */
+/** An agent's tools to delegate, and a message when a background delegation is over. */
 export class DelegationPart implements SessionPart {
   readonly #manager: SubagentManager
   /** Running delegations, and the last finished ones. */

@@ -282,10 +282,7 @@ export class Queue {
   }
 }
 
-/**
- * The subagent that the running code belongs to. It shows that a tool of a subagent reaches a manager
- * by its own means, so that no way leads to a second level.
- */
+/** The subagent that is running: a tool of it may reach a manager by its own means. */
 const current = new AsyncLocalStorage<string>()
 
 export function refuseNesting(wanted: string): void {

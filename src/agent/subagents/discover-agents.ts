@@ -46,10 +46,7 @@ export interface AgentDiscovery {
   diagnostics: readonly Diagnostic[]
 }
 
-/**
- * Finds the files that define subagents: those of the project from the working directory up to the
- * root of its repository, then those of the user. Never throws for what it finds.
- */
+/** Finds definitions in the project, then in the home directory. Never throws for what it finds. */
 export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
   const { runtime, trustedPaths, workspaceTrust } = options
   const workspace = findWorkspace(runtime.cwd, runtime)
@@ -128,10 +125,7 @@ export function readAgentAt(path: string): AgentFileReading {
   return readAgentFile(file.bytes, { path, toolsWhenAbsent })
 }
 
-/**
- * The error for a name that no subagent has: what there is, what was meant, what is withheld, and what
- * is wrong with a file that should define it.
- */
+/** The error for a name that no subagent has: withheld, broken or not there. */
 export function subagentNotFound(
   name: string,
   known: readonly string[],

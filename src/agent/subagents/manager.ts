@@ -142,10 +142,7 @@ export class SubagentManager {
     return await (await this.#begin(requireConfig(config), task, options)).result()
   }
 
-  /**
-   * Hands a task on and waits. A model that fails, a cancelled delegation and one that used up its
-   * turns are results. Throws as {@link SubagentManager.spawn}.
-   */
+  /** Hands a task on and waits; a failure is a result. Throws as {@link SubagentManager.spawn}. */
   async delegate(name: string, task: string, options?: DelegateOptions): Promise<SubagentResult> {
     return await (await this.delegateAsync(name, task, options)).result()
   }

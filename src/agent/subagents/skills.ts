@@ -54,10 +54,7 @@ export function notForModels(subagent: string, skill: string): string {
 export const forWhom: string =
   'A user or a program can delegate to it, and so can a skill with `context: fork` that a user activates.'
 
-/**
- * Turns a skill into a task for a subagent: the one that it names, or a copy of its parent without
- * delegation. Either way with the tools that the skill allows, as far as the parent has them.
- */
+/** Turns a skill into a task for the subagent that it names, or for a copy of its parent. */
 export function forkOf(
   { name, effects, content, arguments: given, trustLevel }: Activation,
   named: SubagentConfig | undefined,
