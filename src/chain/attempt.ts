@@ -54,11 +54,7 @@ interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
   winner: string | undefined
 }
 
-async function runAttempt(
-  chain: PlannedChain,
-  engine: Engine,
-  scope: AttemptScope,
-): Promise<AttemptEnd> {
+async function runAttempt(chain: PlannedChain, engine: Engine, scope: AttemptScope) {
   const { policy, steps } = chain
   const limit = policy.async ? policy.parallelLimit : 1
   const slots = new Map<PlannedStep, StepResult>()
@@ -150,11 +146,7 @@ async function recordWinner(engine: Engine, scope: AttemptScope, step: string): 
   return await engine.record(`${scope.prefix}${scope.number}:winner`, () => step)
 }
 
-function leftOver(
-  step: PlannedStep,
-  left: CancelledStep | undefined,
-  halt: Halt | undefined,
-): StepResult {
+function leftOver(step: PlannedStep, left: CancelledStep | undefined, halt: Halt | undefined) {
   const reason =
     halt?.kind === 'won'
       ? `${halt.step} had won the race`

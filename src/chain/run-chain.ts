@@ -298,11 +298,7 @@ async function withJournal(
 }
 
 /** An error that stops a run where it is, with the command that continues. Any other stays what it is. */
-function saysHowToGoOn(
-  error: unknown,
-  { run }: Pick<RunJournal, 'run'>,
-  line: RunLine = runLine,
-): unknown {
+function saysHowToGoOn(error: unknown, { run }: Pick<RunJournal, 'run'>, line: RunLine = runLine) {
   if (!(error instanceof StateFileError || error instanceof RunFilesError)) return error
   const { code, message } = error
   const command = run.mode === 'stepper' ? 'chain next' : 'runs resume'

@@ -70,10 +70,7 @@ export function readRunJournal(path: string, runId: string): RunJournal {
   return journal
 }
 
-function readRecords(
-  path: string,
-  runId: string,
-): { records: ChainRecord[]; diagnostics: readonly Diagnostic[] } {
+function readRecords(path: string, runId: string) {
   let reading: ReturnType<typeof readJournal>
   try {
     reading = readJournal(path)

@@ -113,11 +113,7 @@ async function inTurn<T>({ runtime, signal }: RunSetup, go: () => Promise<T>): P
 }
 
 /** Its time was over before the report: its own, or that of a chain above. */
-function dismissedReport(
-  journal: RunJournal,
-  key: string,
-  step: string,
-): DismissedReport | undefined {
+function dismissedReport(journal: RunJournal, key: string, step: string) {
   const outcome = journal.done.get(key)?.outcome
   const isReported = outcome?.kind === 'finished'
   if (isReported && outcome.output.evidence !== 'self-reported') return undefined
@@ -136,12 +132,7 @@ function chainsAbove(key: string): string[] {
   return end === -1 ? [] : [key.slice(0, end), ...chainsAbove(key.slice(0, end))]
 }
 
-function keyOfHanded(
-  runId: string,
-  result: RunResult,
-  step: string,
-  line: RunLine = runLine,
-): string {
+function keyOfHanded(runId: string, result: RunResult, step: string, line: RunLine = runLine) {
   const handed = handedSteps(result)
   const found = handed.find((candidate) => candidate.step.step === step)
   if (found !== undefined) return found.key

@@ -205,13 +205,7 @@ function requireWritable(path: string, option: string, how: 'append' | 'replace'
   }
 }
 
-function notWritable(
-  option: string,
-  path: string,
-  reason: string,
-  hint: string,
-  cause: unknown,
-): UsageError {
+function notWritable(option: string, path: string, reason: string, hint: string, cause: unknown) {
   const message = `${option}: ${path} cannot be written: ${reason}`
   return new UsageError({ code: 'file-not-writable', message, hint, cause })
 }

@@ -106,11 +106,7 @@ function create(lockPath: string, content: string): boolean {
  * the claim for this very holder may replace the lock. A claim left by a dead process is claimed in
  * turn.
  */
-function takeOver(
-  lockPath: string,
-  stale: string,
-  mine: string,
-): ProcessIdentity | 'won' | 'retry' {
+function takeOver(lockPath: string, stale: string, mine: string) {
   const claims: string[] = []
   for (let contested = stale; ;) {
     const claim = `${lockPath}.${sha256(contested).slice(7, 23)}`

@@ -266,11 +266,7 @@ export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
  * The HTTP status that a request is refused with; undefined where it may be answered. Requests
  * without the token learn nothing about which paths exist.
  */
-function refusalOf(
-  request: IncomingMessage,
-  token: string,
-  route: LocalRoute | undefined,
-): number | undefined {
+function refusalOf(request: IncomingMessage, token: string, route: LocalRoute | undefined) {
   if (isFromElsewhere(request)) return 403
   if (route?.isPublic !== true && !isSame(request.headers.authorization, `Bearer ${token}`)) {
     return 401

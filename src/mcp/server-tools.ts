@@ -348,10 +348,7 @@ function stepsIn(tools: readonly object[], kind: 'batch' | 'chain'): readonly To
   throw new ToolRequestError({ code: `${kind}-syntax`, message })
 }
 
-async function answerOfRequest(
-  answer: RequestAnswer,
-  place: ToolCalls['place'],
-): Promise<ToolAnswer> {
+async function answerOfRequest(answer: RequestAnswer, place: ToolCalls['place']) {
   switch (answer.kind) {
     case 'batch':
       return answerOfBatch(answer.results)

@@ -94,11 +94,7 @@ export function skillTools(project: ServedProject): OfferedTool[] {
   ]
 }
 
-async function findSkills(
-  project: ServedProject,
-  query: string,
-  limit: number,
-): Promise<ToolAnswer> {
+async function findSkills(project: ServedProject, query: string, limit: number) {
   const all = (await project.skills().list()).filter(({ fields }) => !fields.disableModelInvocation)
   const found = query === '' ? all : scoreSkills(query, all, limit)
   const entries = found.map(({ name, description, trustLevel, path }) => {
@@ -232,10 +228,7 @@ export async function getPrompt(
 }
 
 /** The values in the order in which the skill declares them, as a user would have typed them. */
-function argumentText(
-  info: SkillInfo | undefined,
-  given: Readonly<Record<string, string>>,
-): string {
+function argumentText(info: SkillInfo | undefined, given: Readonly<Record<string, string>>) {
   const declared = info?.fields.arguments ?? []
   if (declared.length === 0) return given[wholeText] ?? ''
   const values = declared.map((name) => given[name] ?? '')

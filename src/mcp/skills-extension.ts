@@ -86,10 +86,7 @@ function childrenOf({ info, files }: ServedSkill, directory: string): ListedReso
 }
 
 /** A cursor is the number of what came before; any other text begins at the beginning. */
-function pageOf<T>(
-  all: readonly T[],
-  cursor: string | undefined,
-): { page: T[]; next: { nextCursor?: string } } {
+function pageOf<T>(all: readonly T[], cursor: string | undefined) {
   const start = /^\d{1,9}$/.test(cursor ?? '') ? Number(cursor) : 0
   const end = start + pageSize
   return {
@@ -173,10 +170,7 @@ function bytesOf({ directory }: SkillInfo, path: string): Buffer | undefined {
   return reading.ok ? reading.bytes : undefined
 }
 
-function served(
-  info: SkillInfo,
-  { context: { runtime, settings } }: ServedProject,
-): ServedSkill | undefined {
+function served(info: SkillInfo, { context: { runtime, settings } }: ServedProject) {
   if (info.trustLevel !== 'trusted' || info.fields.disableModelInvocation) return undefined
   if (!servedName.test(info.name) || info.directory === '') return undefined
   if (currentTrust(info, discoverOptionsFrom(runtime, settings)).level !== 'trusted')
@@ -189,10 +183,7 @@ function served(
 }
 
 /** As the author wrote it, every field; a host compares it with the file. */
-function frontmatterOf(
-  manifest: Buffer,
-  { name, path }: SkillInfo,
-): Skill['frontmatter'] | undefined {
+function frontmatterOf(manifest: Buffer, { name, path }: SkillInfo) {
   const reading = readFrontmatter(manifest, path)
   if (!reading.ok) return undefined
   const fields = yamlToJson(reading.root)

@@ -146,12 +146,7 @@ function beginningOf(text: string, most: number): { text: string; size: number }
 }
 
 /** Approvals are given in a terminal and nowhere else, so the page shows what to type there. */
-function nextLines({
-  journal,
-  result,
-  status,
-  line,
-}: RunShownNow): { what: string; line: string }[] {
+function nextLines({ journal, result, status, line }: RunShownNow) {
   const { runId } = result
   if (status === 'running') return []
   if (status === 'waiting' && journal.run.mode === 'stepper') {

@@ -117,10 +117,7 @@ function changeSteps(answer: RunAnswer, change: (step: StepResult) => StepResult
   return { ...answer, result: { ...answer.result, attempts } }
 }
 
-function mendAttempt(
-  attempt: AttemptResult,
-  change: (step: StepResult) => StepResult,
-): AttemptResult {
+function mendAttempt(attempt: AttemptResult, change: (step: StepResult) => StepResult) {
   const state = attempt.chain_state
   const previous = state.previous_outputs.map((output) => ({
     ...output,

@@ -186,11 +186,7 @@ async function follow(
   return { ...end.result, status: 'waiting' }
 }
 
-async function endOrWait(
-  followed: Followed,
-  address: ServerAddress,
-  { signal }: RunSetup,
-): Promise<RunAnswer | Waiting> {
+async function endOrWait(followed: Followed, address: ServerAddress, { signal }: RunSetup) {
   const { run, id, plan, answered } = followed
   const over = new AbortController()
   const gated = allSteps(plan.root).some((step) => step.gate === true && step.excluded !== true)

@@ -26,10 +26,7 @@ export async function readServerJournal(
 }
 
 /** What the last entry of an invocation's journal recorded, if that is the end of a run. */
-async function lastValue(
-  address: ServerAddress,
-  invocationId: string,
-): Promise<{ value: unknown; next: number } | undefined> {
+async function lastValue(address: ServerAddress, invocationId: string) {
   const [row] = await select(
     address,
     `select index, name, appended_at, entry_json from sys_journal where id = '${invocationId}' ` +

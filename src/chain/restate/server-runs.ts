@@ -69,11 +69,7 @@ function isOpen({ status }: RunJournal): boolean {
   return status === undefined || status === 'waiting'
 }
 
-async function sync(
-  store: RunStore,
-  journal: RunJournal,
-  address: ServerAddress,
-): Promise<ServerStanding | undefined> {
+async function sync(store: RunStore, journal: RunJournal, address: ServerAddress) {
   let news: ChainRecord[] | Exclude<ServerStanding, 'unreachable'>
   try {
     news = await newsOf(journal, address)
@@ -95,10 +91,7 @@ async function sync(
   return undefined
 }
 
-async function newsOf(
-  journal: RunJournal,
-  address: ServerAddress,
-): Promise<ChainRecord[] | 'running' | 'forgotten'> {
+async function newsOf(journal: RunJournal, address: ServerAddress) {
   const run = submittedRun(journal)
   const found = await lookAtRun(address, run, journal.plan.digest)
   if (found === 'unknown') return 'forgotten'
@@ -155,10 +148,7 @@ export async function cancelServerRun(journal: RunJournal, address: ServerAddres
   await cancelInvocation(address, id)
 }
 
-async function findInvocation(
-  address: ServerAddress,
-  run: SubmittedRun,
-): Promise<string | undefined> {
+async function findInvocation(address: ServerAddress, run: SubmittedRun) {
   const query =
     `select id from sys_invocation where target_service_name = 'skillrail' ` +
     `and idempotency_key = '${keyOf(run)}' and status <> 'completed'`

@@ -21,10 +21,8 @@ import {
   type Decision,
   fitAnswer,
   handlerNames,
-  type NestedAnswer,
   type NestedRequest,
   protocolVersion,
-  type RunAnswer,
   type RunFacts,
   type RunRequest,
   serviceName,
@@ -90,11 +88,7 @@ export function createService(setup: ServiceSetup): Service {
   })
 }
 
-async function executeRun(
-  setup: ServiceSetup,
-  context: Context,
-  request: RunRequest,
-): Promise<RunAnswer> {
+async function executeRun(setup: ServiceSetup, context: Context, request: RunRequest) {
   const { sdk } = setup
   const { execution, begunAt } = await begin(setup, context, request)
   const { plan, runId, planDigest } = request
@@ -130,11 +124,7 @@ async function executeRun(
   }
 }
 
-async function executeNested(
-  setup: ServiceSetup,
-  context: Context,
-  request: NestedRequest,
-): Promise<NestedAnswer> {
+async function executeNested(setup: ServiceSetup, context: Context, request: NestedRequest) {
   const { execution, begunAt } = await begin(setup, context, request)
   const { step, state, key, paused } = request
   const startedAt = paused?.startedAt ?? begunAt
@@ -178,11 +168,7 @@ async function verify(
   return await context.run('verify', verification, execution.patience)
 }
 
-async function begin(
-  setup: ServiceSetup,
-  context: Context,
-  facts: RunFacts,
-): Promise<{ execution: StepExecution; begunAt: number }> {
+async function begin(setup: ServiceSetup, context: Context, facts: RunFacts) {
   const { sdk, patienceMs } = setup
   const { runId, version } = facts
   // It becomes a directory, and the request may come from anybody who reaches the server.

@@ -165,10 +165,7 @@ export function readStrings(value: unknown): string[] {
   return value.filter((item): item is string => typeof item === 'string')
 }
 
-function parseCategories(
-  categories: Readonly<Record<string, unknown>>,
-  context: PartsContext,
-): CachedCategory[] {
+function parseCategories(categories: Readonly<Record<string, unknown>>, context: PartsContext) {
   return Object.entries(categories).flatMap(([name, value]) => {
     if (prototypeKeys.has(name) || name.trim() === '' || name.length > 256) {
       context.report('cache-category-name', `a category cannot be called ${JSON.stringify(name)}`)

@@ -78,11 +78,7 @@ export async function listServers(
   }
 }
 
-async function ask(
-  pool: ListingPool,
-  startable: readonly string[],
-  options: ListOptions,
-): Promise<ListedTools> {
+async function ask(pool: ListingPool, startable: readonly string[], options: ListOptions) {
   try {
     const listing = pool.list({ signal: options.signal })
     follow(pool, startable, options)

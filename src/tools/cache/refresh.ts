@@ -101,11 +101,7 @@ export async function refreshToolIndex(options: RefreshOptions): Promise<Refresh
   return withFileLock(path, async () => merge(path, options, listing))
 }
 
-async function merge(
-  path: string,
-  options: RefreshOptions,
-  listing: ServerListing,
-): Promise<RefreshReport> {
+async function merge(path: string, options: RefreshOptions, listing: ServerListing) {
   const source = readableCachePath(options.project)
   const reading = refuseNewer(readCacheFile(source))
   const cache = reading.state === 'read' ? reading.cache : undefined

@@ -256,11 +256,7 @@ export function indexDefinitions(
 type ChangedTool = readonly [id: string, caution: ToolCaution]
 
 /** A change that was seen stays one, and another may be seen. */
-function changedTools(
-  tools: readonly ToolDefinition[],
-  known: ToolIndex,
-  since: string,
-): ChangedTool[] {
+function changedTools(tools: readonly ToolDefinition[], known: ToolIndex, since: string) {
   return tools.flatMap((tool): ChangedTool[] => {
     const caution = known.caution(tool.id)
     if (caution?.kind === 'changed') return [[tool.id, caution]]

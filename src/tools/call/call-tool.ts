@@ -78,11 +78,7 @@ async function leaveTrace(record: CallRecord, { log, note }: CallContext): Promi
   await afterwards(`The call of ${record.tool} is not in the log`, note, async () => log?.(record))
 }
 
-async function afterwards(
-  what: string,
-  note: CallContext['note'],
-  work: () => Promise<void>,
-): Promise<void> {
+async function afterwards(what: string, note: CallContext['note'], work: () => Promise<void>) {
   try {
     await work()
   } catch (error) {

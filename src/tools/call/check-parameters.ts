@@ -29,11 +29,7 @@ export async function checkParameters(
  * The call to complete, where something is missing; the value of a misspelt name goes to the right
  * one.
  */
-function adviceFor(
-  tool: ToolDefinition,
-  params: JsonObject,
-  problems: readonly SchemaProblem[],
-): string | undefined {
+function adviceFor(tool: ToolDefinition, params: JsonObject, problems: readonly SchemaProblem[]) {
   const pathsOf = (kind: SchemaProblem['kind']): (readonly string[])[] =>
     problems.flatMap((problem) => (problem.kind === kind ? [problem.path] : []))
   const missing = pathsOf('missing')

@@ -242,11 +242,7 @@ function textOfLongFile(path: string, { digest }: ActingPart): string | undefine
   return file.ok && sha256(file.bytes) === digest ? file.text : undefined
 }
 
-function isAsLoaded(
-  path: string,
-  text: string | undefined,
-  loaded: readonly WorkflowDefinition[],
-): boolean {
+function isAsLoaded(path: string, text: string | undefined, loaded: readonly WorkflowDefinition[]) {
   if (text === undefined) return false
   const { workflows } = readWorkflows([{ path, text }], { canonicalCategory })
   const accepted = new Map(workflows.map((workflow) => [workflow.name, workflow]))
@@ -256,11 +252,7 @@ function isAsLoaded(
 }
 
 /** Whoever can change a project can remove a workflow: what was accepted stays in force. */
-function goneFrom(
-  project: string,
-  texts: AcceptedTexts,
-  loaded: readonly WorkflowDefinition[],
-): GoneWorkflows {
+function goneFrom(project: string, texts: AcceptedTexts, loaded: readonly WorkflowDefinition[]) {
   const [unknown] = [...texts].find(([, text]) => text === undefined) ?? []
   const files = workflowFiles(project).flatMap(({ path }) => {
     const text = texts.get(path)

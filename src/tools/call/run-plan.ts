@@ -1,4 +1,3 @@
-import type { JsonValue } from '../../skill/model.ts'
 import type { ToolError } from '../errors.ts'
 import type { ToolDefinition } from '../model.ts'
 import { coerceText } from '../parameters/coerce.ts'
@@ -83,10 +82,7 @@ export async function runPlan(
   return { kind: 'called', status: 'success', calls, confirmed }
 }
 
-async function callsOf(
-  steps: readonly PlannedCall[],
-  { context }: RequestWorld,
-): Promise<CallToAllow[]> {
+async function callsOf(steps: readonly PlannedCall[], { context }: RequestWorld) {
   const calls: CallToAllow[] = []
   for (const { tool, params, bindings, unplaced } of steps) {
     calls.push({
@@ -140,11 +136,7 @@ export async function fillMissing(
 /** How often a user is asked for one parameter. */
 const mostQuestions = 2
 
-async function provided(
-  tool: string,
-  name: string,
-  { context, person }: RequestWorld,
-): Promise<JsonValue | undefined> {
+async function provided(tool: string, name: string, { context, person }: RequestWorld) {
   const definition = context.index.definition(tool)
   const parameter =
     definition && parametersOf(definition.inputSchema).find((one) => one.name === name)
@@ -160,11 +152,7 @@ async function provided(
   return undefined
 }
 
-function problemOf(
-  text: string,
-  { name, kind }: Parameter,
-  { name: tool }: ToolDefinition,
-): string {
+function problemOf(text: string, { name, kind }: Parameter, { name: tool }: ToolDefinition) {
   return text.trim() === ''
     ? `${tool} cannot be called without ${name}.`
     : `${name} cannot be ${text.trim().slice(0, 80)}: ${kind} is needed.`

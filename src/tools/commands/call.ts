@@ -142,11 +142,7 @@ export async function callResult(report: CallReport, place: SavePlace): Promise<
 
 type Succeeded = CallReport & { status: 'success' }
 
-async function succeeded(
-  report: Succeeded,
-  place: SavePlace,
-  raw: boolean,
-): Promise<{ result: CallResult & { status: 'success' }; content?: string | undefined }> {
+async function succeeded(report: Succeeded, place: SavePlace, raw: boolean) {
   const { outcome, category, tool, params } = report
   const saved = await saveContent(outcome, tool.name, place)
   const summary = summarise(outcome, { name: tool.name, category }, params, saved)

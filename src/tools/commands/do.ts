@@ -237,11 +237,7 @@ function routeFacts(route: Route | undefined): RouteFacts {
  * What a request would call; nothing is called. Throws {@link ToolRefusedError} where the real call
  * would be refused.
  */
-async function planOf(
-  meaning: RequestMeaning,
-  request: string,
-  calls: CallContext,
-): Promise<Result> {
+async function planOf(meaning: RequestMeaning, request: string, calls: CallContext) {
   if (meaning.kind === 'batch' || meaning.kind === 'chain') {
     return await dryRun(meaning.kind, meaning.steps, calls, request)
   }
@@ -261,11 +257,7 @@ async function planOf(
   }
 }
 
-async function foreseen(
-  step: PlannedCall,
-  request: string,
-  calls: CallContext,
-): Promise<PlanResult['steps'][number]> {
+async function foreseen(step: PlannedCall, request: string, calls: CallContext) {
   const definition = await definitionOf(await findTool(step.tool, calls), calls)
   const guard = await foreseeGuard(definition, step.params, calls, request)
   if (guard.refused !== undefined) throw guard.refused

@@ -109,10 +109,7 @@ function requireReadable(diagnostics: readonly Diagnostic[]): void {
 }
 
 /** @throws {ServerNotFoundError} */
-function chosen(
-  servers: readonly ServerDefinition[],
-  only: string | undefined,
-): readonly ServerDefinition[] {
+function chosen(servers: readonly ServerDefinition[], only: string | undefined) {
   const enabled = servers.filter(({ disabled }) => !disabled)
   if (only === undefined) return enabled
   const found = enabled.filter(({ name }) => name === only)

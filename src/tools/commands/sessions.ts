@@ -2,16 +2,11 @@ import { defineCommand, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { amount, nearest, safeLine } from '../../core/text.ts'
-import type { CallLogReading, LoggedCall } from '../workflow/call-log.ts'
+import type { LoggedCall } from '../workflow/call-log.ts'
 import { SessionNotFoundError } from '../workflow/errors.ts'
 import type { ScopeValues } from '../workflow/model.ts'
 import { completedCount, type SessionState } from '../workflow/session-file.ts'
-import {
-  listSessions,
-  type SessionReading,
-  type SessionStore,
-  type SessionSummary,
-} from '../workflow/session.ts'
+import { listSessions, type SessionSummary } from '../workflow/session.ts'
 import type { ToolContext } from './project-tools.ts'
 import { openWorkflows, sessionOf } from './workflow-project.ts'
 
@@ -200,10 +195,7 @@ type SessionContext = Pick<ToolContext, 'runtime' | 'settings' | 'note'>
  * The session of this shell, or the named one. Throws {@link SessionNotFoundError} for a name
  * without a session.
  */
-async function readSession(
-  context: SessionContext,
-  id: string | undefined,
-): Promise<{ session: SessionStore; reading: SessionReading; log: CallLogReading }> {
+async function readSession(context: SessionContext, id: string | undefined) {
   const { project } = openWorkflows(context)
   const session = sessionOf(context, project, id)
   const [reading, log] = [await session.read(), await session.calls()]

@@ -221,11 +221,7 @@ function terminalListener(context: Context<CallEvent>): CallListener {
   }
 }
 
-function knownIndex(
-  context: ToolContext,
-  project: string,
-  { configuration }: ProjectServers,
-): ToolIndex {
+function knownIndex(context: ToolContext, project: string, { configuration }: ProjectServers) {
   const { runtime } = context
   const loading = loadToolIndex({ project, runtime })
   if (loading.index === undefined) requireServers(configuration)
@@ -258,20 +254,13 @@ function rulesOf(pool: ProjectServers, limitMs: number | undefined): (name: stri
   }
 }
 
-function savePlace(
-  directory: string | undefined,
-  project: string,
-  { runtime }: ToolContext,
-): SavePlace {
+function savePlace(directory: string | undefined, project: string, { runtime }: ToolContext) {
   const now = runtime.now()
   if (directory !== undefined) return { directory: join(runtime.cwd, directory), now }
   return { directory: join(project, '.skillrail', 'results'), within: project, now }
 }
 
-async function askWhetherToRun(
-  context: Pick<Context, 'ask'>,
-  warning: string,
-): Promise<'run' | 'skip'> {
+async function askWhetherToRun(context: Pick<Context, 'ask'>, warning: string) {
   const answer = await answerOf(context, 'Run them first? [Y/n] ', `${safeText(warning)}\n`)
   return answer !== undefined && /^no?$/i.test(answer.trim()) ? 'skip' : 'run'
 }

@@ -57,10 +57,7 @@ function checkTriggers(workflow: WorkflowDefinition): Diagnostic[] {
   })
 }
 
-function checkTools(
-  workflow: WorkflowDefinition,
-  installed: readonly WorkflowTool[],
-): Diagnostic[] {
+function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {
   const { category, tools = [] } = workflow.triggers
   const has = (tool: string): boolean =>
     resolveTool(tool, category, installed, undefined) !== undefined

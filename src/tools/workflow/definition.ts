@@ -94,11 +94,7 @@ export function readDefinition(
   return hasErrors(reader.diagnostics) ? undefined : definition
 }
 
-function definitionAt(
-  reader: NodeReader,
-  name: string,
-  node: Jsonc.Node,
-): WorkflowDefinition | undefined {
+function definitionAt(reader: NodeReader, name: string, node: Jsonc.Node) {
   const where = `workflow '${name}'`
   if (!/^[\p{L}\p{N}][\p{L}\p{N}\p{M}_.-]{0,63}$/u.test(name) || forbiddenKeys.has(name)) {
     const message = `${where}: a name has 1 to 64 letters, digits, _ . or -`

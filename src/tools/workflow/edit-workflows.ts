@@ -143,11 +143,7 @@ function invalid(name: string, diagnostics: readonly Diagnostic[]): WorkflowInva
   })
 }
 
-function rootOf(
-  text: string,
-  path: string,
-  name: string,
-): { root: Parameters<typeof workflowsPlace>[0]; place: readonly string[] } {
+function rootOf(text: string, path: string, name: string) {
   const reading = readJsonText(text)
   if (!reading.ok || reading.root.type !== 'object') {
     const { line } = placesIn(text)(reading.ok ? reading.root.offset : reading.offset)

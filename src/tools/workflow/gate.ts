@@ -301,11 +301,7 @@ function changesFor(
 const lines = new Map<string, Promise<void>>()
 
 /** Serializes work by key, within this process. Giving up a wait leaves the queue intact. */
-async function inTurn<T>(
-  key: string,
-  signal: AbortSignal | undefined,
-  work: () => Promise<T>,
-): Promise<T> {
+async function inTurn<T>(key: string, signal: AbortSignal | undefined, work: () => Promise<T>) {
   const before = lines.get(key)
   let leave = (): void => undefined
   const left = new Promise<void>((resolve) => (leave = resolve))

@@ -121,10 +121,7 @@ function memberOf(node: Node, key: string): Node | undefined {
   return node.children?.find((property) => property.children?.[0]?.value === key)?.children?.[1]
 }
 
-function canonical(
-  workflow: WorkflowDefinition,
-  { canonicalCategory }: ReadWorkflowsOptions,
-): WorkflowDefinition {
+function canonical(workflow: WorkflowDefinition, { canonicalCategory }: ReadWorkflowsOptions) {
   const { category } = workflow.triggers
   if (canonicalCategory === undefined || category === undefined) return workflow
   const triggers = { ...workflow.triggers, category: canonicalCategory(category) }

@@ -150,10 +150,7 @@ export function isReferred(number: number, steps: readonly Prerequisite[]): bool
     .some((reference) => stepOf(reference, steps) === number)
 }
 
-function firstValue(
-  chain: ReferenceChain,
-  sources: ReferenceSources,
-): { value?: JsonValue | undefined; waitsFor: number[]; asked: boolean } {
+function firstValue(chain: ReferenceChain, sources: ReferenceSources) {
   const waitsFor: number[] = []
   let asked = false
   for (const reference of chain.references) {

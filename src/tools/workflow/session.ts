@@ -349,11 +349,7 @@ export async function listSessions(options: OpenSessionOptions): Promise<Session
   )
 }
 
-async function summarise(
-  id: string,
-  options: OpenSessionOptions,
-  current: string,
-): Promise<SessionSummary> {
+async function summarise(id: string, options: OpenSessionOptions, current: string) {
   const session = openSession(options)
   const { state, recordedStart, isOver, diagnostics } = await session.read()
   const { calls, diagnostics: torn } = await session.calls()

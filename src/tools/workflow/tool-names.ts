@@ -68,10 +68,7 @@ export function resolveTool(
   return undefined
 }
 
-function nearest(
-  tools: readonly WorkflowTool[],
-  beside: WorkflowTool | undefined,
-): WorkflowTool | undefined {
+function nearest(tools: readonly WorkflowTool[], beside: WorkflowTool | undefined) {
   if (beside === undefined) return tools[0]
   const prefix = prefixOf(beside.id)
   return (

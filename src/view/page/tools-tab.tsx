@@ -98,15 +98,7 @@ function Servers({ servers, state, message, refreshedAt, diagnostics }: ToolsAns
   )
 }
 
-function Server({
-  name,
-  state,
-  client,
-  path,
-  address,
-  message,
-  stderrTail,
-}: ServerRow): JSX.Element {
+function Server({ name, state, client, path, address, message, stderrTail }: ServerRow) {
   return (
     <div>
       <h3>
