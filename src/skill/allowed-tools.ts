@@ -36,13 +36,7 @@ function texts(value: YamlNode | string): string[] {
   return []
 }
 
-interface ToolSplit {
-  tools: AllowedTool[]
-  balanced: boolean
-  commas: boolean
-}
-
-function splitTools(text: string): ToolSplit {
+function splitTools(text: string) {
   const tools: AllowedTool[] = []
   let depth = 0
   let word = ''

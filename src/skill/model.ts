@@ -97,12 +97,7 @@ export interface SkillReading {
   diagnostics: readonly Diagnostic[]
 }
 
-/**
- * A file below a skill's directory, as advice about it needs it. The caller reads the disk.
- *
- * `path` is relative to the directory, with `/`; `size` is in bytes; `executable` is the run bit (on
- * Windows always true, because there is none to miss).
- */
+/** A file below a skill's directory: `path` is relative to that, with `/`; on Windows all are `executable`. */
 export interface SkillFile {
   path: string
   executable: boolean

@@ -1,11 +1,11 @@
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from 'js-yaml'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { placesIn } from '../core/text.ts'
-import { finding, type RuleCode } from './rules.ts'
+import { finding, type Position, type RuleCode } from './rules.ts'
 import type { JsonValue } from './model.ts'
 
 /** YAML as a tree with positions; undefined where it is empty or has errors. */
-export interface YamlReading {
+interface YamlReading {
   root: YamlNode | undefined
   diagnostics: Diagnostic[]
 }
@@ -13,58 +13,37 @@ export interface YamlReading {
 /** A node of the tree. Lines and columns count from 1 and refer to the whole file. */
 export type YamlNode = YamlScalar | YamlMap | YamlList
 
-export interface YamlScalar {
+export interface YamlScalar extends Position {
   kind: 'scalar'
   /** The characters after unquoting and folding: `"1.10"` and `1.10` both have the text `1.10`. */
   text: string
   /** The text as YAML 1.2 core resolves it: a plain `true` is a boolean, a quoted one a string. */
   value: string | number | boolean | null
-  style: 'plain' | 'single' | 'double' | 'literal' | 'folded'
-  line: number
-  column: number
+  style: (typeof styles)[number]
 }
 
-export interface YamlMap {
+export interface YamlMap extends Position {
   kind: 'map'
   flow: boolean
   entries: readonly YamlEntry[]
-  line: number
-  column: number
 }
 
-export interface YamlEntry {
-  key: YamlScalar
-  value: YamlNode
-}
+export type YamlEntry = { key: YamlScalar; value: YamlNode }
 
-export interface YamlList {
+interface YamlList extends Position {
   kind: 'list'
   flow: boolean
   items: readonly YamlNode[]
-  line: number
-  column: number
 }
 
-/** The limits of a frontmatter; whatever exceeds them is an attack or no frontmatter. */
-const yamlLimits = {
-  /** UTF-8 bytes between the delimiters. */
-  bytes: 64 * 1024,
-  /** Collections inside one another. */
-  depth: 32,
-  /** Keys in all mappings together. */
-  keys: 4000,
-  /** Diagnostics that are reported. */
-  diagnostics: 20,
-} as const
+/** UTF-8 bytes, collections inside one another, keys in all mappings, diagnostics that are reported. */
+const yamlLimits = { bytes: 64 * 1024, depth: 32, keys: 4000, diagnostics: 20 } as const
 
 /** Keys that would reach the prototype of an object made from the frontmatter. */
 const reservedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-interface ReadYamlOptions {
-  /** The line of the file on which the source begins, from 1. */
-  firstLine: number
-  path: string
-}
+/** `firstLine`: the line of the file on which the source begins, from 1. */
+type ReadYamlOptions = { firstLine: number; path: string }
 
 /**
  * Reads one YAML document. Anchors, aliases, tags, duplicate keys, keys that reach a prototype and
@@ -140,16 +119,12 @@ class TreeReader {
   reportSyntax({ reason, mark }: YAMLException): void {
     const offset = mark?.position ?? 0
     const character = this.#source.charAt(offset)
-    const hint =
-      character === ':'
-        ? 'Put a value that contains `: ` into quotes.'
-        : '@`'.includes(character) && character !== ''
-          ? 'Put the value into quotes.'
-          : undefined
+    const quote = /[@`]/.test(character) ? 'Put the value into quotes.' : undefined
+    const hint = character === ':' ? 'Put a value that contains `: ` into quotes.' : quote
     this.report('yaml-syntax', offset, `The YAML cannot be read: ${reason}`, hint)
   }
 
-  #at(offset: number): { line: number; column: number } {
+  #at(offset: number): Position {
     const { line, column } = this.#placeOf(offset)
     return { line: this.#options.firstLine - 1 + line, column }
   }
@@ -269,12 +244,10 @@ class TreeReader {
   }
 
   #documentStart(explicit: boolean): number {
-    if (explicit) {
-      const marker = /^---/gm
-      marker.lastIndex = this.#end
-      return marker.exec(this.#source)?.index ?? this.#end
-    }
-    return this.#behind(documentEnd)
+    if (!explicit) return this.#behind(documentEnd)
+    const marker = /^---/gm
+    marker.lastIndex = this.#end
+    return marker.exec(this.#source)?.index ?? this.#end
   }
 }
 

@@ -81,15 +81,11 @@ async function validatorOf(profile: string): Promise<VerdictOptions['validate']>
 }
 
 function summaryOf(skills: readonly SkillVerdict[]): ValidateResult['summary'] {
-  const summary = { checked: skills.length, valid: 0, invalid: 0, errors: 0, warnings: 0 }
-  for (const { valid, diagnostics } of skills) {
-    summary[valid ? 'valid' : 'invalid']++
-    for (const { severity } of diagnostics) {
-      if (severity === 'error') summary.errors++
-      if (severity === 'warning') summary.warnings++
-    }
-  }
-  return summary
+  const valid = skills.filter((skill) => skill.valid).length
+  const found = skills.flatMap(({ diagnostics }) => diagnostics)
+  const count = (wanted: string) => found.filter(({ severity }) => severity === wanted).length
+  const [errors, warnings] = [count('error'), count('warning')]
+  return { checked: skills.length, valid, invalid: skills.length - valid, errors, warnings }
 }
 
 function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen): string[] {

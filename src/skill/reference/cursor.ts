@@ -1,8 +1,5 @@
 /** A place in the frontmatter: line and column count from 0. */
-export interface Mark {
-  line: number
-  column: number
-}
+export type Mark = { line: number; column: number }
 
 /** What ends a reading in the reference validator: a reported YAML error, or an exception. */
 export class StrictFailure extends Error {

@@ -8,10 +8,7 @@ import {
 } from './cursor.ts'
 
 /** A plain scalar, and whether the cursor crossed a line break behind its last text. */
-export function scanPlain(
-  cursor: Cursor,
-  indent: number,
-): { token: Token; endedOnNewLine: boolean } {
+export function scanPlain(cursor: Cursor, indent: number) {
   const start = cursor.mark
   let end = start
   let text = ''
@@ -24,7 +21,7 @@ export function scanPlain(
     gap = takePlainGap(cursor)
     if (!gap.text || cursor.column < indent) break
   }
-  const token = { ...createToken('scalar', start, end, text), plain: true }
+  const token: Token = { ...createToken('scalar', start, end, text), plain: true }
   if (gap.text.startsWith('\n')) token.comment = { after: true, before: false }
   return { token, endedOnNewLine: gap.brokeLine }
 }
@@ -40,10 +37,7 @@ function plainLength(cursor: Cursor): number {
 }
 
 /** What stands between two stretches of a plain scalar; empty at the end of the document. */
-interface PlainGap {
-  text: string
-  brokeLine: boolean
-}
+type PlainGap = { text: string; brokeLine: boolean }
 
 function takePlainGap(cursor: Cursor): PlainGap {
   const spaces = cursor.takeAll(' ')
@@ -138,10 +132,7 @@ function scanQuotedBreaks(cursor: Cursor): string {
 }
 
 /** A block scalar. `trailing` is true where line breaks behind it are not part of its text. */
-export function scanBlockScalar(
-  cursor: Cursor,
-  parentIndent: number,
-): { token: Token; trailing: boolean } {
+export function scanBlockScalar(cursor: Cursor, parentIndent: number) {
   const start = cursor.mark
   const folded = cursor.take(1) === '>'
   const { chomping, increment, comment } = scanBlockHeader(cursor)
@@ -173,13 +164,7 @@ export function scanBlockScalar(
   return { token, trailing: chomping !== '+' && breaks !== '' }
 }
 
-interface BlockHeader {
-  chomping: string
-  increment: number | undefined
-  comment: boolean
-}
-
-function scanBlockHeader(cursor: Cursor): BlockHeader {
+function scanBlockHeader(cursor: Cursor) {
   let chomping = takeOneOf(cursor, '+-')
   if (cursor.peek() === '0') cursor.fail('expected an indentation indicator from 1 to 9')
   const increment = takeOneOf(cursor, '123456789')
