@@ -35,7 +35,9 @@ const largestLog = 1024 * 1024
 /** Adds a line to the log. Never throws: a prompt is worth more than its trace. */
 export function writeTrace(runtime: Runtime, trace: HookTrace): void {
   const path = tracePath(runtime)
-  const masked = { ...trace, prompt: excerpt(redactText(trace.prompt.slice(0, 4 * longestPrompt))) }
+  const text = redactText(trace.prompt.slice(0, 4 * longestPrompt))
+  const more = text.length > longestPrompt ? '…' : ''
+  const masked = { ...trace, prompt: text.slice(0, longestPrompt) + more }
   try {
     const stats = statSync(path, { throwIfNoEntry: false })
     if (stats === undefined) makePrivateDirectory(dirname(path))
@@ -60,10 +62,6 @@ export function readTraces(
 
 function tracePath(runtime: Runtime): string {
   return join(userDirectories(runtime).state, 'hooks', 'log.jsonl')
-}
-
-function excerpt(prompt: string): string {
-  return prompt.length > longestPrompt ? `${prompt.slice(0, longestPrompt)}…` : prompt
 }
 
 function linesOf(path: string): string[] {

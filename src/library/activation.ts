@@ -68,21 +68,16 @@ export function activateSkill(input: ActivationInput): Activation {
   checkInvocation(info, source)
   const { name } = info
   const repeated = inContext?.digest === digest && inContext.arguments === input.arguments
-  const content = repeated ? alreadyActiveNote(name) : contentOf(skill, input.arguments)
-  const given = { name, source, arguments: input.arguments, digest, trustLevel }
+  const { directory, fields } = info
+  const given = { argumentText: input.arguments, argumentNames: fields.arguments }
+  const body = applyArguments(skill.body, given)
+  const resources = skill.resources.files.map(({ path }) => path)
+  const whole = { name, directory, body, resources, incomplete: skill.resources.truncated }
+  const content = repeated ? alreadyActiveNote(name) : wrapSkillContent(whole)
+  const asked = { name, source, arguments: input.arguments, digest, trustLevel }
   const effects = effectsOf(info, trustLevel)
   const diagnostics = [...commandFindings(skill), ...trustFindings(info, trustLevel)]
-  return { ...given, content, repeated, effects, diagnostics }
-}
-
-function contentOf({ info, body, resources }: Skill, argumentText: string): string {
-  return wrapSkillContent({
-    name: info.name,
-    directory: info.directory,
-    body: applyArguments(body, { argumentText, argumentNames: info.fields.arguments }),
-    resources: resources.files.map(({ path }) => path),
-    incomplete: resources.truncated,
-  })
+  return { ...asked, content, repeated, effects, diagnostics }
 }
 
 function effectsOf({ fields }: SkillInfo, trustLevel: TrustLevel): ActivationEffects {

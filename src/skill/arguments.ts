@@ -26,7 +26,7 @@ export function substituteArguments(
   const declared = new Set(
     names.filter((name) => argumentNamePattern.test(name) && name !== reservedArgumentName),
   )
-  const positionsCount = names.length > 0 || given.trim() !== '' || hasArguments(body)
+  const positionsCount = names.length > 0 || given.trim() !== '' || allArguments.test(body)
   let used = false
   const text = body.replace(placeholders, (written: string, ...groups: unknown[]) => {
     const start = written.indexOf('$')
@@ -65,7 +65,8 @@ export function splitArguments(text: string): string[] {
   for (let index = 0; index < text.length; index++) {
     const character = text.charAt(index)
     const next = text.charAt(index + 1)
-    if (character === '\\' && next !== '' && isEscape(quote, next)) {
+    const isEscaped = quote === '' || (quote === '"' && '"\\$`'.includes(next))
+    if (character === '\\' && next !== '' && isEscaped) {
       word = (word ?? '') + next
       index++
     } else if (character === quote) quote = ''
@@ -96,11 +97,6 @@ export function argumentText(words: readonly string[]): string {
   return words.length === 1 && only !== undefined ? only : words.map(quoteArgument).join(' ')
 }
 
-function isEscape(quote: string, next: string): boolean {
-  if (quote === "'") return false
-  return quote === '' || '"\\$`'.includes(next)
-}
-
 /** Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a word that may begin with a name. */
 const placeholders =
   /(?<!\\)(\\*)\$(?:ARGUMENTS(?:\[(\d+)\]|(?![A-Za-z0-9_]))|(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)|([A-Za-z_][A-Za-z0-9_-]*))/g
@@ -115,9 +111,7 @@ function longestName(word: string, declared: ReadonlySet<string>): string | unde
   return undefined
 }
 
-function hasArguments(body: string): boolean {
-  return /(?<!\\)(?:\\\\)*\$ARGUMENTS(?![A-Za-z0-9_])/.test(body)
-}
+const allArguments = /(?<!\\)(?:\\\\)*\$ARGUMENTS(?![A-Za-z0-9_])/
 
 const longestArgumentName = 64
 

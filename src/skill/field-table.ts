@@ -43,37 +43,30 @@ const cursor = 'https://cursor.com/docs/context/skills'
 const prd = 'Skillrail extension (skills and subagents)'
 const chaining = 'Skillrail extension (skill chaining)'
 
-function specified(name: string, kind: FieldKind, constraint: string): FieldDefinition {
-  const source = `${specification}#${name}-field`
-  return { name, owner: 'specification', clients: [], placement: 'top', kind, constraint, source }
-}
-
-function extension(
-  name: string,
-  kind: FieldKind,
-  constraint: string,
-  more: Partial<FieldDefinition> = {},
-): FieldDefinition {
-  const given = { source: prd, clients: [], placement: 'either' as const, ...more }
-  return { name, owner: 'skillrail', kind, constraint, ...given }
-}
-
-function policy(
-  name: string,
-  kind: FieldKind,
-  constraint: string,
-  more: Partial<FieldDefinition> = {},
-): FieldDefinition {
-  return extension(name, kind, constraint, { placement: 'metadata', source: chaining, ...more })
-}
-
-function foreign(
-  name: string,
-  clients: readonly string[],
-  constraint: string,
+function fieldsOf(
+  owner: FieldDefinition['owner'],
+  placement: FieldDefinition['placement'],
   source: string,
-): FieldDefinition {
-  return { name, owner: 'client', clients, placement: 'top', kind: 'any', constraint, source }
+) {
+  return (
+    name: string,
+    kind: FieldKind,
+    constraint: string,
+    more: Partial<FieldDefinition> = {},
+  ) => {
+    return { name, owner, clients: [], placement, kind, constraint, source, ...more }
+  }
+}
+
+const extension = fieldsOf('skillrail', 'either', prd)
+const policy = fieldsOf('skillrail', 'metadata', chaining)
+
+function specified(name: string, kind: FieldKind, constraint: string) {
+  return fieldsOf('specification', 'top', `${specification}#${name}-field`)(name, kind, constraint)
+}
+
+function foreign(name: string, clients: readonly string[], constraint: string, source: string) {
+  return fieldsOf('client', 'top', source)(name, 'any', constraint, { clients })
 }
 
 /** Every field that Skillrail knows, in the order in which it writes them. */

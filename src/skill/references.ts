@@ -89,14 +89,12 @@ const barePattern =
 function barePaths(line: string): string[] {
   if (/[├└│┬─]/.test(line)) return []
   return [...line.matchAll(barePattern)].flatMap(([, path = '']) =>
-    isNamedFile(path) && !isPlaceholder(path) ? [path] : [],
+    namedFile.test(path) && !isPlaceholder(path) ? [path] : [],
   )
 }
 
 /** Outside `scripts/` a word without an extension is a directory or a turn of phrase. */
-function isNamedFile(path: string): boolean {
-  return /\.[A-Za-z]\w{0,7}$/.test(path) || (/^scripts\/[\w-]+$/.test(path) && /[-_]/.test(path))
-}
+const namedFile = /\.[A-Za-z]\w{0,7}$|^scripts\/\w*[-_][\w-]*$/
 
 function isRelativeFile(target: string): boolean {
   if (target === '' || isPlaceholder(target)) return false
@@ -125,11 +123,8 @@ function decode(target: string): string {
  * as it begins with. A longer run may begin with its last ones, the most for which there is an end.
  */
 function withoutCodeSpans(line: string): string {
-  if (!line.includes('`')) return line
-  return line
-    .split(/([\r\u2028\u2029])/)
-    .map(withoutSpans)
-    .join('')
+  const parts = line.includes('`') ? line.split(/([\r\u2028\u2029])/) : undefined
+  return parts?.map(withoutSpans).join('') ?? line
 }
 
 interface Run {

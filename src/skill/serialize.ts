@@ -1,7 +1,7 @@
 import { formatAllowedTools } from './allowed-tools.ts'
 import { besideChain, defaultChainPolicy, policyKey } from './declarations.ts'
 import { metadataFields } from './field-table.ts'
-import type { ChainDeclaration, SkillFields, TriggerDeclaration } from './model.ts'
+import type { ChainDeclaration, SkillFields } from './model.ts'
 
 /** What a `SKILL.md` is written from: the fields that are known, and the body. */
 export interface SkillSource {
@@ -14,13 +14,18 @@ export interface SkillSource {
  * are not written.
  */
 export function serializeSkill({ fields, body }: SkillSource): string {
+  const { triggers = [] } = fields
   const lines = [
     ...line('name', fields.name),
     ...line('description', fields.description),
     ...line('license', fields.license),
     ...line('compatibility', fields.compatibility),
     ...line('allowed-tools', fields.allowedTools && formatAllowedTools(fields.allowedTools)),
-    ...triggerLines(fields.triggers ?? []),
+    ...(triggers.length === 0 ? [] : ['triggers:']),
+    ...triggers.flatMap(({ match, inject }) => [
+      `  - match: ${doubleQuoted(match)}`,
+      `    inject: ${quoteText(inject)}`,
+    ]),
     ...line('run', fields.run),
     ...(fields.sandbox === true ? ['sandbox: true'] : []),
     ...line('model', fields.model),
@@ -39,15 +44,6 @@ export function serializeSkill({ fields, body }: SkillSource): string {
 
 function line(name: string, text: string | undefined): string[] {
   return text === undefined ? [] : [`${name}: ${quoteText(text)}`]
-}
-
-function triggerLines(triggers: readonly TriggerDeclaration[]): string[] {
-  if (triggers.length === 0) return []
-  const entries = triggers.flatMap(({ match, inject }) => [
-    `  - match: ${doubleQuoted(match)}`,
-    `    inject: ${quoteText(inject)}`,
-  ])
-  return ['triggers:', ...entries]
 }
 
 /** The author's own entries, then the chain with what differs from the defaults. */

@@ -68,7 +68,11 @@ function validateSpec(
     const hint = 'Add `description:` with what the skill does and when to use it.'
     reportMissing(reader, 'description', values, root, hint)
   } else checkLength(reader, 'description', at, 1024)
-  checkCompatibility(reader, values.get('compatibility'))
+  const compatibility = values.get('compatibility')
+  if (compatibility?.kind === 'scalar' && isEmpty(compatibility)) {
+    const hint = 'Say what the skill needs, or remove the field.'
+    reader.report('compatibility-empty', compatibility, '`compatibility` is empty.', hint)
+  } else checkLength(reader, 'compatibility', compatibility, 500)
   checkTools(reader, values.get('allowed-tools'))
   checkMetadata(reader, values.get('metadata'))
   adviseOnSkill(reader, { body, bodyLine, files, description: { text: description, at } })
@@ -129,13 +133,6 @@ function isEmpty(value: YamlNode): boolean {
 function reportEmpty(reader: FieldReader, name: string, value: YamlNode): void {
   const message = `\`${name}\` is empty and has no effect.`
   reader.report('field-empty', value, message, 'Give it a value, or remove it.')
-}
-
-function checkCompatibility(reader: FieldReader, node: YamlNode | undefined): void {
-  if (node?.kind !== 'scalar') return
-  if (!isEmpty(node)) return checkLength(reader, 'compatibility', node, 500)
-  const hint = 'Say what the skill needs, or remove the field.'
-  reader.report('compatibility-empty', node, '`compatibility` is empty.', hint)
 }
 
 /** The limit holds for the value as YAML gives it, with the newline that a block scalar keeps. */

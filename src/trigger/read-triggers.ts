@@ -62,7 +62,8 @@ export function readPortableTriggers(text: string): PortableReading {
     if (match === undefined) return refuse(index, 'the pattern is not plain or simply quoted text')
     indent ??= spaces.length
     if (spaces.length !== indent) return refuse(index, 'items are indented alike')
-    const at = nextContent(lines, index + 1)
+    const next = lines.findIndex((one, place) => place > index && !blank.test(one))
+    const at = next < 0 ? lines.length - 1 : next
     const prefix = `${' '.repeat(indent + 2)}inject: `
     const below = lines[at] ?? ''
     if (!below.startsWith(prefix)) return refuse(at, '`inject: FILE` stands under `match`')
@@ -79,11 +80,6 @@ const item = /^( *)- match:(?: (.*))?$/
 /** Anywhere else in the frontmatter, another way to write the field. */
 const elsewhere =
   /^(?:["']triggers["']|triggers) *:|^ +["']?triggers["']? *:|[{,] *["']?triggers["']? *:/
-
-function nextContent(lines: readonly string[], from: number): number {
-  const found = lines.findIndex((line, index) => index >= from && !blank.test(line))
-  return found < 0 ? lines.length - 1 : found
-}
 
 /** A value of one line; undefined for what needs a YAML reader. */
 function readScalar(written: string): string | undefined {

@@ -1,5 +1,5 @@
 import { defineCommand, type Screen } from '../../core/command.ts'
-import { amount, cell, count, safeLine } from '../../core/text.ts'
+import { amount, cell, count, linesText, safeLine } from '../../core/text.ts'
 import { explainPrompt, type SkillExplanation, type TriggerVerdict } from '../explain.ts'
 import { injectionFor, type MatchResult, matchResult } from './injection.ts'
 import { promptFor, promptOptions } from './skills.ts'
@@ -54,13 +54,12 @@ export const command = defineCommand<Result>()({
 
 /** One paragraph a skill: what fired, on what, what it costs; near misses with their reason. */
 function explanationText(explanation: readonly SkillExplanation[], screen: Screen): string {
-  return explanation
-    .flatMap(({ skill, verdicts }) => {
-      const heading = screen.style('bold', safeLine(skill))
-      if (verdicts.length === 0) return [`${heading}: no triggers\n`]
-      return [`${heading}\n`, ...verdicts.map((verdict) => `  ${verdictLine(verdict, screen)}\n`)]
-    })
-    .join('')
+  const lines = explanation.flatMap(({ skill, verdicts }) => {
+    const heading = screen.style('bold', safeLine(skill))
+    if (verdicts.length === 0) return [`${heading}: no triggers`]
+    return [heading, ...verdicts.map((verdict) => `  ${verdictLine(verdict, screen)}`)]
+  })
+  return linesText(lines)
 }
 
 function verdictLine(verdict: TriggerVerdict, { style }: Screen): string {

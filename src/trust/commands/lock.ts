@@ -16,7 +16,7 @@ import { type CurrentSkill, currentSkills } from '../lock.ts'
 import type { TrustStore } from '../store.ts'
 import { compareWithLock, type LockReport, lockReportLines } from './lock-report.ts'
 import { trustedLine, type TrustReport, trustReportLines } from './report.ts'
-import { agree, type Review, reviewWorkspace } from './review.ts'
+import { agree, reviewWorkspace } from './review.ts'
 
 export interface LockResult {
   workspace: string
@@ -63,7 +63,12 @@ export async function lockSkills(
   lockText(current, lockStore.path)
   const isUpToDate = state === 'locked' && report.withoutBits === 0
   const asks = !settled || !((isNew && !review.lockIsGone) || isUpToDate)
-  if (asks && !(await agreeToLock(context, review, options.yes))) {
+  const change = settled ? 'Lock the skills as they are now' : 'Accept all this and lock the skills'
+  const isUntrusted = review.report.state === 'untrusted'
+  const question = isUntrusted ? 'Trust this workspace and lock its skills' : change
+  const message = `the skills of ${workspace} were not locked: it was not confirmed`
+  const hint = 'Look at it with --dry-run, then run the command again with --yes.'
+  if (asks && !(await agree(context, { question, yes: options.yes, message, hint }))) {
     context.note('Nothing was trusted, and nothing was locked.')
     return before
   }
@@ -78,16 +83,6 @@ function describedSkill({ path, name, tree }: CurrentSkill) {
   const bad = tree.files.find((file) => file.problem !== undefined)
   const problem = bad && `${bad.path} ${bad.problem}`
   return { path, name, digest: tree.digest, files: tree.files.length, problem }
-}
-
-function agreeToLock(context: Context<LockResult>, review: Review, yes: boolean): Promise<boolean> {
-  const { report, settled, workspace } = review
-  const change = settled ? 'Lock the skills as they are now' : 'Accept all this and lock the skills'
-  const isNew = report.state === 'untrusted'
-  const question = isNew ? 'Trust this workspace and lock its skills' : change
-  const message = `the skills of ${workspace} were not locked: it was not confirmed`
-  const hint = 'Look at it with --dry-run, then run the command again with --yes.'
-  return agree(context, { question, yes, message, hint })
 }
 
 export function lockExitCode({ lock, skills, accepted, dryRun }: LockResult): ExitCode {

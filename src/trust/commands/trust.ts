@@ -88,7 +88,12 @@ export const command = defineCommand<Result, Result>()({
     requireOneMode(values)
     const [path] = values.arguments
     const store = new TrustStore(context.runtime)
-    if (values.list) return listTrusted(context, store)
+    if (values.list) {
+      const { acceptances, diagnostics } = store.read()
+      context.diagnose(diagnostics)
+      const workspaces = acceptances.map(({ parts, ...rest }) => ({ ...rest, parts: parts.length }))
+      return { workspaces, diagnostics }
+    }
     if (values.revoke) return await revoke(context, store, path)
     if (values.unlock) return await unlockSkills(context, store, path)
     if (values.check) return checkLock(context, store, path)
@@ -174,13 +179,6 @@ async function trustWorkspace(
   if (lock.state === 'drifted') context.note(drift)
   if (!settled && !accepted && !dryRun) context.note('Nothing was trusted.')
   return accepted ? { ...before, state: 'trusted', accepted } : before
-}
-
-function listTrusted(context: Context<Result>, store: TrustStore): ListResult {
-  const { acceptances, diagnostics } = store.read()
-  context.diagnose(diagnostics)
-  const workspaces = acceptances.map(({ parts, ...rest }) => ({ ...rest, parts: parts.length }))
-  return { workspaces, diagnostics }
 }
 
 async function revoke(
