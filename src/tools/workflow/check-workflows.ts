@@ -1,9 +1,9 @@
 import { compareDiagnostics, type Diagnostic } from '../../core/diagnostic.ts'
 import { nearest } from '../../core/text.ts'
 import { parseReferences, type Reference, stepOf, textsOf } from './references.ts'
-import { isOfAnotherCategory, matchWorkflows } from './match.ts'
+import { isOfAnotherCategory, matchWorkflows, ownStep } from './match.ts'
 import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
-import { foldName, foldParameter, lastSegment, namesFor, resolveTool } from './tool-names.ts'
+import { callsTool, foldParameter, lastSegment, resolveTool } from './tool-names.ts'
 
 /**
  * Problems of readable workflows: wrong step numbers, references that lead nowhere, cycles, missing
@@ -197,6 +197,8 @@ function checkParameters(
   return [...misspelt, ...missing]
 }
 
+/** Workflows that are compared with each other, and cycles that are reported. */
+const mostCompared = 500
 const mostCycles = 100
 
 /**
@@ -205,91 +207,32 @@ const mostCycles = 100
  * once.
  */
 function findCycles(workflows: readonly WorkflowDefinition[]): Diagnostic[] {
-  const cycles: WorkflowDefinition[][] = []
+  const compared = workflows.slice(0, mostCompared)
   const finished = new Set<WorkflowDefinition>()
-  const path: WorkflowDefinition[] = []
-  const onPath = new Set<WorkflowDefinition>()
-  const waiting: Iterator<WorkflowDefinition>[] = []
-  const triggeredBy = prepareTriggers(workflows)
-  for (const workflow of workflows) {
-    if (cycles.length < mostCycles) visit(workflow)
-  }
-  return cycles.flatMap((cycle) => {
-    const [first] = cycle
-    if (first === undefined) return []
-    const names = [...cycle, first].map(({ name }) => name).join(' → ')
-    const message = `it is part of a cycle: ${names}`
-    const hint = 'Take a prerequisite out of one of them.'
-    return [finding(first, 'workflow-cycle', 'error', message, hint)]
-  })
-
-  /** Iterative, since a chain of workflows can be longer than the stack is deep. */
-  function visit(first: WorkflowDefinition): void {
-    enter(first)
-    while (waiting.length > 0) {
-      const next = cycles.length < mostCycles ? waiting.at(-1)?.next().value : undefined
-      if (next === undefined) leave()
-      else enter(next)
+  const found: Diagnostic[] = []
+  const visit = (workflow: WorkflowDefinition, path: readonly WorkflowDefinition[]): void => {
+    const start = path.indexOf(workflow)
+    if (start !== -1 && found.length < mostCycles) {
+      const names = [...path.slice(start), workflow].map(({ name }) => name).join(' → ')
+      const hint = 'Take a prerequisite out of one of them.'
+      const message = `it is part of a cycle: ${names}`
+      found.push(finding(workflow, 'workflow-cycle', 'error', message, hint))
     }
-  }
-
-  function enter(workflow: WorkflowDefinition): void {
-    if (onPath.has(workflow)) cycles.push(path.slice(path.indexOf(workflow)))
-    if (onPath.has(workflow) || finished.has(workflow)) return
-    path.push(workflow)
-    onPath.add(workflow)
-    waiting.push(triggeredBy(workflow).values())
-  }
-
-  function leave(): void {
-    waiting.pop()
-    const workflow = path.pop()
-    if (workflow === undefined) return
-    onPath.delete(workflow)
+    if (start !== -1 || finished.has(workflow)) return
+    const next = compared.filter((other) => wouldTrigger(workflow, other))
+    for (const other of next) visit(other, [...path, workflow])
     finished.add(workflow)
   }
+  for (const workflow of compared) visit(workflow, [])
+  return found
 }
 
-/** Finds the workflows that a prerequisite would trigger, were it an ordinary call, in their order. */
-function prepareTriggers(
-  workflows: readonly WorkflowDefinition[],
-): (workflow: WorkflowDefinition) => readonly WorkflowDefinition[] {
-  const places = new Map(workflows.map((workflow, at) => [workflow, at]))
-  const triggered = new Map<string, WorkflowDefinition[]>()
-  const own = new Map<WorkflowDefinition, ReadonlySet<string>>()
-  for (const workflow of workflows) {
-    own.set(
-      workflow,
-      namesIn(
-        workflow,
-        workflow.prerequisites.map(({ tool }) => tool),
-      ),
-    )
-    for (const name of namesIn(workflow, workflow.triggers.tools ?? [])) {
-      const known = triggered.get(name)
-      if (known === undefined) triggered.set(name, [workflow])
-      else known.push(workflow)
-    }
-  }
-  return (workflow) => {
-    const found = new Set<WorkflowDefinition>()
-    for (const { tool } of workflow.prerequisites) {
-      const names = [foldName(tool), foldName(lastSegment(tool))]
-      for (const other of names.flatMap((name) => triggered.get(name) ?? [])) {
-        const isOwn = other !== workflow && names.some((name) => own.get(other)?.has(name))
-        if (!isOwn) found.add(other)
-      }
-    }
-    return [...found].toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0))
-  }
-}
-
-/** The names of tools, folded, without aliases that need parameters. */
-function namesIn({ triggers }: WorkflowDefinition, tools: readonly string[]): ReadonlySet<string> {
-  const names = tools.flatMap((tool) => namesFor(tool, triggers.category))
-  return new Set(
-    names
-      .filter(({ params }) => Object.keys(params ?? {}).length === 0)
-      .map(({ name }) => foldName(name)),
-  )
+/** Whether a prerequisite would trigger the other workflow, were it an ordinary call. */
+function wouldTrigger(workflow: WorkflowDefinition, other: WorkflowDefinition): boolean {
+  const { tools = [], category } = other.triggers
+  return workflow.prerequisites.some(({ tool }) => {
+    const call = { tool: { id: tool, server: '', name: lastSegment(tool) }, params: {} }
+    const isOwn = other !== workflow && ownStep(call, other) !== undefined
+    return !isOwn && tools.some((name) => callsTool(call, name, category))
+  })
 }
