@@ -12,6 +12,8 @@ import {
   tool,
   workflow,
   workflowsOf,
+  isValid,
+  record,
 } from './helpers.ts'
 
 const scope = { server: 's' }
@@ -34,7 +36,7 @@ describe('a call that a user made', () => {
   ])('%s counts as the prerequisite that it is: %j, %j', async (_what, more, result, counts) => {
     const session = newSession()
     await afterCall(call(tool('s__look')), session, looking({}, more), result)
-    expect(await session.isValid('w', 'look', scope)).toBe(counts)
+    expect(await isValid(session, 'w', 'look', scope)).toBe(counts)
   })
 
   it('counts with what it was called with', async () => {
@@ -42,8 +44,8 @@ describe('a call that a user made', () => {
     const workflows = looking({ params: { database: '$call.database' } })
     const shop: JsonObject = { database: 'shop' }
     await afterCall(call(tool('s__look'), shop), session, workflows, 'found')
-    expect(await session.isValid('w', 'look', { ...scope, ...shop })).toBe(true)
-    expect(await session.isValid('w', 'look', { ...scope, database: 'logs' })).toBe(false)
+    expect(await isValid(session, 'w', 'look', { ...scope, ...shop })).toBe(true)
+    expect(await isValid(session, 'w', 'look', { ...scope, database: 'logs' })).toBe(false)
     const { state } = await session.read()
     expect(state.completed.get('w')?.get('look')?.[0]?.result).toBe('found')
   })
@@ -60,23 +62,23 @@ describe('a call that a user made', () => {
     ['of a workflow that is disabled', 'done', { enabled: false }],
   ])('makes stale what it changes: %s', async (_what, result, more) => {
     const session = newSession()
-    await session.record('w', 'look', scope, 'found')
-    await session.record('w', 'other', scope, 'found')
+    await record(session, 'w', 'look', scope, 'found')
+    await record(session, 'w', 'other', scope, 'found')
     const workflows = looking({ invalidated_by: ['change', 'drop'] }, more)
     await afterCall(call(tool('s__drop')), session, workflows, result)
-    expect(await session.isValid('w', 'look', scope)).toBe(false)
-    expect(await session.isValid('w', 'other', scope)).toBe(true)
+    expect(await isValid(session, 'w', 'look', scope)).toBe(false)
+    expect(await isValid(session, 'w', 'other', scope)).toBe(true)
   })
 
   it('makes stale what it changes by the names of its category', async () => {
     const session = newSession()
-    await session.record('w', 'look', scope, 'found')
+    await record(session, 'w', 'look', scope, 'found')
     const workflows = looking(
       { invalidated_by: ['navigate_page'] },
       { triggers: { category: 'browser' } },
     )
     const navigate = tool('s__browser_navigate', { category: 'browser' })
     await afterCall(call(navigate), session, workflows)
-    expect(await session.isValid('w', 'look', scope)).toBe(false)
+    expect(await isValid(session, 'w', 'look', scope)).toBe(false)
   })
 })

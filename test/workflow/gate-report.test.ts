@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { GateOptions } from '../../src/tools/workflow/gate.ts'
 import type { WorkflowDefinition } from '../../src/tools/workflow/model.ts'
-import { call, step, tool, toolsNamed, workflow, workflowsOf } from './helpers.ts'
+import { call, step, tool, toolsNamed, workflow, workflowsOf, record } from './helpers.ts'
 import { world, type World } from './_gate-world.ts'
 
 describe('the report of a gate', () => {
@@ -56,7 +56,7 @@ describe('the report of a gate', () => {
     ['warn', { ask: async () => 'skip' as const }, 'skipped'],
   ])('names what did not run: %s %j', async (mode, options, status) => {
     const { gate, session } = world(ofMode(mode), installed)
-    await session.record('a', 'find', { server: 's' }, 'x')
+    await record(session, 'a', 'find', { server: 's' }, 'x')
     expect(await gate(call(tool('s__go')), options)).toEqual({
       ...also,
       workflow: 'a',
@@ -72,7 +72,7 @@ describe('the report of a gate', () => {
     'says only that everything ran already: %s',
     async (mode) => {
       const { gate, session, calls, notes } = world(ofMode(mode), installed)
-      for (const name of ['find', 'look']) await session.record('a', name, { server: 's' }, 'x')
+      for (const name of ['find', 'look']) await record(session, 'a', name, { server: 's' }, 'x')
       const ask = (): Promise<'run'> => Promise.reject(new Error('asked'))
       const report = await gate(call(tool('s__go')), { ask })
       expect(report).toMatchObject({ ...also, workflow: 'a', mode })
@@ -159,7 +159,7 @@ describe('steps of which some ran already', () => {
     async (mode) => {
       const workflows = workflowsOf(workflow('a', { mode, prerequisites }))
       const { gate, session, calls, notes } = world(workflows, installed)
-      await session.record('a', 'find', { server: 's' }, 'x')
+      await record(session, 'a', 'find', { server: 's' }, 'x')
       await gate(call(tool('s__go')))
       expect(calls).toEqual(mode === 'suggest' ? [] : ['s__look {}'])
       expect(notes.join('\n')).toContain('look')

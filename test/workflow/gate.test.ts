@@ -20,6 +20,7 @@ import {
   toolsNamed,
   workflow,
   workflowsOf,
+  isValid,
 } from './helpers.ts'
 import { type Answer, world, type World } from './_gate-world.ts'
 
@@ -141,7 +142,7 @@ describe('the database template on the tools of a real server', () => {
       exitCode: 1,
     })
     expect(calls).toHaveLength(2)
-    expect(await session.isValid('database-safe-query', 'list_databases', { server: 'db' })).toBe(
+    expect(await isValid(session, 'database-safe-query', 'list_databases', { server: 'db' })).toBe(
       true,
     )
   })

@@ -5,10 +5,13 @@ import { type Runtime, systemRuntime } from '../../src/core/runtime.ts'
 import type {
   GatedCall,
   JsonObject,
+  ScopeValues,
   WorkflowDefinition,
   WorkflowTool,
 } from '../../src/tools/workflow/model.ts'
 import { readWorkflows } from '../../src/tools/workflow/read-workflows.ts'
+import { findCompletion } from '../../src/tools/workflow/session-file.ts'
+import type { SessionStore } from '../../src/tools/workflow/session.ts'
 import { workflowTemplates } from '../../src/tools/workflow/templates.ts'
 
 export function temporaryProject(): string {
@@ -151,3 +154,24 @@ export const graphqlTools = tools('api', 'graphql', {
   'introspect-schema': {},
   'query-graphql': { required: ['query'], optional: ['variables'] },
 })
+
+/** Records a finished prerequisite. */
+export function record(
+  session: SessionStore,
+  workflow: string,
+  tool: string,
+  scope: ScopeValues,
+  result: string,
+): Promise<void> {
+  return session.change([{ kind: 'record', workflow, tool, scope, result }])
+}
+
+export async function isValid(
+  session: SessionStore,
+  workflow: string,
+  tool: string,
+  scope: ScopeValues,
+): Promise<boolean> {
+  const { state } = await session.read()
+  return findCompletion(state, workflow, tool, scope) !== undefined
+}

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
 import { completedCount } from '../../src/tools/workflow/session-file.ts'
 import { listSessions, openSession } from '../../src/tools/workflow/session.ts'
-import { temporaryProject, testRuntime } from './helpers.ts'
+import { temporaryProject, testRuntime, record } from './helpers.ts'
 
 const hour = 3_600_000
 
 it('counts a prerequisite for each scope that it ran for, wherever it counts', async () => {
   const options = { project: temporaryProject(), runtime: testRuntime() }
   const session = openSession(options)
-  await session.record('safe', 'list_tables', { database: 'shop' }, 'one')
-  await session.record('safe', 'list_tables', { database: 'archive' }, 'two')
-  await session.record('safe', 'list_databases', {}, 'three')
+  await record(session, 'safe', 'list_tables', { database: 'shop' }, 'one')
+  await record(session, 'safe', 'list_tables', { database: 'archive' }, 'two')
+  await record(session, 'safe', 'list_databases', {}, 'three')
   expect(completedCount((await session.read()).state)).toBe(3)
   expect(await listSessions(options)).toMatchObject([{ id: 'default', completed: 3 }])
 })
@@ -20,7 +20,7 @@ it('begins when it was cleared, and not with the first call of the log that stay
   const session = openSession({ project: temporaryProject(), runtime })
   await session.log({ tool: 'a__b', durationMs: 1, outcome: 'success', size: 0 })
   runtime.clock.now += hour
-  await session.record('safe', 'list_tables', {}, 'one')
+  await record(session, 'safe', 'list_tables', {}, 'one')
   const begun = (await session.read()).recordedStart ?? ''
   runtime.clock.now += hour
   expect(await session.clear()).toBe(true)

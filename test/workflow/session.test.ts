@@ -20,7 +20,7 @@ import {
   shorten,
   withCompletion,
 } from '../../src/tools/workflow/session-file.ts'
-import { temporaryProject, testRuntime } from './helpers.ts'
+import { temporaryProject, testRuntime, isValid, record } from './helpers.ts'
 
 const hour = 3_600_000
 
@@ -84,8 +84,14 @@ describe('the place of a session', () => {
 
 it('writes the shape of the format, with results of at most 200 characters', async () => {
   const session = open({ id: 'abc123' })
-  await session.record('database-safe-query', 'list_databases', {}, 'Found 3 databases')
-  await session.record('database-safe-query', 'list_tables', { database: 'main' }, 'x'.repeat(5000))
+  await record(session, 'database-safe-query', 'list_databases', {}, 'Found 3 databases')
+  await record(
+    session,
+    'database-safe-query',
+    'list_tables',
+    { database: 'main' },
+    'x'.repeat(5000),
+  )
   const file: unknown = JSON.parse(readFileSync(session.path, 'utf8'))
   const at = '2026-02-04T10:00:00.000Z'
   expect(file).toMatchObject({
@@ -116,18 +122,20 @@ it('reads a file that others wrote, for steps without a scope of their own', asy
       completed: { w: { list_databases: { at: '2026-02-04T09:05:00Z', result: 'Found 3' } } },
     }),
   )
-  expect(await session.isValid('w', 'list_databases', { server: 'db' })).toBe(true)
-  expect(await session.isValid('w', 'list_databases', { server: 'db', database: 'x' })).toBe(false)
+  expect(await isValid(session, 'w', 'list_databases', { server: 'db' })).toBe(true)
+  expect(await isValid(session, 'w', 'list_databases', { server: 'db', database: 'x' })).toBe(false)
 })
 
 it('keeps scopes apart, whatever the order of their keys', async () => {
   const session = open()
-  await session.record('w', 't', { a: 1, b: '2' }, 'x')
-  expect(await session.isValid('w', 't', { b: '2', a: 1 })).toBe(true)
-  expect(await session.isValid('w', 't', { a: 1, b: 2 })).toBe(false)
-  expect(await session.isValid('w', 't', { a: 1 })).toBe(false)
-  await session.invalidate('w', 't', (scope) => scope['a'] !== 1)
-  expect(await session.isValid('w', 't', { a: 1, b: '2' })).toBe(false)
+  await record(session, 'w', 't', { a: 1, b: '2' }, 'x')
+  expect(await isValid(session, 'w', 't', { b: '2', a: 1 })).toBe(true)
+  expect(await isValid(session, 'w', 't', { a: 1, b: 2 })).toBe(false)
+  expect(await isValid(session, 'w', 't', { a: 1 })).toBe(false)
+  await session.change([
+    { kind: 'invalidate', workflow: 'w', tool: 't', holds: (scope) => scope['a'] !== 1 },
+  ])
+  expect(await isValid(session, 'w', 't', { a: 1, b: '2' })).toBe(false)
 })
 
 describe('the end of a session', () => {
@@ -139,25 +147,25 @@ describe('the end of a session', () => {
     ['a clock that jumps ahead a year', 8760 * hour, false],
   ])('%s', async (_, later, holds) => {
     const session = open()
-    await session.record('w', 't', {}, 'x')
+    await record(session, 'w', 't', {}, 'x')
     session.clock.now += later
-    expect(await session.isValid('w', 't', {})).toBe(holds)
+    expect(await isValid(session, 'w', 't', {})).toBe(holds)
   })
 
   it('can be set', async () => {
     const runtime = testRuntime()
     const session = open({ runtime, lifetimeMs: hour })
-    await session.record('w', 't', {}, 'x')
+    await record(session, 'w', 't', {}, 'x')
     runtime.clock.now += hour + 1
-    expect(await session.isValid('w', 't', {})).toBe(false)
+    expect(await isValid(session, 'w', 't', {})).toBe(false)
   })
 
   it('begins a new one at the next write', async () => {
     const session = open()
-    await session.record('w', 'old', {}, 'x')
+    await record(session, 'w', 'old', {}, 'x')
     const { sessionId } = (await session.read()).state
     session.clock.now += 25 * hour
-    await session.record('w', 'new', {}, 'x')
+    await record(session, 'w', 'new', {}, 'x')
     const { state } = await session.read()
     expect(state.sessionId).not.toBe(sessionId)
     expect([...(state.completed.get('w')?.keys() ?? [])]).toEqual(['new'])
@@ -165,10 +173,10 @@ describe('the end of a session', () => {
 
   it('comes when the file is of another session', async () => {
     const session = open({ id: 'mine' })
-    await session.record('w', 't', {}, 'x')
+    await record(session, 'w', 't', {}, 'x')
     const text = readFileSync(session.path, 'utf8')
     writeFileSync(session.path, text.replace('"mine"', '"other"'))
-    expect(await session.isValid('w', 't', {})).toBe(false)
+    expect(await isValid(session, 'w', 't', {})).toBe(false)
   })
 })
 
@@ -192,8 +200,8 @@ describe('a file that cannot be used', () => {
     writeFileSync(session.path, text)
     expect((await session.read()).diagnostics).toMatchObject([{ code: 'session-corrupt' }])
     expect(readFileSync(session.path, 'utf8')).toBe(text)
-    await session.record('w', 't', {}, 'x')
-    expect(await session.isValid('w', 't', {})).toBe(true)
+    await record(session, 'w', 't', {}, 'x')
+    expect(await isValid(session, 'w', 't', {})).toBe(true)
     const [aside = ''] = readdirSync(dirname(session.path)).filter((name) =>
       name.includes('damaged'),
     )
@@ -206,7 +214,7 @@ describe('a file that cannot be used', () => {
     const text = '{"version": 2, "session_id": "a", "started_at": "2026-02-04"}'
     mkdirSync(dirname(session.path), { recursive: true })
     writeFileSync(session.path, text)
-    await expect(session.record('w', 't', {}, 'x')).rejects.toThrow(StateFileError)
+    await expect(record(session, 'w', 't', {}, 'x')).rejects.toThrow(StateFileError)
     await expect(session.clear()).rejects.toThrow('newer')
     expect(readFileSync(session.path, 'utf8')).toBe(text)
   })
@@ -217,19 +225,19 @@ describe('a file that cannot be used', () => {
     const target = join(session.project, 'target')
     writeFileSync(target, 'precious')
     symlinkSync(target, session.path)
-    await session.record('w', 't', {}, 'x')
+    await record(session, 'w', 't', {}, 'x')
     expect(readFileSync(target, 'utf8')).toBe('precious')
-    expect(await session.isValid('w', 't', {})).toBe(true)
+    expect(await isValid(session, 'w', 't', {})).toBe(true)
   })
 })
 
 it('says whether it cleared anything, and keeps the log unless told', async () => {
   const session = open()
   expect(await session.clear()).toBe(false)
-  await session.record('w', 't', {}, 'x')
+  await record(session, 'w', 't', {}, 'x')
   await session.log({ tool: 's__t', durationMs: 1, outcome: 'success', size: 1 })
   expect(await session.clear()).toBe(true)
-  expect(await session.isValid('w', 't', {})).toBe(false)
+  expect(await isValid(session, 'w', 't', {})).toBe(false)
   expect((await session.calls()).calls).toHaveLength(1)
   expect(await session.clear({ log: true })).toBe(true)
   expect((await session.calls()).calls).toEqual([])
@@ -251,7 +259,7 @@ it('lists the sessions that left something, the default one first', async () => 
   const project = temporaryProject()
   const runtime = testRuntime()
   for (const id of ['b', 'default', 'a']) {
-    await openSession({ project, runtime, id }).record('w', 't', {}, 'x')
+    await record(openSession({ project, runtime, id }), 'w', 't', {}, 'x')
   }
   await openSession({ project, runtime, id: 'c' }).log({
     tool: 's__t',
@@ -368,7 +376,7 @@ describe('what others could have written', () => {
       expect(await found()).toEqual({ id: 'chosen' })
       // As a checkout makes it.
       chmodSync(store.path, 0o644)
-      expect(await store.isValid('w', 't', {})).toBe(true)
+      expect(await isValid(store, 'w', 't', {})).toBe(true)
       expect(await found()).toBeUndefined()
     },
   )

@@ -18,7 +18,6 @@ import type { ScopeValues } from './model.ts'
 import {
   completedCount,
   type CompletionRecord,
-  findCompletion,
   keepCompletions,
   parseSession,
   serializeSession,
@@ -38,25 +37,6 @@ export interface SessionReading {
   diagnostics: readonly Diagnostic[]
 }
 
-/** What has run in a session. Processes take turns to write; a write is all or nothing. */
-export interface SessionStore {
-  readonly id: string
-  readonly path: string
-  readonly logPath: string
-  read(): Promise<SessionReading>
-  /** @throws {StateFileError} for a file of a newer version, as every method that writes. */
-  record(workflow: string, tool: string, scope: ScopeValues, result: string): Promise<void>
-  isValid(workflow: string, tool: string, scope: ScopeValues): Promise<boolean>
-  /** Takes back what `holds` refuses; without it everything of the tool. */
-  invalidate(workflow: string, tool: string, holds?: (scope: ScopeValues) => boolean): Promise<void>
-  change(changes: readonly SessionChange[]): Promise<void>
-  /** Adds a line to the log of calls, secrets masked. */
-  log(entry: CallLogEntry): Promise<void>
-  calls(): Promise<CallLogReading>
-  /** Forgets what has run; the log of calls too with `log`. False where there was nothing. */
-  clear(options?: { log?: boolean | undefined }): Promise<boolean>
-}
-
 export interface OpenSessionOptions extends SessionOptions {
   lifetimeMs?: number | undefined
   /** Hears of a damaged file that was moved aside. */
@@ -73,10 +53,11 @@ const waitMs = 60_000
  * Throws {@link UsageError} for an invalid id.
  */
 export function openSession(options: OpenSessionOptions): SessionStore {
-  return new FileSession(options)
+  return new SessionStore(options)
 }
 
-class FileSession implements SessionStore {
+/** What has run in a session. Processes take turns to write; a write is all or nothing. */
+export class SessionStore {
   readonly id: string
   readonly path: string
   readonly logPath: string
@@ -102,23 +83,7 @@ class FileSession implements SessionStore {
     return { state: isOver ? this.#fresh() : file.state, recordedStart, isOver, diagnostics: [] }
   }
 
-  async isValid(workflow: string, tool: string, scope: ScopeValues): Promise<boolean> {
-    const { state } = await this.read()
-    return findCompletion(state, workflow, tool, scope) !== undefined
-  }
-
-  record(workflow: string, tool: string, scope: ScopeValues, result: string): Promise<void> {
-    return this.change([{ kind: 'record', workflow, tool, scope, result }])
-  }
-
-  invalidate(
-    workflow: string,
-    tool: string,
-    holds: (scope: ScopeValues) => boolean = () => false,
-  ): Promise<void> {
-    return this.change([{ kind: 'invalidate', workflow, tool, holds }])
-  }
-
+  /** @throws {StateFileError} for a file of a newer version, as every method that writes. */
   change(changes: readonly SessionChange[]): Promise<void> {
     return withFileLock(
       this.path,
@@ -135,6 +100,7 @@ class FileSession implements SessionStore {
     )
   }
 
+  /** Adds a line to the log of calls, secrets masked. */
   log(entry: CallLogEntry): Promise<void> {
     return appendCall(this.logPath, entry, { session: this.id, at: this.#now() })
   }
@@ -143,6 +109,7 @@ class FileSession implements SessionStore {
     return readCalls(this.logPath)
   }
 
+  /** Forgets what has run; the log of calls too with `log`. False where there was nothing. */
   clear({ log = false }: { log?: boolean | undefined } = {}): Promise<boolean> {
     const { path, logPath } = this
     return withFileLock(
