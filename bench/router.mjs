@@ -7,7 +7,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { indexDefinitions } from '../src/tools/cache/tool-index.ts'
 import { meaningOf } from '../src/tools/route/embedding.ts'
-import { openLocalEmbedding } from '../src/tools/route/local-embedding.ts'
+import { openLocalEmbedding } from '../src/tools/route/embedding-models.ts'
 import { prepareRouter } from '../src/tools/route/router.ts'
 import { definitionsOf, readSets } from './_router-sets.mjs'
 import { foldsOf, mean, pairedDifference } from './_statistics.mjs'
@@ -38,7 +38,7 @@ const sets = readSets(data, new RegExp(process.env.SETS ?? '.')).map((set) => ({
 const embedding =
   process.env.EMBEDDINGS === undefined
     ? undefined
-    : await openLocalEmbedding({ directory: path.resolve(process.env.EMBEDDINGS) })
+    : await openLocalEmbedding(path.resolve(process.env.EMBEDDINGS))
 
 const compared = []
 const decided = []
@@ -116,13 +116,14 @@ function routesWithExamples(set, most) {
 async function routesWithMeaning(set, router) {
   const { tools } = set.index
   let vectors
-  const stored = {
+  const kept = {
     name: embedding.name,
-    embed: async (texts) => (vectors ??= await embedding.embed(texts)),
+    embed: async (texts) =>
+      texts.length === 1 ? embedding.embed(texts) : (vectors ??= await embedding.embed(texts)),
   }
   const routes = []
   for (const { query } of set.queries) {
-    const meaning = await meaningOf(query, tools, { embedding, stored })
+    const meaning = await meaningOf(query, tools, kept)
     routes.push(router.route(query, { limit: 10, meaning }))
   }
   return routes

@@ -13,7 +13,7 @@ import { writeFileAtomicSync } from './write-files.ts'
 /** The cache file in the user's cache directory for `subject`, such as the path of a folder. */
 export function cachePath(
   runtime: Pick<Runtime, 'env' | 'home'>,
-  kind: 'library' | 'hooks' | 'tools',
+  kind: 'library' | 'hooks' | 'tools' | 'embeddings',
   subject: string,
 ): string {
   const name = sha256(subject).slice('sha256:'.length, 'sha256:'.length + 32)

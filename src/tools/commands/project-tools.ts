@@ -246,7 +246,7 @@ export async function meaningIn(
   try {
     const embedding = await configuredEmbedding(settings, runtime)
     if (embedding === undefined) return undefined
-    return await meaningOf(request, tools, embedding, { signal })
+    return await meaningOf(request, tools, embedding, { runtime, signal })
   } catch (error) {
     signal.throwIfAborted()
     const hint = error instanceof Error && 'hint' in error ? ` ${String(error.hint)}` : ''

@@ -1,37 +1,22 @@
 import { join } from 'node:path'
+import { cachePath, readCache, writeCache } from '../../core/derived-cache.ts'
 import { sha256 } from '../../core/json.ts'
-import { readRegularFile } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
-import { writeFileAtomic } from '../../core/write-files.ts'
 import type { ToolSummary } from '../model.ts'
-import { openEndpointEmbedding } from './endpoint-embedding.ts'
-import { embeddingDirectory, openLocalEmbedding } from './local-embedding.ts'
+import { openEndpointEmbedding, openLocalEmbedding } from './embedding-models.ts'
 
 /** Turns texts into vectors whose directions are near when the meanings are. */
 export interface Embedding {
   /** Names model and source: vectors of different names are never compared. */
   name: string
   /** One vector for each text, in their order. Rejects with a `ToolError`. */
-  embed(
-    texts: readonly string[],
-    options?: { signal?: AbortSignal | undefined },
-  ): Promise<Float32Array[]>
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>
 }
-
-/** What embeds requests, and what embeds tools and keeps their vectors. */
-export interface ConfiguredEmbedding {
-  embedding: Embedding
-  stored: Embedding
-}
-
-/** Never a project's file: the setting lets words leave the machine. */
-const keyVariable = 'SKILLRAIL_TOOLS_EMBEDDINGS_KEY'
 
 const longestText = 2_000
-/** More vectors than any project's tools; beyond it those that were not asked for are dropped. */
+/** More vectors than any project's tools; beyond it the oldest are dropped. */
 const mostVectors = 10_000
-const largestFile = 256 * 1024 * 1024
 
 /**
  * The embedding that the user configured; undefined without one, which is the default.
@@ -39,34 +24,37 @@ const largestFile = 256 * 1024 * 1024
  * @throws {ToolError} where it cannot be had, with what to do
  */
 export async function configuredEmbedding(
-  settings: Pick<Settings, 'tools'>,
+  { tools }: Pick<Settings, 'tools'>,
   runtime: Runtime,
-): Promise<ConfiguredEmbedding | undefined> {
-  const { embeddings, embeddingsUrl: url, embeddingsModel: model } = settings.tools
-  if (embeddings === 'off') return undefined
-  const embedding =
-    embeddings === 'endpoint'
-      ? openEndpointEmbedding({ url, model, key: runtime.env[keyVariable] || undefined })
-      : await openLocalEmbedding({ directory: embeddingDirectory(runtime) })
-  return { embedding, stored: cachedEmbedding(embedding, runtime) }
+): Promise<Embedding | undefined> {
+  if (tools.embeddings === 'off') return undefined
+  if (tools.embeddings === 'local') {
+    return await openLocalEmbedding(join(userDirectories(runtime).data, 'embeddings'))
+  }
+  const { embeddingsUrl: url, embeddingsModel: model } = tools
+  // The key is never in a project's file: the setting lets words leave the machine.
+  return openEndpointEmbedding({ url, model, key: runtime.env['SKILLRAIL_TOOLS_EMBEDDINGS_KEY'] })
 }
 
 /**
- * How near each tool's meaning is to the request's, by id, for `route`. `stored` embeds the tools and
- * may keep what it has; `embedding` embeds the request.
+ * How near each tool's meaning is to the request's, by id, for `route`.
+ *
+ * @param runtime whose user's cache keeps the vectors of the tools; undefined: they are not kept
  */
 export async function meaningOf(
   request: string,
   tools: readonly ToolSummary[],
-  { embedding, stored = embedding }: { embedding: Embedding; stored?: Embedding | undefined },
-  options?: { signal?: AbortSignal | undefined },
+  embedding: Embedding,
+  { runtime, signal }: { runtime?: Runtime; signal?: AbortSignal } = {},
 ): Promise<ReadonlyMap<string, number>> {
-  const vectors = await stored.embed(tools.map(embeddedText), options)
-  const [asked = new Float32Array()] = await embedding.embed(
-    [request.slice(0, longestText)],
-    options,
-  )
-  return new Map(tools.map(({ id }, at) => [id, cosine(asked, vectors[at] ?? new Float32Array())]))
+  const texts = tools.map(embeddedText)
+  const vectors =
+    runtime === undefined
+      ? await embedding.embed(texts, signal)
+      : await keptVectors(texts, embedding, runtime, signal)
+  const [asked] = await embedding.embed([request.slice(0, longestText)], signal)
+  const none = new Float32Array()
+  return new Map(tools.map(({ id }, at) => [id, cosine(asked ?? none, vectors[at] ?? none)]))
 }
 
 /** A tool as a sentence: `take screenshot. Saves a picture of the page.` */
@@ -89,62 +77,27 @@ function cosine(one: Float32Array, other: Float32Array): number {
 }
 
 /**
- * The same embedding with its vectors kept in the user's cache, by the digest of each text. For the
- * descriptions of tools, not for requests: nothing that a user typed is written.
+ * The vectors of texts, kept in the user's cache by the digest of each text. For the descriptions of
+ * tools, not for requests: nothing that a user typed is written.
  */
-export function cachedEmbedding(embedding: Embedding, runtime: Runtime): Embedding {
-  const file = `${digest(embedding.name).slice(0, 16)}.json`
-  const path = join(userDirectories(runtime).cache, 'embeddings', file)
-  return {
-    name: embedding.name,
-    async embed(texts, options) {
-      const known = readVectors(path)
-      const missing = [...new Set(texts)].filter((text) => !known.has(digest(text)))
-      if (missing.length === 0)
-        return texts.map((text) => known.get(digest(text)) ?? new Float32Array())
-      const fresh = await embedding.embed(missing, options)
-      const all = new Map(known)
-      missing.forEach((text, at) => all.set(digest(text), fresh[at] ?? new Float32Array()))
-      const asked = texts.map((text): [string, Float32Array] => {
-        const key = digest(text)
-        return [key, all.get(key) ?? new Float32Array()]
-      })
-      await writeVectors(path, new Map([...asked, ...known]))
-      return asked.map(([, vector]) => vector)
-    },
-  }
-}
-
-function digest(text: string): string {
-  return sha256(text).slice('sha256:'.length)
-}
-
-/** Anything that is not such a file is not a cache, and is written anew. */
-function readVectors(path: string): Map<string, Float32Array> {
-  const file = readRegularFile(path, { maxBytes: largestFile })
-  if (!file.ok) return new Map()
-  try {
-    const { vectors = {} }: { vectors?: Record<string, string> } = Object(JSON.parse(file.text))
-    return new Map(Object.entries(vectors).map(([key, text]) => [key, decode(text)]))
-  } catch {
-    return new Map()
-  }
-}
-
-async function writeVectors(
-  path: string,
-  vectors: ReadonlyMap<string, Float32Array>,
-): Promise<void> {
-  const kept = [...vectors].slice(0, mostVectors).map(([key, vector]) => [key, encode(vector)])
-  const content = { version: 1, vectors: Object.fromEntries(kept) }
-  await writeFileAtomic(path, `${JSON.stringify(content)}\n`, { mode: 0o600 })
-}
-
-function encode({ buffer, byteOffset, byteLength }: Float32Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
-}
-
-function decode(text: string): Float32Array {
-  const bytes = Uint8Array.from(Buffer.from(text, 'base64'))
-  return new Float32Array(bytes.buffer, 0, Math.floor(bytes.byteLength / 4))
+export async function keptVectors(
+  texts: readonly string[],
+  embedding: Embedding,
+  runtime: Runtime,
+  signal?: AbortSignal,
+): Promise<Float32Array[]> {
+  const path = cachePath(runtime, 'embeddings', embedding.name)
+  const known = new Map(readCache<[string, string][]>(path, '1', []))
+  const missing = [...new Set(texts)].filter((text) => !known.has(sha256(text)))
+  const fresh = missing.length === 0 ? [] : await embedding.embed(missing, signal)
+  const found = fresh.map(({ buffer, byteOffset, byteLength }, at): [string, string] => [
+    sha256(missing[at] ?? ''),
+    Buffer.from(buffer, byteOffset, byteLength).toString('base64'),
+  ])
+  const all = new Map([...found, ...known])
+  if (fresh.length > 0) writeCache(path, '1', [...all].slice(0, mostVectors))
+  return texts.map((text) => {
+    const bytes = Uint8Array.from(Buffer.from(all.get(sha256(text)) ?? '', 'base64'))
+    return new Float32Array(bytes.buffer)
+  })
 }

@@ -1,37 +1,37 @@
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type * as Zod from 'zod'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { StateFileError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
-import { isObject } from '../../core/json.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { redactText } from '../../core/redact.ts'
 import { userDirectories } from '../../core/runtime.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { fileName, type ProjectPlace, realProject } from '../cache/stored-tools.ts'
-import type { RouteExample } from './route.ts'
 
 /** A request that was once confirmed, or corrected, for a tool. */
-export interface LearnedExample {
-  /** Secrets masked, on one line, at most {@link longestRequest} characters. */
-  request: string
-  /** Id of the tool. */
-  tool: string
-  /** The tool was wrong for the request. */
-  wrong: boolean
-  /** How often it was said. */
-  count: number
-  /** When it was last said, as an ISO date. */
-  at: string
+export type LearnedExample = Zod.infer<ReturnType<typeof exampleSchema>>
+
+function exampleSchema(z: typeof Zod) {
+  return z.object({
+    /** Secrets masked, on one line, at most {@link longestRequest} characters. */
+    request: z.string(),
+    /** Id of the tool. */
+    tool: z.string(),
+    /** The tool was wrong for the request. */
+    wrong: z.boolean().default(false),
+    /** How often it was said. */
+    count: z.number().default(1),
+    /** When it was last said, as an ISO date. */
+    at: z.string(),
+  })
 }
 
-interface LearnedReading {
-  examples: readonly LearnedExample[]
-  diagnostics: readonly Diagnostic[]
-}
-
-export const longestRequest = 300
+const longestRequest = 300
 /** Beyond these the ones that weigh least are forgotten. */
-export const mostExamples = { ofTool: 20, ofProject: 1_000 } as const
+const mostOfTool = 20
+const mostOfProject = 1_000
 
 /** After so long an example counts half. */
 const halfLifeMs = 90 * 86_400_000
@@ -50,13 +50,40 @@ export function learnedPath({ project, runtime }: ProjectPlace): string {
 }
 
 /** The project's examples. A file that cannot be used gives none and a diagnostic. */
-export function readLearned(place: ProjectPlace): LearnedReading {
+export function readLearned(place: ProjectPlace): {
+  examples: readonly LearnedExample[]
+  diagnostics: readonly Diagnostic[]
+} {
   const path = learnedPath(place)
+  const unusable = (code: string, message: string, hint?: string) => {
+    const diagnostic: Diagnostic = { code, severity: 'warning', message, path, hint }
+    return { examples: [], diagnostics: [diagnostic] }
+  }
+  const broken = (problem: string) =>
+    unusable('examples-unreadable', `the file ${problem}`, 'Fix it, or delete it to start again.')
   const file = readRegularFile(path, { maxBytes: largestFile })
-  if (file.ok) return readContent(path, file.text)
-  return file.code === 'file-missing'
-    ? { examples: [], diagnostics: [] }
-    : unusable(path, file.code, file.message)
+  if (!file.ok) {
+    if (file.code === 'file-missing') return { examples: [], diagnostics: [] }
+    return unusable(file.code, file.message)
+  }
+  let content: unknown
+  try {
+    content = JSON.parse(file.text)
+  } catch {
+    return broken('is not JSON')
+  }
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const { data } = z
+    .object({ version: z.number(), examples: z.array(z.unknown()) })
+    .safeParse(content)
+  if (data !== undefined && data.version > version) {
+    const message = `the file is of version ${data.version}; this Skillrail knows up to ${version}`
+    return unusable('newer-version', message, 'Use the newer Skillrail that wrote it.')
+  }
+  if (data?.version !== version) return broken('has no list of examples')
+  const schema = exampleSchema(z)
+  const examples = data.examples.flatMap((item) => schema.safeParse(item).data ?? [])
+  return { examples, diagnostics: [] }
 }
 
 /**
@@ -92,21 +119,12 @@ export async function forgetExamples(
   return forgotten
 }
 
-/** As the router takes them. */
-export function routeExamples(examples: readonly LearnedExample[], now: number): RouteExample[] {
-  return examples.map((example) => {
-    const { request, tool, wrong } = example
-    return { request, tool, wrong, weight: weightOf(example, now) }
-  })
-}
-
 /** The requests that were confirmed for a tool, by its id. */
 export function confirmedRequests(
   examples: readonly LearnedExample[],
 ): (tool: string) => readonly string[] {
   const right = examples.filter(({ wrong }) => !wrong)
-  const byTool = Map.groupBy(right, ({ tool }) => tool)
-  return (tool) => byTool.get(tool)?.map(({ request }) => request) ?? []
+  return (id) => right.flatMap(({ tool, request }) => (tool === id ? [request] : []))
 }
 
 /** 1 for one of today, half of it after 90 days. A date to come counts as today. */
@@ -135,19 +153,14 @@ function withLesson(
   const before = examples.find((example) => isSame(example) && example.wrong === lesson.wrong)
   const at = new Date(now).toISOString()
   const example = { ...lesson, count: (before?.count ?? 0) + 1, at }
-  const counts = new Map<string, number>()
-  return [...examples.filter((other) => !isSame(other)), example]
-    .map((one) => ({ one, weight: weightOf(one, now) }))
-    .filter(({ weight }) => weight >= leastWeight)
-    .toSorted((a, b) => b.weight - a.weight || b.one.count - a.one.count)
-    .filter(({ one: { tool, wrong } }) => {
-      const key = `${wrong} ${tool}`
-      const count = (counts.get(key) ?? 0) + 1
-      counts.set(key, count)
-      return count <= mostExamples.ofTool
-    })
-    .slice(0, mostExamples.ofProject)
-    .map(({ one }) => one)
+  const weighed = [...examples.filter((other) => !isSame(other)), example]
+    .filter((one) => weightOf(one, now) >= leastWeight)
+    .toSorted((a, b) => weightOf(b, now) - weightOf(a, now) || b.count - a.count)
+  const ofTool = Map.groupBy(weighed, ({ tool, wrong }) => `${wrong} ${tool}`)
+  const kept = new Set([...ofTool.values()].flatMap((list) => list.slice(0, mostOfTool)))
+  return weighed
+    .filter((one) => kept.has(one))
+    .slice(0, mostOfProject)
     .toSorted((a, b) => compareText(a.tool, b.tool) || compareText(a.request, b.request))
 }
 
@@ -168,39 +181,4 @@ async function change(
     await writeFileAtomic(path, `${JSON.stringify(content, null, 1)}\n`, { mode: 0o600 })
     return changed
   })
-}
-
-function readContent(path: string, text: string): LearnedReading {
-  const broken = (message: string): LearnedReading =>
-    unusable(path, 'examples-unreadable', message, 'Fix it, or delete it to start again.')
-  let content: unknown
-  try {
-    content = JSON.parse(text)
-  } catch {
-    return broken('the file is not JSON')
-  }
-  if (!isObject(content)) return broken('the file is not a JSON object')
-  const { version: found, examples } = content
-  if (typeof found === 'number' && found > version) {
-    const message = `the file is of version ${found}; this Skillrail knows up to ${version}`
-    return unusable(path, 'newer-version', message, 'Use the newer Skillrail that wrote it.')
-  }
-  if (found !== version || !Array.isArray(examples)) return broken('it holds no list of examples')
-  return { examples: examples.flatMap((item: unknown) => readExample(item) ?? []), diagnostics: [] }
-}
-
-function readExample(item: unknown): LearnedExample | undefined {
-  if (!isObject(item)) return undefined
-  const { request, tool, wrong = false, count = 1, at } = item
-  const isExample =
-    typeof request === 'string' &&
-    typeof tool === 'string' &&
-    typeof wrong === 'boolean' &&
-    typeof count === 'number' &&
-    typeof at === 'string'
-  return isExample ? { request, tool, wrong, count, at } : undefined
-}
-
-function unusable(path: string, code: string, message: string, hint?: string): LearnedReading {
-  return { examples: [], diagnostics: [{ code, severity: 'warning', message, path, hint }] }
 }

@@ -1,3 +1,4 @@
+import type { Ranking, RankPart } from '../../rank/ranker.ts'
 import type { Slot } from '../parameters/slots.ts'
 
 /** Where a request leads. */
@@ -16,7 +17,14 @@ export interface Route {
   /** The probability that the first candidate is meant: 0 to 1. */
   probability: number
   /** Best first; equal scores in code-point order of their ids. */
-  candidates: readonly Candidate[]
+  candidates: readonly {
+    /** Id of the tool. */
+    tool: string
+    /** Evidence, where 1 is one word that no other tool has. */
+    score: number
+    /** Why the tool's server cannot be reached: configured, but failing. */
+    unavailable?: string | undefined
+  }[]
   /** What the request is about: its words in phrases, without grammar and typed pieces. */
   intent: readonly string[]
   /** The typed pieces of the request. */
@@ -25,38 +33,16 @@ export interface Route {
   named: readonly string[]
 }
 
-export interface Candidate {
-  /** Id of the tool. */
-  tool: string
-  /** Evidence, where 1 is one word that no other tool has. */
-  score: number
-  /** Why the tool's server cannot be reached: configured, but failing. */
-  unavailable?: string | undefined
-}
-
-/** Why a candidate stands where it stands. */
-export interface CandidateExplanation {
-  tool: string
-  score: number
-  /** Parts of the score, greatest first; they add up to it. */
-  parts: readonly ScorePart[]
-  /** Why it stands before the next candidate; undefined for the last one. */
-  aheadOfNext?: string | undefined
-}
-
-export interface ScorePart {
-  /** The field of the tool that has the words, or `called by name`, `example`, `meaning`. */
-  kind: string
-  /** The words of the request, and what they met. */
-  text: string
-  score: number
-}
-
-export interface RouteExplanation {
+export interface RouteExplanation extends Pick<Ranking, 'words'> {
   route: Route
-  /** Words of the request as they were compared, with their weight. */
-  words: readonly { word: string; weight: number }[]
-  candidates: readonly CandidateExplanation[]
+  candidates: readonly {
+    tool: string
+    score: number
+    /** Parts of the score, greatest first, besides those of the ranker `called by name`. */
+    parts: readonly RankPart[]
+    /** Why it stands before the next candidate; undefined for the last one. */
+    aheadOfNext?: string | undefined
+  }[]
 }
 
 /** A request that once led to a tool, or must not lead to it. */

