@@ -11,7 +11,7 @@ import { McpPart } from './mcp-tools/mcp-part.ts'
 import { promptText } from './prompt-template.ts'
 import { AgentSession } from './session.ts'
 import { SkillPart } from './skills/skill-part.ts'
-import type { DelegateOptions, SubagentConfig } from './subagents/config.ts'
+import type { SubagentConfig } from './subagents/config.ts'
 import {
   type DelegationHandle,
   requireSuccess,
@@ -64,14 +64,9 @@ export class Agent {
     this.#environment = new AgentEnvironment(options)
     this.name = this.#environment.name
     this.#denied = (options.disallowedTools ?? []).flatMap(parseAllowedTools)
-    const { project, runtime } = this.#environment
-    this.#servers = new McpPart({
-      choice: options.mcp,
-      project,
-      runtime,
-      settings: () => this.#environment.settings,
-      note: (message) => this.#emit({ type: 'notice', agent: this.name, message }),
-    })
+    const note = (message: string): void =>
+      this.#emit({ type: 'notice', agent: this.name, message })
+    this.#servers = new McpPart(this.#environment, note)
     this.#session = this.#openSession()
     if (options.skills !== undefined || options.skillDirs !== undefined) this.#offerSkills()
     if (options.subagents !== undefined) this.#offerSubagents()
@@ -150,16 +145,16 @@ export class Agent {
 
   /** @throws {SkillError} as `SkillManager.register`. */
   async registerSkill(skill: Skill | SkillInfo | string): Promise<SkillInfo> {
-    return await (await this.#readySkills()).manager.register(skill)
+    return await (await this.#readySkills()).register(skill)
   }
 
   /** @throws {SkillError} for one that is there and cannot be used. */
   async getSkill(name: string): Promise<Skill | undefined> {
-    return await (await this.#readySkills()).manager.get(name)
+    return await (await this.#readySkills()).get(name)
   }
 
   async listSkills(): Promise<readonly SkillInfo[]> {
-    return await (await this.#readySkills()).manager.list()
+    return await (await this.#readySkills()).list()
   }
 
   /**
@@ -171,8 +166,10 @@ export class Agent {
    * @throws {SkillError} as `SkillManager.activate`; {SubagentError} for a fork that fails.
    */
   async invokeSkill(name: string, ...args: readonly string[]): Promise<string> {
-    const skills = await this.#readySkills()
-    const used = await skills.use(name, joinArguments(args), 'code', { onEvent: this.#emit })
+    await this.#readySkills()
+    const used = await this.#offerSkills().use(name, joinArguments(args), 'code', {
+      onEvent: this.#emit,
+    })
     return used.answer
   }
 
@@ -196,23 +193,17 @@ export class Agent {
   }
 
   /** Hands a task to a subagent and waits. See `SubagentManager.delegate`. */
-  async delegate(
-    name: string,
-    task: string,
-    options: DelegateOptions = {},
-  ): Promise<SubagentResult> {
+  async delegate(...work: Parameters<SubagentManager['delegate']>): Promise<SubagentResult> {
     await this.#skills?.ready()
-    return await this.subagentManager.delegate(name, task, options)
+    return await this.subagentManager.delegate(...work)
   }
 
   /** Hands a task to a subagent and returns at once. See `SubagentManager.delegateAsync`. */
   async delegateAsync(
-    name: string,
-    task: string,
-    options: DelegateOptions = {},
+    ...work: Parameters<SubagentManager['delegateAsync']>
   ): Promise<DelegationHandle> {
     await this.#skills?.ready()
-    return await this.subagentManager.delegateAsync(name, task, options)
+    return await this.subagentManager.delegateAsync(...work)
   }
 
   /** Ends what the agent started: servers and running delegations. */
@@ -237,12 +228,7 @@ export class Agent {
     const approval = approvalPart({
       agent: this.name,
       platform: runtime.platform,
-      // Those of the active skills, once there are any.
-      rules: {
-        preApproved: () => this.#skills?.rules.preApproved() ?? [],
-        narrowed: () => this.#skills?.rules.narrowed() ?? [],
-        beforeTool: async (...call) => await this.#skills?.rules.beforeTool?.(...call),
-      },
+      rules: () => this.#skills?.rules,
       denied: this.#denied,
       mode: permissionMode,
       approver,
@@ -270,10 +256,10 @@ export class Agent {
     return this.#skills
   }
 
-  async #readySkills(): Promise<SkillPart> {
+  async #readySkills(): Promise<SkillManager> {
     const skills = this.#offerSkills()
     await skills.ready()
-    return skills
+    return skills.manager
   }
 
   /** Made at the first call, and offered to the model from then on. */
@@ -302,7 +288,7 @@ export class Agent {
         approver: () => approver,
         denied: this.#denied,
         permissionMode,
-        narrowed: () => this.#skills?.rules.narrowed() ?? [],
+        narrowed: () => this.#skills?.rules.narrowed ?? [],
         partsOfChild: () => servers.workflowsOfChild(),
         onUsage: (entry) => this.#ledger.record(entry),
         onEvent: this.#emit,
@@ -316,11 +302,8 @@ export class Agent {
 
 /** Several arguments as one text: one with blanks or quotes is quoted. */
 function joinArguments(args: readonly string[]): string {
-  const [only] = args
-  if (args.length <= 1) return only ?? ''
-  return args
-    .map((text) =>
-      /^[^\s"'\\]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`,
-    )
-    .join(' ')
+  const quoted = args.map((text) =>
+    /^[^\s"'\\]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`,
+  )
+  return args.length === 1 ? args.join('') : quoted.join(' ')
 }

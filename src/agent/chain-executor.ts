@@ -37,13 +37,8 @@ export function modelExecutor(options: ModelExecutorOptions): Executor {
     async execute(request) {
       const { step, state } = request.call
       const content = options.contentOf(step, request.arguments)
-      const prompt = agentPrompt({
-        content: content.content,
-        references: content.references,
-        step: step.step,
-        state: JSON.stringify(state),
-        report: 'schema',
-      })
+      const facts = { step: step.step, state: JSON.stringify(state), report: 'schema' } as const
+      const prompt = agentPrompt({ ...content, ...facts })
       const promptDigest = sha256(prompt)
       try {
         return { ...(await ask(prompt, content, request, options)), promptDigest }
@@ -82,13 +77,13 @@ async function ask(
   try {
     const outputSchema = jsonSchemaOf('the report', reportSchema)
     const output = stepOutput(await session.run(prompt, { outputSchema, signal, onEvent }))
-    const { total } = ledger.report()
-    const used = {
-      input_tokens: total.inputTokens,
-      output_tokens: total.outputTokens,
-      model_calls: total.requests,
+    const { inputTokens, outputTokens, requests } = ledger.report().total
+    const metrics = {
+      ...output.metrics,
+      input_tokens: inputTokens,
+      output_tokens: outputTokens,
+      model_calls: requests,
     }
-    const metrics = { ...output.metrics, ...used }
     return { kind: 'output', output: { ...output, metrics, evidence: 'self-reported' }, log }
   } finally {
     await session.close()
@@ -124,7 +119,7 @@ async function stepTools(
     permit: createPermit({
       agent: step.step,
       platform: runtime.platform,
-      rules: { preApproved: () => wishes.allowedTools, narrowed: () => [] },
+      rules: () => ({ preApproved: wishes.allowedTools, narrowed: [] }),
     }),
   }
 }

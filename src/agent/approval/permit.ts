@@ -4,37 +4,25 @@ import type { JsonObject } from '../../tools/model.ts'
 import type { SessionPart } from '../session.ts'
 import type { HookAnswer } from '../skills/hook-format.ts'
 import type { PermissionMode } from '../subagents/config.ts'
-import type {
-  AgentTool,
-  Approval,
-  ApprovalRequest,
-  Approver,
-  Permit,
-  ToolContext,
-} from '../types.ts'
+import type { AgentTool, Approval, ApprovalRequest, Approver, Permit } from '../types.ts'
 import { listAllows, listDenies, listNames } from './tool-patterns.ts'
 
 /** What the PreToolUse hooks of the active skills say about a call. */
 export type HookVerdict = Pick<HookAnswer, 'decision' | 'reason' | 'input'>
 
 export interface CallRules {
-  preApproved(): readonly AllowedTool[]
+  preApproved: readonly AllowedTool[]
   /** What untrusted skills are limited to, each by itself. */
-  narrowed(): readonly { skill: string; tools: readonly AllowedTool[] }[]
+  narrowed: readonly { skill: string; tools: readonly AllowedTool[] }[]
   /** Undefined: there are no hooks. */
-  beforeTool?:
-    | ((
-        tool: AgentTool,
-        input: JsonObject,
-        context: ToolContext,
-      ) => Promise<HookVerdict | undefined>)
-    | undefined
+  beforeTool?: ((...call: Parameters<Permit>) => Promise<HookVerdict | undefined>) | undefined
 }
 
 export interface PermitOptions {
   agent: string
   platform: NodeJS.Platform
-  rules?: CallRules | undefined
+  /** Those of the active skills, once there are any. */
+  rules?: (() => CallRules | undefined) | undefined
   denied?: readonly AllowedTool[] | undefined
   mode?: PermissionMode | undefined
   approver?: Approver | undefined
@@ -52,13 +40,14 @@ export function approvalPart(options: PermitOptions): SessionPart {
 /** Decides about every call of an agent, and asks the approver where that is needed. */
 export function createPermit(options: PermitOptions): Permit {
   return async (tool, input, context) => {
-    const { agent, rules, approver } = options
+    const { agent, approver } = options
+    const hooks = options.rules?.()?.beforeTool
     let verdict: HookVerdict | undefined
-    if (rules?.beforeTool !== undefined) {
+    if (hooks !== undefined) {
       // No hook runs for what no hook could allow.
       const best = decide(tool, input, { decision: 'allow' }, options)
       if (best.kind === 'refuse') return { allowed: false, reason: best.reason }
-      verdict = await rules.beforeTool(tool, input, context)
+      verdict = await hooks(tool, input, context)
     }
     const used = verdict?.input ?? input
     const decision = decide(tool, used, verdict, options)
@@ -89,10 +78,7 @@ function oneByOne(approver: Approver, request: ApprovalRequest): Promise<Approva
   return answer
 }
 
-type Decision =
-  | { kind: 'allow' }
-  | { kind: 'ask'; reason: string }
-  | { kind: 'refuse'; reason: string }
+type Decision = { kind: 'allow' } | { kind: 'ask' | 'refuse'; reason: string }
 
 /**
  * Decides about one call. What takes away is looked at first and nothing later gives it back: deny
@@ -103,17 +89,17 @@ function decide(
   tool: AgentTool,
   input: JsonObject,
   hook: HookVerdict | undefined,
-  { rules, denied = [], mode = 'default', approver, platform }: PermitOptions,
+  { rules: rulesNow, denied = [], mode = 'default', approver, platform }: PermitOptions,
 ): Decision {
+  const rules = rulesNow?.()
   const denial = listDenies(denied, tool, input, platform)
   if (denial === 'yes') return refuse('this agent may not use it')
   const isOfSkills = tool.origin.kind === 'agent' && skillTools.includes(tool.name)
-  const narrowed = isOfSkills ? [] : (rules?.narrowed() ?? [])
+  const narrowed = isOfSkills ? [] : (rules?.narrowed ?? [])
   const narrowing = narrowed.find(({ tools }) => !listAllows(tools, tool, input, platform))
   if (narrowing !== undefined) {
-    return refuse(
-      `the untrusted skill ${narrowing.skill} is active, and its allowed-tools do not have it`,
-    )
+    const { skill } = narrowing
+    return refuse(`the untrusted skill ${skill} is active, and its allowed-tools do not have it`)
   }
   if (mode === 'plan' && !tool.readOnly) {
     return refuse('only tools that change nothing may be used in permission mode plan')
@@ -122,9 +108,8 @@ function decide(
   const reason = reasonToAsk()
   if (reason === undefined) return { kind: 'allow' }
   if (mode === 'dont-ask') {
-    return refuse(
-      `it would have to be asked for (${reason}), and permission mode dont-ask refuses that`,
-    )
+    const refusal = 'permission mode dont-ask refuses that'
+    return refuse(`it would have to be asked for (${reason}), and ${refusal}`)
   }
   if (approver !== undefined) return { kind: 'ask', reason }
   return refuse(`it needs an approval (${reason}), and this session cannot ask for one`)
@@ -137,7 +122,7 @@ function decide(
     if (hook?.decision === 'allow') return undefined
     if (outside !== undefined) return outside
     if (tool.needsApproval === false) return undefined
-    if (listAllows(rules?.preApproved() ?? [], tool, input, platform)) return undefined
+    if (listAllows(rules?.preApproved ?? [], tool, input, platform)) return undefined
     if (tool.needsApproval === true) return 'it needs an approval'
     return tool.readOnly || tool.origin.kind === 'program' ? undefined : 'not read-only'
   }

@@ -2,8 +2,8 @@ import { type Context, defineCommand, type Values } from '../../core/command.ts'
 import { contradiction, exitCode } from '../../core/errors.ts'
 import { inputText, refuseInputTwice } from '../../core/input-text.ts'
 import { safeLine, safeText } from '../../core/text.ts'
-import { Agent } from '../agent.ts'
-import type { AgentEvent, RunStatus } from '../types.ts'
+import { Agent, type AgentResult } from '../agent.ts'
+import type { AgentEvent } from '../types.ts'
 import type { UsageReport } from '../usage.ts'
 import { CommandApprover, type Ending } from './approver.ts'
 import {
@@ -15,11 +15,8 @@ import {
   usageText,
 } from './model-options.ts'
 
-interface AgentCommandResult extends Ending {
-  status: RunStatus
-  text: string
-  turns: number
-  durationMs: number
+interface AgentCommandResult
+  extends Ending, Pick<AgentResult, 'status' | 'text' | 'turns' | 'durationMs'> {
   tools: { agent: string; delegation?: string | undefined; tool: string; isError: boolean }[]
   usage: UsageReport
 }
@@ -84,8 +81,8 @@ export const command = defineCommand<AgentCommandResult, Event>()({
       const result = await agent.generate(task, { signal: context.signal, stream: true })
       context.emit({ type: 'answered' })
       const { status, text, turns, durationMs } = result
-      const { error, refused } = approver.ending(result.error)
-      return { status, text, error, refused, turns, durationMs, tools, usage: agent.usage }
+      const ending = approver.ending(result.error)
+      return { status, text, ...ending, turns, durationMs, tools, usage: agent.usage }
     } finally {
       await agent.close()
     }
@@ -123,13 +120,11 @@ export const command = defineCommand<AgentCommandResult, Event>()({
 })
 
 function refuseContradictions({ skills, skill, concurrency }: Values<typeof options>): void {
-  if (skills) return
-  if (skill.length > 0) {
-    const hint = 'A skill is active only where skills are offered.'
-    throw contradiction('--no-skills', '--skill', hint)
+  const refuse = (option: string, hint: string): void => {
+    if (!skills) throw contradiction('--no-skills', option, hint)
   }
-  if (concurrency === undefined) return
-  throw contradiction('--no-skills', '--concurrency', 'It offers no subagents that could work.')
+  if (skill.length > 0) refuse('--skill', 'A skill is active only where skills are offered.')
+  if (concurrency !== undefined) refuse('--concurrency', 'It offers no subagents that could work.')
 }
 
 async function instructionsOf(
@@ -143,11 +138,7 @@ async function instructionsOf(
 /** What was used: in all, then by model and by subagent where there are several. */
 function usageLines({ total, byModel, byAgent }: UsageReport): string[] {
   const parts = [byModel, byAgent].map((sums) => Object.entries(sums))
-  return [
-    usageText('used', total),
-    ...parts
-      .filter((entries) => entries.length > 1)
-      .flat()
-      .map(([name, usage]) => `  ${usageText(safeLine(name), usage)}`),
-  ]
+  const several = parts.filter((entries) => entries.length > 1).flat()
+  const lines = several.map(([name, usage]) => `  ${usageText(safeLine(name), usage)}`)
+  return [usageText('used', total), ...lines]
 }

@@ -19,17 +19,15 @@ import {
   subagentNotFound,
 } from '../subagents/discover-agents.ts'
 
-/** The definition of a subagent without its prompt, as `agents list` and `agents show` give it. */
-interface AgentFacts extends Omit<SubagentConfig, 'config' | 'systemPrompt'> {
-  timeoutMs: number | undefined
-}
-
-interface ListedAgent extends AgentFacts, Omit<AgentInfo, 'config' | 'shadows'> {
-  shadows?: readonly string[] | undefined
-}
+/** A subagent without its prompt. */
+type AgentFacts = Omit<SubagentConfig, 'config' | 'systemPrompt'> &
+  Omit<AgentInfo, 'config' | 'shadows'> & {
+    timeoutMs: number | undefined
+    shadows?: readonly string[] | undefined
+  }
 
 interface AgentList extends Pick<AgentDiscovery, 'withheld' | 'diagnostics'> {
-  agents: ListedAgent[]
+  agents: AgentFacts[]
 }
 
 export function findAgents({
@@ -41,8 +39,9 @@ export function findAgents({
   return discoverAgents({ runtime, trustedPaths, precedence, workspaceTrust })
 }
 
-function factsOf({ config, systemPrompt: _prompt, ...fields }: SubagentConfig): AgentFacts {
-  return { ...fields, timeoutMs: config?.timeoutMs }
+function factsOf({ config, ...info }: AgentInfo): AgentFacts {
+  const { config: overrides, systemPrompt: _prompt, ...fields } = config
+  return { ...fields, timeoutMs: overrides?.timeoutMs, ...info }
 }
 
 export const list = defineCommand<AgentList>()({
@@ -50,11 +49,9 @@ export const list = defineCommand<AgentList>()({
   examples: ['agents list'],
   async run(context) {
     const { agents, withheld, diagnostics } = findAgents(context)
-    const listed = agents.map(({ config, shadows, ...facts }) => ({
-      ...factsOf(config),
-      ...facts,
-      shadows: shadows.length > 0 ? shadows : undefined,
-    }))
+    const listed = agents.map((agent) => {
+      return { ...factsOf(agent), shadows: agent.shadows.length > 0 ? agent.shadows : undefined }
+    })
     return { agents: listed, withheld, diagnostics }
   },
   render({ agents }, { style, table, width }) {
@@ -90,11 +87,7 @@ function modelText({ model }: AgentFacts): string {
   return typeof model === 'string' ? model : 'that of its parent'
 }
 
-interface ShownAgent extends AgentFacts, Omit<AgentInfo, 'config'> {
-  systemPrompt: string
-}
-
-export const show = defineCommand<ShownAgent>()({
+export const show = defineCommand<AgentFacts & { systemPrompt: string }>()({
   arguments: { '<agent>': 'the name of a subagent' },
   options: {},
   examples: ['agents show reviewer'],
@@ -105,32 +98,28 @@ export const show = defineCommand<ShownAgent>()({
       const known = found.agents.map(({ config }) => config.name)
       throw subagentNotFound(name, known, found)
     }
-    const { config, ...facts } = agent
-    const systemPrompt = typeof config.systemPrompt === 'string' ? config.systemPrompt : ''
-    return { ...factsOf(config), systemPrompt, ...facts }
+    const { systemPrompt } = agent.config
+    return { ...factsOf(agent), systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : '' }
   },
   render(agent, { style, table }) {
-    const { name, description, systemPrompt, disallowedTools, skills, timeoutMs, shadows } = agent
-    const rows: [string, string | undefined][] = [
-      ['from', `${agent.source} (${agent.scope})`],
-      ['file', agent.path],
-      ['model', modelText(agent)],
-      ['tools', toolNames(agent).join(' ') || 'none'],
-      ['disallowed-tools', disallowedTools?.join(' ')],
-      ['skills', skills?.join(', ')],
-      ['max-turns', String(agent.maxTurns ?? 50)],
-      ['permission-mode', agent.permissionMode ?? 'default'],
-      ['timeout', timeoutMs === undefined ? undefined : `${timeoutMs / 1000} s`],
-      ['shadows', shadows.join(', ') || undefined],
-    ]
-    const facts = rows.flatMap(([label, value]) =>
+    const rows = {
+      from: `${agent.source} (${agent.scope})`,
+      file: agent.path,
+      model: modelText(agent),
+      tools: toolNames(agent).join(' ') || 'none',
+      'disallowed-tools': agent.disallowedTools?.join(' '),
+      skills: agent.skills?.join(', '),
+      'max-turns': String(agent.maxTurns ?? 50),
+      'permission-mode': agent.permissionMode ?? 'default',
+      timeout: agent.timeoutMs === undefined ? undefined : `${agent.timeoutMs / 1000} s`,
+      shadows: agent.shadows?.join(', ') || undefined,
+    }
+    const facts = Object.entries(rows).flatMap(([label, value]) =>
       value === undefined ? [] : [[style('dim', label), safeLine(value)]],
     )
-    const prompt =
-      systemPrompt === ''
-        ? `${style('dim', 'no system prompt of its own')}\n`
-        : safeText(systemPrompt)
-    return `${style('bold', safeLine(name))}\n${safeLine(description)}\n\n${table(facts)}\n${prompt}\n`
+    const head = `${style('bold', safeLine(agent.name))}\n${safeLine(agent.description)}`
+    const none = `${style('dim', 'no system prompt of its own')}\n`
+    return `${head}\n\n${table(facts)}\n${safeText(agent.systemPrompt) || none}\n`
   },
   notes: ({ diagnostics }) => diagnostics,
 })
@@ -154,23 +143,16 @@ export const validate = defineCommand<Verdicts>()({
   async run(context, values) {
     const paths = values.arguments.map((path) => resolve(context.runtime.cwd, path))
     const agents = validateAgents(context, paths)
-    const count = (severity: string): number =>
-      agents.flatMap((one) => one.diagnostics).filter((one) => one.severity === severity).length
+    const found = agents.flatMap(({ diagnostics }) => diagnostics)
+    const checked = agents.length
     const valid = agents.filter((agent) => agent.valid).length
-    const summary = {
-      checked: agents.length,
-      valid,
-      invalid: agents.length - valid,
-      errors: count('error'),
-      warnings: count('warning'),
-    }
-    return { agents, summary }
+    const errors = found.filter(({ severity }) => severity === 'error').length
+    const warnings = found.filter(({ severity }) => severity === 'warning').length
+    return { agents, summary: { checked, valid, invalid: checked - valid, errors, warnings } }
   },
   render({ summary: { checked, invalid, errors, warnings } }, { style }) {
-    const verdict =
-      invalid === 0
-        ? style('green', checked === 1 ? 'valid' : 'all valid')
-        : style('red', `${invalid} invalid`)
+    const good = style('green', checked === 1 ? 'valid' : 'all valid')
+    const verdict = invalid === 0 ? good : style('red', `${invalid} invalid`)
     const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}`
     return `${amount(checked, 'subagent')} checked, ${verdict}: ${found}\n`
   },
@@ -187,14 +169,11 @@ function validateAgents(
       ? paths.flatMap(filesAt)
       : agentPlaces({ runtime }).flatMap(({ directory }) => agentFilesIn(directory).files)
   const readings = [...new Set(files)].map((path) => ({ path, ...readAgentAt(path) }))
-  const usable = readings.flatMap(({ path, config, places }) =>
-    config === undefined ? [] : [{ path, config, places }],
-  )
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   const project = findWorkspace(runtime.cwd, runtime)
   const { servers } = readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
   const serverNames = servers.map(({ name }) => name)
-  const found = checkAgents(usable, skills, serverNames)
+  const found = checkAgents(readings, skills, serverNames)
   return readings.map(({ path, config, diagnostics: own }) => {
     const diagnostics = [...own, ...found.filter((one) => one.path === path)]
     return { path, name: config?.name ?? null, valid: !hasErrors(diagnostics), diagnostics }

@@ -32,8 +32,8 @@ export class CommandApprover {
       const question = { text: questionText(request), otherwise: () => nobody }
       answer = (await this.#context.ask(question, signal)).trim()
     } catch (error) {
-      if (!signal.aborted && error !== nobody) throw error
       if (signal.aborted) return { approved: false, reason: 'the call was cancelled' }
+      if (error !== nobody) throw error
       this.#unasked.add(tool.name)
       return { approved: false, reason: 'it needs an approval, and the shell is not interactive' }
     }
@@ -43,22 +43,15 @@ export class CommandApprover {
     return { approved: false, reason: `the user did not approve it${said}` }
   }
 
-  ending(error: string | undefined): Ending {
-    const refused = [...this.#unasked]
-    const said: string[] = []
+  ending(error = ''): Ending {
     // The turns are the only limit that an option of the same command raises.
-    if (error === maxTurnsExceeded) {
-      said.push(`${error}: it was asked for a summary instead. --max-turns gives it more.`)
-    } else if (error !== undefined) said.push(error)
-    if (refused.length > 0) {
-      said.push(
-        `Refused without approval, because the shell is not interactive: ${refused.join(', ')}. Run it in an interactive shell, or with --yes.`,
-      )
-    }
-    return {
-      error: said.length === 0 ? undefined : said.join('\n'),
-      refused: refused.length === 0 ? undefined : refused,
-    }
+    const more = ': it was asked for a summary instead. --max-turns gives it more.'
+    const ended = error === maxTurnsExceeded ? `${error}${more}` : error
+    if (this.#unasked.size === 0) return { error: ended || undefined, refused: undefined }
+    const refused = [...this.#unasked]
+    const why = `Refused without approval, because the shell is not interactive: ${refused.join(', ')}.`
+    const how = 'Run it in an interactive shell, or with --yes.'
+    return { error: `${ended}\n${why} ${how}`.trimStart(), refused }
   }
 }
 

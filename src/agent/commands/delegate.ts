@@ -36,10 +36,8 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
     refuseInputTwice(given, '--context', values.context)
     const task = await inputText(given, context)
     if (task.trim() === '') {
-      throw new UsageError({
-        code: 'task-empty',
-        message: `the task for ${name} is empty; a subagent knows nothing but its task`,
-      })
+      const message = `the task for ${name} is empty; a subagent knows nothing but its task`
+      throw new UsageError({ code: 'task-empty', message })
     }
     const more = values.context === undefined ? undefined : await inputText(values.context, context)
     const approver = new CommandApprover(context, values.yes)

@@ -48,17 +48,19 @@ export function agentOptions(
   { model, baseUrl, tools, mcp, mcpServer, maxTurns }: ModelValues,
 ): AgentOptions {
   if (mcp && mcpServer.length > 0) {
-    throw contradiction(
-      '--mcp',
-      '--mcp-server',
-      '--mcp offers the tools of all servers; --mcp-server, as often as you like, those of some.',
-    )
+    const hint = '--mcp offers the tools of all servers; --mcp-server, repeatable, those of some.'
+    throw contradiction('--mcp', '--mcp-server', hint)
+  }
+  const name = model ?? settings.agent.model
+  if (name === '') {
+    const hint = 'Give --model provider:name, such as --model ollama:qwen3:8b, or set agent.model.'
+    throw new UsageError({ code: 'model-missing', message: 'no model is named', hint })
   }
   // The SDK itself would print warnings about features that a provider lacks.
   Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false)
   const named = mcpServer.length > 0 ? mcpServer : undefined
   return {
-    model: requireModel(model ?? settings.agent.model),
+    model: name,
     runtime,
     settings,
     baseUrl,
@@ -67,15 +69,6 @@ export function agentOptions(
     maxTurns: maxTurns ?? settings.agent.maxTurns,
     limits: { budget: settings.agent.contextTokens },
   }
-}
-
-function requireModel(name: string): string {
-  if (name !== '') return name
-  throw new UsageError({
-    code: 'model-missing',
-    message: 'no model is named',
-    hint: 'Give --model provider:name, such as --model ollama:qwen3:8b, or set agent.model.',
-  })
 }
 
 /** Notes that `--mcp` has nothing to offer; blocked servers have notes of their own. */
@@ -104,26 +97,23 @@ const longest = 100
 
 /** Undefined for what is not noted: text, and the end of a step or of a successful call. */
 export function lineOf(event: AgentEvent): string | undefined {
+  const whose = event.agent === 'main' ? '' : `[${safeLine(event.agent)}] `
   switch (event.type) {
     case 'tool-call':
-      return `${whose(event)}${safeLine(event.tool)} ${cell(JSON.stringify(redactValue(event.input)), longest)}`
+      return `${whose}${safeLine(event.tool)} ${cell(JSON.stringify(redactValue(event.input)), longest)}`
     case 'tool-result': {
       if (!event.isError) return undefined
       const text = typeof event.output === 'string' ? event.output : JSON.stringify(event.output)
-      return `${whose(event)}${safeLine(event.tool)}: ${cell(redactText(text), longest)}`
+      return `${whose}${safeLine(event.tool)}: ${cell(redactText(text), longest)}`
     }
     case 'skill':
-      return `${whose(event)}skill ${safeLine(event.name)} ${event.active ? 'active' : 'done'}`
+      return `${whose}skill ${safeLine(event.name)} ${event.active ? 'active' : 'done'}`
     case 'delegation':
       return `[${safeLine(event.subagent)}] ${event.status}`
     case 'notice':
-      return `${whose(event)}${safeLine(redactText(event.message))}`
+      return `${whose}${safeLine(redactText(event.message))}`
     case 'text':
     case 'step':
       return undefined
   }
-}
-
-function whose({ agent }: { agent: string }): string {
-  return agent === 'main' ? '' : `[${safeLine(agent)}] `
 }

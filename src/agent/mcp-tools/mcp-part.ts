@@ -1,16 +1,11 @@
 import { openSession } from '../../tools/workflow/session.ts'
 import { findWorkspace } from '../../trust/decide.ts'
+import type { AgentEnvironment } from '../agent-environment.ts'
 import { usageError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'
 import type { AgentTool } from '../types.ts'
-import { AgentServers, type McpChoice, type ProjectContext } from './servers.ts'
+import { AgentServers, type ProjectContext } from './servers.ts'
 import { namesAtGate, WorkflowGate } from './workflow-gate.ts'
-
-interface McpPartOptions extends Pick<ProjectContext, 'project' | 'runtime' | 'note'> {
-  settings: () => ProjectContext['settings']
-  /** Undefined: no server, until a skill names one. */
-  choice: McpChoice | undefined
-}
 
 type WorkflowHooks = Required<Pick<SessionPart, 'beforeTool' | 'afterTool'>>
 
@@ -20,7 +15,8 @@ type WorkflowHooks = Required<Pick<SessionPart, 'beforeTool' | 'afterTool'>>
  * any server is offered or not.
  */
 export class McpPart implements SessionPart {
-  readonly #options: McpPartOptions
+  readonly #environment: AgentEnvironment
+  readonly #note: ProjectContext['note']
   readonly #closing = new AbortController()
   readonly #hooks = this.#workflows(() => this.#session?.tools() ?? [])
   readonly beforeTool: WorkflowHooks['beforeTool'] = this.#hooks.beforeTool
@@ -32,8 +28,9 @@ export class McpPart implements SessionPart {
   #request: string | undefined
   #session: AgentSession | undefined
 
-  constructor(options: McpPartOptions) {
-    this.#options = options
+  constructor(environment: AgentEnvironment, note: ProjectContext['note']) {
+    this.#environment = environment
+    this.#note = note
   }
 
   attach(session: AgentSession): void {
@@ -60,11 +57,11 @@ export class McpPart implements SessionPart {
 
   /** Starts the chosen servers, where that was not done yet; every run begins with it. */
   async ready(signal?: AbortSignal): Promise<void> {
-    const { choice } = this.#options
-    if (choice === undefined) return
+    const { mcp } = this.#environment.options
+    if (mcp === undefined) return
     const { servers } = this.#open()
     const { chosen } = servers
-    if (choice !== 'project') servers.require(chosen)
+    if (mcp !== 'project') servers.require(chosen)
     await servers.list(chosen, signal)
     this.#offered = servers.tools(chosen)
   }
@@ -122,16 +119,16 @@ export class McpPart implements SessionPart {
   #open(): { servers: AgentServers; gate: WorkflowGate } {
     this.#closing.signal.throwIfAborted()
     if (this.#opened !== undefined) return this.#opened
-    const { runtime, note, choice } = this.#options
-    const settings = this.#options.settings()
-    const project = findWorkspace(this.#options.project, runtime)
+    const { runtime, settings, options } = this.#environment
+    const note = this.#note
+    const project = findWorkspace(this.#environment.project, runtime)
     const lifetimeMs = settings.tools.sessionHours * 3_600_000
     const session = openSession({ project, runtime, lifetimeMs, note })
     const context = { project, runtime, settings, session, note }
     const tools = (): readonly AgentTool[] => this.#session?.tools() ?? []
     const servers = new AgentServers({
       ...context,
-      choice,
+      choice: options.mcp,
       gate: {
         pass: (call) => gate.pass([call], tools()),
         after: (call, text) => gate.after([call], text),

@@ -30,7 +30,6 @@ const quiet: PromptContext = { onEvent: () => undefined, signal: undefined }
  */
 export class SkillPart implements SessionPart {
   readonly manager: SkillManager
-  readonly rules: CallRules
   readonly afterTool: AfterTool
   readonly #environment: AgentEnvironment
   readonly #fork: AgentActions['fork']
@@ -77,11 +76,6 @@ export class SkillPart implements SessionPart {
         }),
       notice: (message) => this.#notice(message),
     })
-    this.rules = {
-      preApproved: () => this.#skills.flatMap(({ activation }) => activation.effects.preApproved),
-      narrowed: () => this.#narrowed(),
-      beforeTool: (...call) => this.#hooks.before(...call),
-    }
     this.afterTool = this.#hooks.after
     // In order and to the end, so that one that cannot be used hides none of the others.
     const given = skills.filter((skill) => !isName(skill))
@@ -92,6 +86,17 @@ export class SkillPart implements SessionPart {
   async ready(): Promise<void> {
     this.#ready ??= this.#prepare()
     await this.#ready
+  }
+
+  /** What the active skills say about calls. */
+  get rules(): CallRules {
+    return {
+      preApproved: this.#skills.flatMap(({ activation }) => activation.effects.preApproved),
+      narrowed: this.#skills.flatMap(({ activation: { name, effects } }) =>
+        effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
+      ),
+      beforeTool: (...call) => this.#hooks.before(...call),
+    }
   }
 
   /** Directories of active trusted skills, which may be read without asking. */
@@ -153,7 +158,7 @@ export class SkillPart implements SessionPart {
     return (
       this.#finding.includes(tool) ||
       tool.name === 'skill_resource' ||
-      this.#narrowed().every(({ tools }) => listNames(tools, tool))
+      this.rules.narrowed.every(({ tools }) => listNames(tools, tool))
     )
   }
 
@@ -259,7 +264,7 @@ export class SkillPart implements SessionPart {
 
   /** An untrusted skill could talk the model into removing what limits it. */
   async #finish(name: string): Promise<string> {
-    if (this.#narrowed().some(({ skill }) => skill === name)) {
+    if (this.rules.narrowed.some(({ skill }) => skill === name)) {
       return `Error: the untrusted skill ${name} limits the tools until the turn of the user ends.`
     }
     return (await this.end(name))
@@ -267,15 +272,9 @@ export class SkillPart implements SessionPart {
       : `Error: the skill ${name} is not active.`
   }
 
-  #narrowed(): ReturnType<CallRules['narrowed']> {
-    return this.#skills.flatMap(({ activation: { name, effects } }) =>
-      effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
-    )
-  }
-
   /** The limits of an untrusted skill would not hold in a subagent. */
   #refuseForkWhileNarrowed(name: string): void {
-    const [narrowing] = this.#narrowed()
+    const [narrowing] = this.rules.narrowed
     if (narrowing === undefined) return
     throw new SkillInvocationError({
       code: 'fork-while-narrowed',

@@ -13,8 +13,8 @@ import type { SubagentConfig } from './config.ts'
 import { readMcpName } from './select-tools.ts'
 import { findCycle, forWhom, notForModels, splitSkill } from './skills.ts'
 
-interface DefinedAgent {
-  config: SubagentConfig
+interface ReadAgent {
+  config: SubagentConfig | undefined
   path: string
   places?: FieldPlaces | undefined
 }
@@ -23,10 +23,13 @@ type Problem = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { fi
 
 /** Finds problems beside the fields: names, skills, models and tools that cannot be resolved. */
 export function checkAgents(
-  agents: readonly DefinedAgent[],
+  readings: readonly ReadAgent[],
   skills: readonly SkillInfo[],
   servers: readonly string[],
 ): Diagnostic[] {
+  const agents = readings.flatMap(({ config, ...file }) =>
+    config === undefined ? [] : [{ config, ...file }],
+  )
   const configs = new Map(agents.map(({ config }) => [config.name, config]))
   const groups = Map.groupBy(agents, ({ config, path }) => `${dirname(path)} ${config.name}`)
   const twice = [...groups.values()].flatMap(([first, ...others]) =>

@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai'
 import type { Activation } from '../../library/activation.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { createPermit } from '../approval/permit.ts'
+import { type CallRules, createPermit } from '../approval/permit.ts'
 import { callFits } from '../approval/tool-patterns.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import { promptText } from '../prompt-template.ts'
@@ -138,6 +138,12 @@ export class Child {
       narrowedTo === undefined ? [] : [{ skill: name, tools: narrowedTo }],
     )
     const hooks = this.#hooks()
+    const preApproved = this.#skills.flatMap(({ effects }) => effects.preApproved)
+    const rules = (): CallRules => ({
+      preApproved,
+      narrowed: [...(parent.narrowed?.() ?? []), ...narrowed],
+      beforeTool: hooks && ((...call) => hooks.before(...call)),
+    })
     return {
       afterTool: hooks?.after,
       beforeStop: hooks && ((text) => hooks.stop(text, undefined)),
@@ -151,11 +157,7 @@ export class Child {
         const permit = createPermit({
           agent: config.name,
           platform,
-          rules: {
-            preApproved: () => this.#skills.flatMap(({ effects }) => effects.preApproved),
-            narrowed: () => [...(parent.narrowed?.() ?? []), ...narrowed],
-            beforeTool: hooks && ((...call) => hooks.before(...call)),
-          },
+          rules,
           denied: [...(parent.denied ?? []), ...denied],
           mode: this.#mode,
           approver: this.#asks ? parent.approver() : undefined,

@@ -209,7 +209,7 @@ export interface SubagentParent {
   /** How its own approvals are handled; a subagent is never freer. Default `default`. */
   permissionMode?: PermissionMode | undefined
   /** What untrusted skills limit its calls to now; the same holds for its subagents. */
-  narrowed?: CallRules['narrowed'] | undefined
+  narrowed?: (() => CallRules['narrowed']) | undefined
   /** Parts of every subagent's conversation, such as the check of workflows. */
   partsOfChild?: (() => readonly SessionPart[]) | undefined
   /** Books a model call of a subagent. */

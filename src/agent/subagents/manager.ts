@@ -119,8 +119,9 @@ export class SubagentManager {
    *   skill that it is to have and that is not there.
    */
   async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
-    const child = await this.#create(this.#required(name), task, options, options.signal)
-    const start = (): DelegationHandle => this.#start(child, task, options)
+    const work = { config: this.#required(name), task, options }
+    const child = await this.#create(work, options.signal)
+    const start = (): DelegationHandle => this.#start(child, work, stopperFor(work))
     return {
       id: child.id,
       name: child.config.name,
@@ -133,42 +134,42 @@ export class SubagentManager {
     }
   }
 
-  /** Hands a task to a subagent of a definition made for it. Throws as {@link SubagentManager.spawn}. */
+  /** Hands a task to a subagent of a definition made for it. Throws as `spawn`. */
   async spawnDynamic(
     config: SubagentConfig,
     task: string,
     options: DelegateOptions = {},
   ): Promise<SubagentResult> {
-    return await (await this.#begin(requireConfig(config), task, options)).result()
+    return await (await this.#begin({ config: requireConfig(config), task, options })).result()
   }
 
-  /** Hands a task on and waits; a failure is a result. Throws as {@link SubagentManager.spawn}. */
+  /** Hands a task on and waits; a failure is a result. Throws as `spawn`. */
   async delegate(name: string, task: string, options?: DelegateOptions): Promise<SubagentResult> {
     return await (await this.delegateAsync(name, task, options)).result()
   }
 
-  /** Hands a task on and returns at once. Throws as {@link SubagentManager.spawn}. */
+  /** Hands a task on and returns at once. Throws as `spawn`. */
   async delegateAsync(
     name: string,
     task: string,
     options: DelegateOptions = {},
   ): Promise<DelegationHandle> {
-    return await this.#begin(this.#required(name), task, options)
+    return await this.#begin({ config: this.#required(name), task, options })
   }
 
   /**
    * Carries out a skill with `context: fork` in a subagent. The activation comes from
    * `SkillManager.prepare`, so that the skill does not become active in the parent.
    *
-   * @throws as {@link SubagentManager.spawn}, and {SkillInvocationError} for a skill that may not.
+   * @throws as `spawn`, and {SkillInvocationError} for a skill that may not.
    */
   async fork(activation: Activation, options: DelegateOptions = {}): Promise<SubagentResult> {
     const agent = activation.effects.fork?.agent
     refuseNesting(agent ?? forkName(activation.name))
     const named = agent === undefined ? undefined : this.#required(agent)
     await this.#refuseCycle(activation)
-    const { config, task } = forkOf(activation, named)
-    return await (await this.#begin(config, task, options, activation)).result()
+    const work = { ...forkOf(activation, named), options, forked: activation }
+    return await (await this.#begin(work)).result()
   }
 
   /**
@@ -195,9 +196,11 @@ export class SubagentManager {
         hint: `Only the last ones are kept. There are ${known || 'none'}.`,
       })
     }
-    requireTask(task, child.config.name)
+    const { config } = child
+    requireTask(task, config.name)
     this.#finished.delete(id)
-    return this.#start(child, task, options)
+    const work = { config, task, options }
+    return this.#start(child, work, stopperFor(work))
   }
 
   /** The running delegations, in the order of their start. */
@@ -246,29 +249,19 @@ export class SubagentManager {
   }
 
   /** Its time includes the start of servers that its tools come from. */
-  async #begin(
-    config: SubagentConfig,
-    task: string,
-    options: DelegateOptions,
-    forked?: Activation,
-  ): Promise<DelegationHandle> {
-    const stopper = stopperFor(config, options)
+  async #begin(work: Work): Promise<DelegationHandle> {
+    const stopper = stopperFor(work)
     try {
-      const child = await this.#create(config, task, options, stopper.signal, forked)
-      return this.#start(child, task, options, stopper)
+      const child = await this.#create(work, stopper.signal)
+      return this.#start(child, work, stopper)
     } catch (error) {
       stopper.end()
       throw error
     }
   }
 
-  async #create(
-    config: SubagentConfig,
-    task: string,
-    options: DelegateOptions,
-    signal: AbortSignal | undefined,
-    forked?: Activation,
-  ): Promise<Child> {
+  async #create(work: Work, signal: AbortSignal | undefined): Promise<Child> {
+    const { config, task, forked } = work
     refuseNesting(config.name)
     requireTask(task, config.name)
     if (forked === undefined && (config.skills?.length ?? 0) > 0) await this.#refuseCycle(config)
@@ -284,7 +277,7 @@ export class SubagentManager {
       this.#usage.set(entry.agent, addUsage(used, entry.usage))
       parent.onUsage(entry)
     }
-    return await Child.create({ config, parent, options, signal, forked, onUsage })
+    return await Child.create({ ...work, parent, signal, onUsage })
   }
 
   async #refuseCycle(start: SubagentConfig | Activation): Promise<void> {
@@ -298,12 +291,7 @@ export class SubagentManager {
     })
   }
 
-  #start(
-    child: Child,
-    task: string,
-    options: DelegateOptions,
-    stopper = stopperFor(child.config, options),
-  ): DelegationHandle {
+  #start(child: Child, { task, options }: Work, stopper: Stopper): DelegationHandle {
     const onEnd = (): void => {
       this.#active.delete(child.id)
       this.#finished.set(child.id, child)
@@ -315,6 +303,14 @@ export class SubagentManager {
     this.#active.set(child.id, handle)
     return handle
   }
+}
+
+/** A task for a subagent; `forked` is a skill that is the task itself. */
+interface Work {
+  config: SubagentConfig
+  task: string
+  options: DelegateOptions
+  forked?: Activation | undefined
 }
 
 const nothing: AgentDiscovery = { agents: [], withheld: [], broken: [], diagnostics: [] }
@@ -340,8 +336,8 @@ export interface Subagent {
   start(): DelegationHandle
 }
 
-function stopperFor({ config }: SubagentConfig, { signal, timeoutMs }: DelegateOptions): Stopper {
-  return new Stopper(signal, timeoutMs ?? config?.timeoutMs)
+function stopperFor({ config, options: { signal, timeoutMs } }: Work): Stopper {
+  return new Stopper(signal, timeoutMs ?? config.config?.timeoutMs)
 }
 
 /** @throws {SubagentDelegationError} for a task without a word in it. */

@@ -51,11 +51,11 @@ async function decideCall(facts: CallFacts): Promise<Decided> {
     platform: 'linux',
     mode,
     denied: [{ tool: 'shell', pattern: 'rm:*' }],
-    rules: {
-      preApproved: () => (facts.preApproved ? [{ tool: 'shell' }] : []),
-      narrowed: () => (narrowedBy === undefined ? [] : [{ skill: narrowedBy, tools: [] }]),
+    rules: () => ({
+      preApproved: facts.preApproved ? [{ tool: 'shell' }] : [],
+      narrowed: narrowedBy === undefined ? [] : [{ skill: narrowedBy, tools: [] }],
       beforeTool: async () => hook,
-    },
+    }),
     approver: facts.approver
       ? async (request) => {
           asked.push(request)

@@ -30,11 +30,13 @@ function permit(options: Partial<PermitOptions> = {}): {
   }
 }
 
-const rules = (text: string): PermitOptions['rules'] => ({
-  preApproved: () => parseAllowedTools(text),
-  narrowed: () => [],
-  beforeTool: () => Promise.resolve({ decision: undefined, reason: '', input: undefined }),
-})
+const rules =
+  (text: string): PermitOptions['rules'] =>
+  () => ({
+    preApproved: parseAllowedTools(text),
+    narrowed: [],
+    beforeTool: () => Promise.resolve({ decision: undefined, reason: '', input: undefined }),
+  })
 
 describe('a call', () => {
   it('is approved by the list of an active skill, pattern and all', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { AgentEnvironment } from '../../../src/agent/agent-environment.ts'
 import { McpPart } from '../../../src/agent/mcp-tools/mcp-part.ts'
 import { loadConfiguration } from '../../../src/core/configuration.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
@@ -192,13 +193,14 @@ it('nothing is started after the conversation was closed', async () => {
   const { root, runtime, workflows, started } = place()
   workflows({ look: workflow(['publish']) })
   const { settings } = loadConfiguration(runtime)
-  const part = new McpPart({
+  const environment = new AgentEnvironment({
+    model: '',
     project: root,
     runtime,
-    settings: () => ({ ...settings, workspaceTrust: 'trusted' }),
-    note: () => undefined,
-    choice: 'project',
+    settings: { ...settings, workspaceTrust: 'trusted' },
+    mcp: 'project',
   })
+  const part = new McpPart(environment, () => undefined)
   await part.close?.()
   const { signal } = new AbortController()
   const context = { toolCallId: '1', signal, onEvent: () => undefined }
