@@ -1,7 +1,7 @@
 import type { LanguageModel, ModelMessage } from 'ai'
 import type { JsonObject } from '../tools/model.ts'
 import { Compactor, type ConversationLimits, messageTexts } from './conversation/compact.ts'
-import { AgentUsageError } from './errors.ts'
+import { usageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
 import type {
   AfterTool,
@@ -49,9 +49,7 @@ export interface SessionPart {
   /** Asked in order until one refuses; each sees the input that the one before it returned. */
   permit?: Permit | undefined
   /** Runs before a call that is allowed; throwing prevents the call. */
-  beforeTool?:
-    | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<void>)
-    | undefined
+  beforeTool?: ((...call: Parameters<Permit>) => Promise<void>) | undefined
   afterTool?: AfterTool | undefined
   /** Text that makes the model continue instead of ending its turn; the first part with one takes precedence. */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
@@ -99,17 +97,12 @@ export class AgentSession {
 
   async run(prompt: string, run: RunOptions = {}): Promise<LoopOutcome> {
     if (prompt.trim() === '') {
-      throw new AgentUsageError({
-        code: 'task-empty',
-        message: 'The task is empty: an agent needs to be told what to do.',
-      })
+      throw usageError('task-empty', 'The task is empty: an agent needs to be told what to do.')
     }
     if (this.#running) {
-      throw new AgentUsageError({
-        code: 'agent-busy',
-        message: `The agent ${this.#options.agent} is still working on the last prompt.`,
-        hint: 'Wait for it, send it a message with steer, or make another agent.',
-      })
+      const message = `The agent ${this.#options.agent} is still working on the last prompt.`
+      const hint = 'Wait for it, send it a message with steer, or make another agent.'
+      throw usageError('agent-busy', message, hint)
     }
     this.#running = true
     try {
@@ -143,7 +136,7 @@ export class AgentSession {
     const { agent, delegation, instructions, usage, maxTurns, callSettings } = this.#options
     const model = await this.#options.model()
     const context = { onEvent: run.onEvent ?? (() => undefined), signal: run.signal }
-    const texts = [instructions, ...(await this.#ask((part) => part.instructions?.(context)))]
+    const texts = [instructions, ...(await this.#texts((part) => part.instructions?.(context)))]
     let content = prompt
     for (const part of this.#parts) content = (await part.prompt?.(content, context)) ?? content
     const before: readonly ModelMessage[] = [...this.#messages, { role: 'user', content }]
@@ -160,10 +153,16 @@ export class AgentSession {
       offered: () => this.tools(),
       permit: (...call) => this.#permit(...call),
       afterTool: async (...call) => {
-        const texts = await this.#ask((part) => part.afterTool?.(...call))
-        return texts.length === 0 ? undefined : texts.join('\n\n')
+        const added = await this.#texts((part) => part.afterTool?.(...call))
+        return added.length === 0 ? undefined : added.join('\n\n')
       },
-      beforeStop: async (text) => (await this.#ask((part) => part.beforeStop?.(text), 1))[0],
+      beforeStop: async (text) => {
+        for (const part of this.#parts) {
+          const more = await part.beforeStop?.(text)
+          if (more !== undefined) return more
+        }
+        return undefined
+      },
       maxTurns: run.maxTurns ?? maxTurns ?? defaultMaxTurns,
       steering: () => this.#steered.splice(0),
       prepareMessages: (messages) => {
@@ -196,23 +195,17 @@ export class AgentSession {
     return { allowed: true, input: used }
   }
 
-  /** The texts that the parts have, asked one after the other until there are so many. */
-  async #ask(
+  /** The texts that the parts have, asked one after the other. */
+  async #texts(
     question: (part: SessionPart) => Promise<string | undefined> | undefined,
-    most = Infinity,
   ): Promise<string[]> {
     const texts: string[] = []
-    for (const part of this.#parts) {
-      if (texts.length >= most) break
-      texts.push(...[(await question(part)) ?? []].flat())
-    }
+    for (const part of this.#parts) texts.push(...[(await question(part)) ?? []].flat())
     return texts
   }
 }
 
 function needsApproval(tool: AgentTool, input: JsonObject): boolean {
-  return (
-    tool.alwaysAsk?.(input) !== undefined ||
-    (tool.needsApproval ?? !(tool.readOnly || tool.origin.kind === 'program'))
-  )
+  if (tool.alwaysAsk?.(input) !== undefined) return true
+  return tool.needsApproval ?? !(tool.readOnly || tool.origin.kind === 'program')
 }

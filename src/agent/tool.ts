@@ -83,11 +83,9 @@ export function jsonSchemaOf(owner: string, input: AnySchema): JsonObject {
   if (!isSchemaType(input)) return input
   const value = jsonValue(input['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }))
   if (isObject<JsonValue>(value)) return value
-  throw usageError(
-    'schema-unusable',
-    `The schema of ${owner} cannot be written as JSON Schema.`,
-    'Use a type of zod 4.2 or later, or give the JSON Schema itself.',
-  )
+  const message = `The schema of ${owner} cannot be written as JSON Schema.`
+  const hint = 'Use a type of zod 4.2 or later, or give the JSON Schema itself.'
+  throw usageError('schema-unusable', message, hint)
 }
 
 /** What a model can read of anything: as JSON would have it, and `null` for nothing. */
@@ -135,11 +133,8 @@ export function toWireNames(tools: readonly AgentTool[]): WireNames {
     const wire = wireName(tool.name)
     const other = byWireName.get(wire)
     if (other !== undefined) {
-      throw nameError(
-        tool.name === other.name
-          ? `Two tools are called ${tool.name}: one ${whence(other)}, one ${whence(tool)}.`
-          : `The tools ${other.name} and ${tool.name} would both be called ${wire} on the wire.`,
-      )
+      const both = [other, tool].map((one) => `${one.name} (${originText(one)})`).join(' and ')
+      throw nameError(`Two tools would be called ${wire}: ${both}.`)
     }
     byWireName.set(wire, tool)
   }
@@ -150,17 +145,10 @@ function nameError(message: string): ToolNameError {
   return new ToolNameError({ code: 'tool-name', message, hint: 'Rename one of the tools.' })
 }
 
-function whence({ origin }: AgentTool): string {
-  switch (origin.kind) {
-    case 'program':
-      return 'of the program'
-    case 'built-in':
-      return 'built in'
-    case 'skill':
-      return `of the skill ${origin.skill}`
-    case 'mcp':
-      return `of the MCP server ${origin.server}`
-    case 'agent':
-      return 'of the agent itself'
-  }
+function originText({ origin }: AgentTool): string {
+  if (origin.kind === 'skill') return `of the skill ${origin.skill}`
+  if (origin.kind === 'mcp') return `of the MCP server ${origin.server}`
+  return { program: 'of the program', 'built-in': 'built in', agent: 'of the agent itself' }[
+    origin.kind
+  ]
 }

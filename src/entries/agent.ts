@@ -14,7 +14,7 @@ export {
   SubagentTimeoutError,
   ToolNameError,
 } from '../agent/errors.ts'
-export type { McpChoice, McpServer } from '../agent/mcp-tools/servers.ts'
+export type { McpChoice, McpServer } from '../agent/mcp-tools/mcp-part.ts'
 export { type PromptTemplate, promptText } from '../agent/prompt-template.ts'
 export {
   type ModelProvider,

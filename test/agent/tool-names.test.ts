@@ -54,8 +54,11 @@ describe('toWireNames', () => {
   })
 
   it.each([
-    [['a.b', 'a__b'], 'The tools a.b and a__b would both be called a__b on the wire.'],
-    [['a', 'a'], 'Two tools are called a: one of the program, one of the program.'],
+    [
+      ['a.b', 'a__b'],
+      'Two tools would be called a__b: a.b (of the program) and a__b (of the program).',
+    ],
+    [['a', 'a'], 'Two tools would be called a: a (of the program) and a (of the program).'],
     [[''], 'A tool has an empty name.'],
   ])('refuses %j', (names, message) => {
     expect(() => toWireNames(names.map((name) => echoTool(name)))).toThrow(message)

@@ -1,10 +1,15 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import type { Runtime } from '../../core/runtime.ts'
 import { didYouMean } from '../../core/text.ts'
+import { childEnvironment } from '../../exec/environment.ts'
+import { capturedText, type ProcessResult, runProcess } from '../../exec/process.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
+import { objectSchema } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
-import type { Workspace } from './paths.ts'
 import { editTool, listTool, readTool, searchTool, writeTool } from './files.ts'
-import { shellTool } from './shell.ts'
+import { numberOf, textOf, type Workspace } from './paths.ts'
 
 export interface BuiltInToolOptions extends Workspace {
   runtime: Pick<Runtime, 'env' | 'platform'>
@@ -43,4 +48,87 @@ function builtInNamed(name: string, tools: readonly AgentTool[]): AgentTool {
   const message = `There is no built-in tool called ${name}. ${guess}`.trim()
   const all = tools.map((tool) => tool.name).join(', ')
   throw usageError('tool-unknown', message, `The built-in tools are ${all}.`)
+}
+
+const defaultTimeoutMs = 120_000
+const outputLimit = 131_072
+
+const timeout = `Milliseconds; default ${defaultTimeoutMs}.`
+const parameters = {
+  command: { type: 'string', minLength: 1 },
+  timeout: { type: 'integer', minimum: 1, maximum: 600_000, description: timeout },
+  description: { type: 'string', description: 'What it does, in a few words.' },
+}
+
+/** Runs a command line in the project: `bash` where there is one, else `sh`; `cmd` on Windows. */
+export function shellTool(
+  project: string,
+  runtime: Pick<Runtime, 'env' | 'platform'>,
+  environment: readonly string[],
+): AgentTool {
+  const failures = new WeakSet<JsonObject>()
+  return {
+    name: 'shell',
+    aliases: ['Bash'],
+    description:
+      'Runs a command in a shell, in the project directory, with a clean environment. Every call is ' +
+      'a new shell. Nothing can be typed into it.',
+    inputSchema: objectSchema(parameters, ['command']),
+    readOnly: false,
+    origin: { kind: 'built-in' },
+    patternText: (input) => textOf(input, 'command'),
+    patternKind: 'command',
+    effect: (input) => `runs in ${project}:\n${textOf(input, 'command')}`,
+    async execute(input, { signal }) {
+      const env = childEnvironment(runtime, environment, { NO_COLOR: '1', TERM: 'dumb' })
+      const timeoutMs = numberOf(input, 'timeout', defaultTimeoutMs)
+      const result = await runProcess({
+        ...shellOf(textOf(input, 'command'), env, runtime.platform),
+        cwd: project,
+        env,
+        timeoutMs,
+        outputLimit,
+        signal,
+      })
+      if (result.end.kind !== 'exit' || result.end.code !== 0) failures.add(input)
+      return reported(result, timeoutMs)
+    },
+    hasFailed: (input) => failures.has(input),
+  }
+}
+
+/** How a command line is started. No start-up file is read. */
+export function shellOf(
+  command: string,
+  env: Readonly<Record<string, string>>,
+  platform: NodeJS.Platform,
+): { file: string; args: readonly string[] } {
+  if (platform === 'win32') return { file: 'cmd.exe', args: ['/d', '/s', '/c', command] }
+  const hasBash = (env['PATH'] ?? '').split(delimiter).some((directory) => {
+    try {
+      accessSync(join(directory, 'bash'), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+  return hasBash
+    ? { file: 'bash', args: ['--noprofile', '--norc', '-c', command] }
+    : { file: 'sh', args: ['-c', command] }
+}
+
+function reported({ end, stdout, stderr }: ProcessResult, timeoutMs: number): string {
+  const errors = capturedText(stderr).trimEnd()
+  const texts = [capturedText(stdout).trimEnd(), errors && `[standard error]\n${errors}`]
+  const output = texts.filter((text) => text !== '').join('\n')
+  if (end.kind === 'exit' && end.code === 0) return output === '' ? '(no output)' : output
+  if (end.kind === 'exit') return `${output}\n[exit code ${end.code}]`.trimStart()
+  if (end.kind === 'signal') return `${output}\n[ended by signal ${end.signal}]`.trimStart()
+  const problem =
+    end.kind === 'timeout'
+      ? `The command did not end within ${timeoutMs} ms and was stopped.`
+      : end.kind === 'aborted'
+        ? 'The command was stopped.'
+        : `The command could not be run: ${end.message}.`
+  throw usageError('shell-failed', output === '' ? problem : `${problem}\n${output}`)
 }

@@ -1,10 +1,34 @@
-import { openSession } from '../../tools/workflow/session.ts'
+import { sha256 } from '../../core/json.ts'
+import { type Runtime, untilAborted } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import {
+  indexDefinitions,
+  loadToolIndex,
+  readsOnly,
+  type ToolIndex,
+} from '../../tools/cache/tool-index.ts'
+import { callTool } from '../../tools/call/call-tool.ts'
+import { outcomeValue } from '../../tools/call/content.ts'
+import type { CallContext, CallGate } from '../../tools/call/context.ts'
+import { callFailureText } from '../../tools/call/failure-text.ts'
+import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
+import type { ServerDefinition } from '../../tools/config/model.ts'
+import type { ToolDefinition } from '../../tools/model.ts'
+import {
+  definitionOf,
+  listAll,
+  type ListingServer,
+  openServers,
+  refuse,
+  type ServerListFailure,
+} from '../../tools/server/pool.ts'
+import { openProjectServers, type ProjectServers } from '../../tools/server/project-servers.ts'
+import { openSession, type SessionStore } from '../../tools/workflow/session.ts'
 import { findWorkspace } from '../../trust/decide.ts'
-import type { AgentEnvironment } from '../agent-environment.ts'
+import type { AgentEnvironment } from '../agent-options.ts'
 import { usageError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'
 import type { AgentTool } from '../types.ts'
-import { AgentServers, type ProjectContext } from './servers.ts'
 import { namesAtGate, WorkflowGate } from './workflow-gate.ts'
 
 type WorkflowHooks = Required<Pick<SessionPart, 'beforeTool' | 'afterTool'>>
@@ -139,5 +163,233 @@ export class McpPart implements SessionPart {
     const gate = new WorkflowGate(context, servers, tools)
     this.#opened = { servers, gate }
     return this.#opened
+  }
+}
+
+/** An MCP server that a program brings along. What it says of its tools is believed by default. */
+export interface McpServer {
+  name: string
+  /** A program to start … */
+  command?: string | undefined
+  args?: readonly string[] | undefined
+  env?: Readonly<Record<string, string>> | undefined
+  cwd?: string | undefined
+  /** … or the address of one that runs. */
+  url?: string | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  allow?: readonly string[] | undefined
+  deny?: readonly string[] | undefined
+  /** Milliseconds for one call; default 60,000. */
+  callTimeoutMs?: number | undefined
+  /** Whether its hints, such as that a tool only reads, are believed; default true. */
+  trusted?: boolean | undefined
+}
+
+/** `project`: every server that is configured; else names of such servers, and servers of one's own. */
+export type McpChoice = 'project' | readonly (string | McpServer)[]
+
+/** What the parts of a conversation know of the project whose servers and workflows they use. */
+export interface ProjectContext {
+  project: string
+  runtime: Runtime
+  settings: Pick<Settings, 'tools' | 'workspaceTrust'>
+  session: SessionStore
+  /** Notes for the user: repeated attempts, servers that do not answer. */
+  note: (line: string) => void
+}
+
+interface AgentServersOptions extends ProjectContext {
+  choice: McpChoice | undefined
+  gate: CallGate
+  /** What the user asked for last; keywords of workflows see nothing else. */
+  requestText: () => string | undefined
+  closing: AbortSignal
+}
+
+/**
+ * The MCP servers of a conversation: those of the program, and those of the project that it does not
+ * hide by a name. Each starts when its tools are first asked for, and has one process. Every call
+ * goes the way of all calls of tools: allow and deny lists, the check of its parameters, the gate of
+ * workflows, the session's log.
+ */
+export class AgentServers {
+  readonly #options: AgentServersOptions
+  readonly #own
+  readonly #schemas = createSchemaChecker()
+  readonly #listings = new Map<string, Promise<void>>()
+  readonly #found: ToolDefinition[] = []
+  readonly #trusted = new Set<string>()
+  readonly #tools = new Map<string, readonly AgentTool[]>()
+  readonly #failures = new Map<string, ServerListFailure>()
+  #index: ToolIndex = indexDefinitions([])
+  #project: ProjectServers | undefined
+
+  constructor(options: AgentServersOptions) {
+    const { choice = [] } = options
+    const given = choice === 'project' ? [] : choice
+    const names = given.map(nameOf)
+    const own = given.flatMap((one) => (typeof one === 'string' ? [] : [ownDefinition(one)]))
+    const twice = own.find(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))
+    if (twice !== undefined) {
+      throw usageError('mcp-server', `Two MCP servers are called ${twice.name}.`)
+    }
+    this.#options = options
+    this.#own = openServers(own, options)
+  }
+
+  get chosen(): readonly string[] {
+    const { choice = [] } = this.#options
+    return [...new Set((choice === 'project' ? this.#ofProject().definitions : choice).map(nameOf))]
+  }
+
+  /** What is configured now may change while an agent works. */
+  get definitions(): readonly ServerDefinition[] {
+    const own = this.#own.definitions
+    const hidden = new Set(own.map(nameOf))
+    return [...own, ...this.#ofProject().definitions.filter(({ name }) => !hidden.has(name))]
+  }
+
+  tools(names: readonly string[]): readonly AgentTool[] {
+    return names.flatMap((name) => this.#tools.get(name) ?? [])
+  }
+
+  /** Servers that could not be listed; what they have is not known. */
+  get failures(): readonly ServerListFailure[] {
+    return [...this.#failures.values()]
+  }
+
+  get index(): ToolIndex {
+    return this.#index
+  }
+
+  /** Refuses names that cannot be used: who names a server cannot do without it. */
+  require(names: readonly string[]): void {
+    for (const name of names) refuse(definitionOf(this.#poolOf(name).definitions, name), false)
+  }
+
+  /** Starts servers and lists their tools, once each. A server that cannot be listed is a note. */
+  async list(names: readonly string[], signal?: AbortSignal): Promise<void> {
+    this.#options.closing.throwIfAborted()
+    signal?.throwIfAborted()
+    const all = Promise.all(names.map((name) => this.#listOnce(name)))
+    await (signal === undefined ? all : untilAborted(all, signal))
+  }
+
+  calls(signal: AbortSignal): CallContext {
+    const { gate, session, settings, runtime, note } = this.#options
+    const { retryWaits, replaySafe, neverReplay } = settings.tools
+    const index = this.#index
+    return {
+      index,
+      servers: { get: (name, options) => this.#poolOf(name).get(name, options) },
+      rules: (name) =>
+        this.#poolOf(name).definitions.find((one) => one.name === name) ?? { trusted: false },
+      hold({ id }) {
+        const caution = index.caution(id)
+        if (caution?.kind !== 'changed') return undefined
+        return {
+          message: `${id} is held back: its description or schema changed on ${caution.since}.`,
+          hint: 'Review the change, then run: skillrail tools refresh --accept',
+        }
+      },
+      gate,
+      log: (record) => session.log(record),
+      retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
+      schemas: this.#schemas,
+      runtime,
+      signal,
+      note,
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#listings.values())
+    await Promise.all([this.#own.close(), this.#project?.close()])
+  }
+
+  #ofProject(): ProjectServers {
+    return (this.#project ??= openProjectServers(this.#options))
+  }
+
+  #poolOf(name: string): Pick<ProjectServers, 'get' | 'definitions'> {
+    const isOwn = this.#own.definitions.some((one) => one.name === name)
+    return isOwn ? this.#own : this.#ofProject()
+  }
+
+  #listOnce(name: string): Promise<void> {
+    const known = this.#listings.get(name)
+    if (known !== undefined) return known
+    const listing = this.#list(name)
+    this.#listings.set(name, listing)
+    listing.catch(() => this.#listings.delete(name))
+    return listing
+  }
+
+  async #list(name: string): Promise<void> {
+    const { project, runtime, note, closing } = this.#options
+    const pool = this.#poolOf(name)
+    const definition = definitionOf(pool.definitions, name)
+    const listWithProblems: ListingServer['listWithProblems'] = async (options) => {
+      const server = await pool.get(name, options)
+      return { tools: await server.list(options), problems: [] }
+    }
+    const { tools, failures } = await listAll([definition], () => ({ listWithProblems }), closing)
+    for (const failure of failures) {
+      this.#failures.set(name, failure)
+      const hint = definition.blocked?.hint
+      const next = hint === undefined ? '' : `. ${hint}`
+      note(`The MCP server ${name} cannot be used: ${failure.message}${next}`)
+    }
+    if (definition.trusted) this.#trusted.add(name)
+    this.#found.push(...tools)
+    const known = loadToolIndex({ project, runtime }).index
+    this.#index = indexDefinitions(this.#found, { trusted: this.#trusted, known })
+    const offered = tools.map((tool) => this.#agentTool(tool))
+    this.#tools.set(name, offered)
+  }
+
+  #agentTool(tool: ToolDefinition): AgentTool {
+    const { id, server, name, description, inputSchema, annotations } = tool
+    return {
+      name: `${server}.${name}`,
+      description,
+      inputSchema: { ...inputSchema, type: 'object' },
+      aliases: [id, `mcp__${id}`],
+      readOnly: readsOnly({ name, annotations }, this.#trusted.has(server)),
+      origin: { kind: 'mcp', server },
+      /** An answer that is an error is thrown, as every failure of a tool is. */
+      execute: async (params, { signal }) => {
+        const requestText = this.#options.requestText()
+        const report = await callTool({ tool: id, params, requestText }, this.calls(signal))
+        if (report.status === 'success') return outcomeValue(report.outcome)
+        throw new Error(callFailureText(report).replace(/^Error: /, ''))
+      },
+    }
+  }
+}
+
+function nameOf(server: string | { name: string }): string {
+  return typeof server === 'string' ? server : server.name
+}
+
+function ownDefinition(server: McpServer): ServerDefinition {
+  const { name, command = '', url, args = [], env = {}, cwd, headers = {}, allow, deny } = server
+  if ((server.command === undefined) === (url === undefined)) {
+    throw usageError('mcp-server', `The MCP server ${name} needs either a command or a url.`)
+  }
+  return {
+    name,
+    transport:
+      url === undefined
+        ? { kind: 'stdio', command, args, env, cwd }
+        : { kind: 'http', url, headers },
+    source: { client: 'claude-code', path: '', scope: 'user' },
+    startupTimeoutMs: 30_000,
+    callTimeoutMs: server.callTimeoutMs ?? 60_000,
+    allow,
+    deny,
+    disabled: false,
+    trusted: server.trusted ?? true,
+    digest: sha256(JSON.stringify(server)),
   }
 }

@@ -23,7 +23,7 @@ import { loadWorkflows } from '../../tools/workflow/read-workflows.ts'
 import { workflowTool } from '../../tools/workflow/tool-names.ts'
 import { wireName } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
-import type { AgentServers, ProjectContext } from './servers.ts'
+import type { AgentServers, ProjectContext } from './mcp-part.ts'
 
 /**
  * Checks the workflows of a project before every call of a conversation, of a server's tool or of its

@@ -9,7 +9,7 @@ import type { SkillManager } from '../../library/manager.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { hookProgram } from '../../trust/acting-parts.ts'
 import type { HookVerdict } from '../approval/permit.ts'
-import { shellOf } from '../built-in-tools/shell.ts'
+import { shellOf } from '../built-in-tools/built-in-tools.ts'
 import type { PermissionMode } from '../subagents/config.ts'
 import type { AfterTool, AgentTool, ToolContext } from '../types.ts'
 import {
@@ -130,17 +130,19 @@ export class SkillHooks {
     )
   }
 
+  /** Runs a hook in the project with its payload on standard input; undefined: it may not run. */
   async #run(
-    skill: HookedSkill,
+    { name, directory }: HookedSkill,
     hook: SkillHook,
     signal: AbortSignal | undefined,
     facts: JsonObject,
   ): Promise<HookAnswer | undefined> {
     const { project, mode = 'default', manager, notice } = this.#options
+    const { runtime, environment = [] } = this.#options
     const tell = (message: string): void =>
-      notice(`A ${hook.event} hook of the skill ${skill.name}: ${message}.`)
+      notice(`A ${hook.event} hook of the skill ${name}: ${message}.`)
     try {
-      await manager.requireTrusted(skill.name, 'run its hooks')
+      await manager.requireTrusted(name, 'run its hooks')
     } catch (error) {
       tell(messageOf(error))
       return undefined
@@ -153,48 +155,37 @@ export class SkillHooks {
       hook_event_name: hook.event,
       ...facts,
     }
-    const answer = await runHook(hook, payload, skill.directory, this.#options, signal)
+    const env = childEnvironment(runtime, environment, {
+      SKILLRAIL_SKILL_DIR: directory,
+      CLAUDE_SKILL_DIR: directory,
+      CLAUDE_PROJECT_DIR: project,
+    })
+    const command = inSkill(hook.command, directory)
+    if (!command.ok) {
+      tell(`it could not be run: ${command.message}`)
+      return { notices: [] }
+    }
+    const { end, stdout, stderr } = await runProcess({
+      ...shellOf(command.line, env, runtime.platform),
+      cwd: project,
+      env,
+      stdin: `${JSON.stringify(payload)}\n`,
+      timeoutMs: hook.timeoutMs,
+      outputLimit,
+      signal,
+    })
+    const printed = { stdout: capturedText(stdout), stderr: capturedText(stderr) }
+    const answer = readHookAnswer(hook.event, { end, ...printed })
     answer.notices.forEach(tell)
     return answer
   }
 }
 
 /**
- * Runs a hook in the project with its payload on standard input. A command that begins with the path
- * of a file of the skill runs that file. It is not run where that leads out of the skill, or to a
- * file that no digest of a skill covers.
+ * The command with the path of a file of the skill where it begins with one. That is refused where it
+ * leads out of the skill, or to a file that no digest of a skill covers. A path that does not exist in
+ * the skill may be one of the project, where hooks run.
  */
-async function runHook(
-  hook: SkillHook,
-  payload: JsonObject,
-  skillDirectory: string,
-  { project, runtime, environment = [] }: SkillHooksOptions,
-  signal: AbortSignal | undefined,
-): Promise<HookAnswer> {
-  const env = childEnvironment(runtime, environment, {
-    SKILLRAIL_SKILL_DIR: skillDirectory,
-    CLAUDE_SKILL_DIR: skillDirectory,
-    CLAUDE_PROJECT_DIR: project,
-  })
-  const command = inSkill(hook.command, skillDirectory)
-  if (!command.ok) {
-    const end = { kind: 'not-started', message: command.message } as const
-    return readHookAnswer(hook.event, { end, stdout: '', stderr: '' })
-  }
-  const { end, stdout, stderr } = await runProcess({
-    ...shellOf(command.line, env, runtime.platform),
-    cwd: project,
-    env,
-    stdin: `${JSON.stringify(payload)}\n`,
-    timeoutMs: hook.timeoutMs,
-    outputLimit,
-    signal,
-  })
-  const printed = { stdout: capturedText(stdout), stderr: capturedText(stderr) }
-  return readHookAnswer(hook.event, { end, ...printed })
-}
-
-/** A path that does not exist in the skill may be one of the project, where hooks run. */
 function inSkill(
   command: string,
   directory: string,

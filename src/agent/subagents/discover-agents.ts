@@ -3,13 +3,16 @@ import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { readRegularFile, realPathOf } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { didYouMean, safeLine } from '../../core/text.ts'
+import { formatAllowedTools, parseAllowedTools } from '../../skill/allowed-tools.ts'
+import { splitArguments } from '../../skill/arguments.ts'
+import { readFrontmatter } from '../../skill/parse.ts'
+import type { YamlNode } from '../../skill/read-yaml.ts'
 import { findWorkspace, readTrustPolicy } from '../../trust/decide.ts'
 import { agentDirectories, agentFilesIn, upTo } from '../../trust/project-files.ts'
 import { agentTrust } from '../../trust/skill-trust.ts'
 import { SubagentNotFoundError } from '../errors.ts'
-import { type AgentFileReading, readAgentFile } from './agent-file.ts'
 import { sameName } from './check-agents.ts'
-import type { SubagentConfig } from './config.ts'
+import { type PermissionMode, readConfig, type SubagentConfig } from './config.ts'
 
 export interface DiscoverAgentsOptions {
   runtime: Runtime
@@ -30,7 +33,7 @@ export interface AgentInfo extends Omit<AgentPlace, 'directory'> {
 }
 
 /** A file that defines a subagent and is not used because its project is not trusted. */
-export interface WithheldAgent {
+interface WithheldAgent {
   name: string
   description: string
   path: string
@@ -154,4 +157,144 @@ export function subagentNotFound(
     message: `There is no subagent named ${safeLine(name)}.`,
     hint: `${didYouMean(name, known)} There are ${known.join(', ') || 'none'}.`.trim(),
   })
+}
+
+interface AgentFileReading {
+  config: SubagentConfig | undefined
+  name?: string | undefined
+  /** The positions of the values of its fields, by the names of the documentation. */
+  places?: FieldPlaces | undefined
+  diagnostics: readonly Diagnostic[]
+}
+
+export type FieldPlaces = ReadonlyMap<string, { line: number; column: number }>
+
+interface ReadAgentFileOptions {
+  path: string
+  /**
+   * What an absent `tools` means. `none` everywhere except in `.claude/agents`, whose owner defines
+   * it as all that the parent has (code.claude.com/docs/en/sub-agents).
+   */
+  toolsWhenAbsent: 'none' | 'parent'
+}
+
+/** Reads a subagent from Markdown. Never throws for what is in the file. */
+export function readAgentFile(
+  content: string | Uint8Array,
+  { path, toolsWhenAbsent }: ReadAgentFileOptions,
+): AgentFileReading {
+  const reading = readFrontmatter(content, path)
+  if (!reading.ok) return { config: undefined, diagnostics: reading.diagnostics }
+  const { root, split } = reading
+  const diagnostics = [...reading.diagnostics]
+  const report = (
+    severity: 'error' | 'warning',
+    code: string,
+    { line, column }: YamlNode,
+    message: string,
+    hint?: string,
+  ): void => void diagnostics.push({ code, severity, message, path, line, column, hint })
+  const nodes = new Map<string, YamlNode>()
+  for (const { key, value } of root.entries) {
+    const field = fieldName(key.text)
+    if (nodes.has(field)) {
+      const message = `\`${key.text}\` is there twice, in two spellings; the first one counts.`
+      report('warning', 'field-twice', key, message, 'Remove one of them.')
+    } else if (fieldNames.includes(field)) nodes.set(field, value)
+    else if (!foreignFields.has(field)) {
+      const hint = didYouMean(field, fieldNames) || `There are ${fieldNames.join(', ')}.`
+      const message = `\`${key.text}\` is not a field of a subagent and has no effect.`
+      report('warning', 'field-unknown', key, message, hint)
+    }
+  }
+  const valueOf = (field: string): unknown => plainValue(nodes.get(field))
+  const mode = nodes.get('permission-mode')
+  const written = valueOf('permission-mode')
+  if (mode !== undefined && modesWithoutEffect.includes(written)) {
+    const message = `\`permission-mode: ${String(written)}\` has no effect here; the approver is still asked.`
+    report('warning', 'permission-mode', mode, message)
+  }
+  const model = valueOf('model')
+  const timeout = numberOf(valueOf('timeout'))
+  if (Number.isNaN(timeout)) {
+    const message = '`timeout` must be a whole number from 1.'
+    report('error', 'field-type', nodes.get('timeout') ?? root, message)
+  }
+  const { config, problems } = readConfig({
+    name: valueOf('name'),
+    description: valueOf('description'),
+    model: model === 'inherit' ? undefined : model,
+    tools: toolsOf(nodes.get('tools')) ?? (toolsWhenAbsent === 'parent' ? ['*'] : undefined),
+    disallowedTools: toolsOf(nodes.get('disallowed-tools')),
+    skills: skillsOf(valueOf('skills')),
+    maxTurns: numberOf(valueOf('max-turns')),
+    permissionMode: modeOf(written),
+    systemPrompt: split.body.trim() || undefined,
+    config: timeout === undefined ? undefined : { timeoutMs: timeout * 1000 },
+  })
+  for (const { field, problem, hint } of problems) {
+    const name = fieldName(field)
+    const code = name === 'name' || name === 'description' ? `agent-${name}` : 'field-type'
+    report('error', code, nodes.get(name) ?? root, `\`${name}\` ${problem}.`, hint)
+  }
+  const name = valueOf('name')
+  return {
+    config: hasErrors(diagnostics) ? undefined : config,
+    name: typeof name === 'string' ? name : undefined,
+    places: nodes,
+    diagnostics,
+  }
+}
+
+const fieldNames: readonly string[] =
+  'name description model tools disallowed-tools skills max-turns permission-mode timeout'.split(
+    ' ',
+  )
+
+/** Fields of Claude Code that have no effect here, so that they are not reported as misspellings. */
+const foreignFields: ReadonlySet<string> = new Set(
+  'background color effort hooks initial-prompt isolation mcp-servers memory'.split(' '),
+)
+
+/** Permission modes of other clients that allow more than `default`. */
+const modesWithoutEffect: readonly unknown[] = ['acceptEdits', 'auto', 'bypassPermissions']
+
+function modeOf(written: unknown): unknown {
+  if (modesWithoutEffect.includes(written)) return 'default'
+  return written === 'dontAsk' ? ('dont-ask' satisfies PermissionMode) : written
+}
+
+/** The spelling of the documentation: `maxTurns` and `max_turns` are `max-turns`. */
+function fieldName(written: string): string {
+  return written
+    .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`)
+    .replaceAll('_', '-')
+    .toLowerCase()
+}
+
+/** A text, a list, or undefined for nothing. A map is `false`, which no field may be. */
+function plainValue(node: YamlNode | undefined): unknown {
+  if (node === undefined) return undefined
+  if (node.kind === 'scalar') return node.value === null ? undefined : node.text.trim() || undefined
+  return node.kind === 'list' && node.items.map(plainValue)
+}
+
+/** NaN for what is no whole number from 1. */
+function numberOf(value: unknown): number | undefined {
+  if (value === undefined) return undefined
+  return typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : Number.NaN
+}
+
+/** Undefined where the field is absent; empty where it is there and names nothing. */
+function toolsOf(node: YamlNode | undefined): unknown {
+  if (node === undefined) return undefined
+  const isList = node.kind === 'list' && node.items.every(({ kind }) => kind === 'scalar')
+  if (!isList && node.kind !== 'scalar') return false
+  return parseAllowedTools(node).map((tool) => formatAllowedTools([tool]))
+}
+
+/** Words of a text; an item of a list may carry arguments after the name of the skill. */
+function skillsOf(value: unknown): unknown {
+  if (typeof value === 'string') return splitArguments(value.replaceAll(',', ' '))
+  return Array.isArray(value) ? value.filter((item) => item !== undefined) : value
 }

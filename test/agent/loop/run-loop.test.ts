@@ -400,7 +400,7 @@ describe('a run that ends before the model is done', () => {
     })
     expect(outcome).toMatchObject({
       status: 'failed',
-      error: 'The tools a.b and a__b would both be called a__b on the wire.',
+      error: 'Two tools would be called a__b: a.b (of the program) and a__b (of the program).',
     })
   })
 

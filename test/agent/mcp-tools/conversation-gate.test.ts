@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { AgentEnvironment } from '../../../src/agent/agent-environment.ts'
+import { AgentEnvironment } from '../../../src/agent/agent-options.ts'
 import { McpPart } from '../../../src/agent/mcp-tools/mcp-part.ts'
 import { loadConfiguration } from '../../../src/core/configuration.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hasErrors } from '../../../src/core/diagnostic.ts'
-import { readAgentFile } from '../../../src/agent/subagents/agent-file.ts'
+import { readAgentFile } from '../../../src/agent/subagents/discover-agents.ts'
 
 function read(
   frontmatter: string,
