@@ -116,7 +116,6 @@ export function checkSecrets({ text, report }: AuditedText): void {
 
 const modelKey = 'key of a model provider'
 
-/** Forms that other text has too. */
 const loose: ReadonlySet<string> = new Set([
   'authorization header',
   'password in an address',

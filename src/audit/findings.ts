@@ -4,18 +4,15 @@ import { safeLine, type TextPlaces } from '../core/text.ts'
 import { auditLimits } from './read-tree.ts'
 import { type AuditCode, type AuditKind, auditRule } from './rules.ts'
 
-/** What one skill contains. */
 export interface SkillAudit {
   /** The `name` of its frontmatter, where that can be read. */
   name: string | undefined
   directory: string
   files: number
   analysedBytes: number
-  /** By path, line and code. */
   findings: readonly AuditFinding[]
 }
 
-/** One finding, at a place in one file. */
 export interface AuditFinding extends Diagnostic {
   code: AuditCode
   kind: AuditKind
@@ -28,7 +25,6 @@ export interface AuditFinding extends Diagnostic {
 /** Another skill that an agent may confuse with the audited one. */
 export interface OtherSkill {
   name: string
-  /** Real path. */
   directory: string
 }
 

@@ -24,7 +24,6 @@ export type TreeEntry = { path: string } & (
   | { kind: 'unreadable'; reason: string }
 )
 
-/** What a directory contains, as far as the limits go. */
 export interface Tree {
   entries: readonly TreeEntry[]
   stopped: readonly { limit: 'too-many-files' | 'too-deep'; path: string }[]

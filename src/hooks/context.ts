@@ -3,7 +3,6 @@ import { type InjectedReference, renderInjection } from '../trigger/inject.ts'
 /** How much context a client takes from one hook, and how many of our hooks may share it. */
 export interface ContextLimit {
   unit: 'characters' | 'bytes'
-  /** Of one hook; Infinity where no limit is known. */
   amount: number
   parts: number
 }

@@ -47,11 +47,9 @@ function depthOf(json: JsonText, list: readonly string[]): number {
 
 /** What an entry needs besides itself, and a configuration does not have. */
 interface Made {
-  /** As {@link depthOf}. */
   found: number
   /** The blanks in the last of those objects or that list, where nothing else is in it. */
   blanks: string | null
-  /** The keys of the frame that are missing. */
   frame: string[]
 }
 
@@ -91,7 +89,6 @@ export function withoutEntries(
   return isOnlyFrame ? blanked.withInner([], blanks ?? '').text : blanked.text
 }
 
-/** Our commands in a configuration, in order. */
 export function ownCommands(text: string, { list }: EntryRegistration, path: string): string[] {
   const commands = itemsOf(readClientJson(text, list, path), list).flatMap(commandsOf)
   return commands.filter((command) => command.includes(launcherName))

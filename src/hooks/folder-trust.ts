@@ -22,7 +22,6 @@ export interface FolderTrust {
     | 'not-asked'
     /** There is nothing that could be read, or it could not be read. */
     | 'unknown'
-  /** What says so, as the end of a sentence. */
   reason: string
 }
 
@@ -166,7 +165,6 @@ function asksFor(home: string): { path: string; asks: unknown } {
 interface FolderRule {
   place: string
   level: unknown
-  /** The folder that the rule is about. */
   covers: string
 }
 

@@ -19,7 +19,6 @@ function recordSchema() {
     /** The file that holds what was there before; null where there was nothing. */
     backup: z.string().nullable(),
     digest: z.string(),
-    /** Directories that were made for it, deepest first. */
     directories: z.array(z.string()).default([]),
     /** What was made in the file besides the entry; undefined where the whole file is ours. */
     made: z

@@ -4,7 +4,6 @@ import type { Node } from 'jsonc-parser'
 import { SkillrailError } from '../core/errors.ts'
 import { deepestJson, tooDeepAt } from '../core/json.ts'
 
-/** Keys and indexes from the top. */
 type Place = readonly (string | number)[]
 
 /** A comma or a comment, and where it stands. */
@@ -85,7 +84,6 @@ export class JsonText {
     }, this.tree)
   }
 
-  /** What is between the brackets. */
   inner(place: Place): string {
     const node = this.at(place)
     return node === undefined ? '' : this.body.slice(node.offset + 1, endOf(node) - 1)
@@ -207,7 +205,6 @@ export class JsonText {
     return this.body.slice(this.body.lastIndexOf('\n', offset - 1) + 1, offset)
   }
 
-  /** The blanks that the line of a place begins with. */
   private margin(offset: number): string {
     return /^[ \t]*/.exec(this.lineStart(offset))?.[0] ?? ''
   }
@@ -221,7 +218,6 @@ function endOf(node: Node): number {
   return node.offset + node.length
 }
 
-/** Loaded only when a file is edited. */
 function loadParser(): typeof Jsonc {
   return createRequire(import.meta.url)('jsonc-parser')
 }

@@ -46,7 +46,6 @@ export function removeLauncher(runtime: Runtime): void {
   rmSync(launcherDirectory(runtime), { recursive: true, force: true })
 }
 
-/** The content of every file by its path in a directory that mirrors the package. */
 function packagedFiles(): ReadonlyMap<string, string> {
   const directory = packagedDirectory()
   const read = (folder: string, place: (name: string) => string): [string, string][] =>

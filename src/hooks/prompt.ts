@@ -7,7 +7,6 @@ export interface HookPayload {
   session: string | undefined
   /** The client's own name for this turn, else one made of the session and the moment. */
   turn: string | undefined
-  /** Whether Cursor sent it, which also runs the hooks of Claude Code. */
   fromCursor: boolean
 }
 

@@ -110,7 +110,6 @@ async function platformStatus(
     user,
     project,
     folder,
-    /** What Codex says of the hook itself; undefined for other clients, and where it was not asked. */
     trust,
     runs,
     /** What is left for the user to do before the hook runs. */

@@ -52,7 +52,6 @@ interface StampedFile {
 
 export type CachedTrigger = [match: string, inject: string, line: number]
 
-/** Where the cache of a working directory lies, and its key. */
 export type CachePlace = { path: string; key: string }
 
 /** Variables besides our own that decide where skills and configuration lie. */
@@ -111,7 +110,6 @@ export function doesExist(path: string): boolean {
   return statsOf(path) !== undefined
 }
 
-/** A file in a directory that may not be entered is missing. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })

@@ -20,7 +20,6 @@ interface WillRunFacts {
   cwd: string
   workspace: string
   launcher: 'current' | 'outdated' | 'missing'
-  /** What Codex said of this registration; undefined for other clients. */
   codex?: CodexHookTrust | undefined
 }
 

@@ -30,7 +30,6 @@ export interface Activation {
   /** Whether `content` is only a note, because the conversation still holds the skill. */
   repeated: boolean
   effects: ActivationEffects
-  /** What was found and not done. */
   diagnostics: readonly Diagnostic[]
 }
 
@@ -118,7 +117,6 @@ function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Dia
 }
 
 export interface ActivePermissions {
-  /** Tools that need no approval now. */
   preApproved: readonly AllowedTool[]
   /** Each entry is one untrusted skill's list; a tool must be in all of them to be used. */
   narrowedTo: readonly (readonly AllowedTool[])[]
@@ -126,7 +124,6 @@ export interface ActivePermissions {
 
 interface EmbeddedCommand {
   command: string
-  /** The line of the body, from 1. */
   line: number
 }
 

@@ -19,11 +19,9 @@ export const locationTable: readonly string[] = [
 export interface LocationOptions {
   /** In place of the table below the project; relative to the working directory. */
   projectDirectories?: readonly string[] | undefined
-  /** In place of the table below the user's home. */
   userDirectory?: string | undefined
   /** Further directories; relative to the working directory, `~/` allowed. */
   customPaths?: readonly string[] | undefined
-  /** Default `project`. */
   precedence?: 'project' | 'user' | undefined
 }
 

@@ -173,7 +173,6 @@ export class SkillManager {
     return this.#active.delete(name)
   }
 
-  /** Names of the active skills, in the order of their activation. */
   get activeSkills(): readonly string[] {
     return [...this.#active.keys()]
   }
@@ -222,7 +221,6 @@ export class SkillManager {
     }))
   }
 
-  /** The tools of all active skills. */
   getAllTools(): OfferedTool[] {
     return this.activeSkills.flatMap((name) => this.getTools(name))
   }

@@ -9,7 +9,6 @@ import { maxSkillBytes } from './model.ts'
 export interface Metadata {
   /** Undefined where the file could not be read. */
   identity?: FileIdentity | undefined
-  /** Undefined where the skill cannot be used. */
   head?: SkillHead | undefined
   bodyTokens: number
   /** With `path` as given to {@link readMetadata}. */
@@ -20,14 +19,12 @@ interface SkillHead {
   /** The name by which the skill is known; that in `fields` is the one that is written. */
   name: string
   description: string
-  /** Without the description. */
   fields: Partial<SkillFields>
 }
 
 const none: readonly never[] = Object.freeze([])
 const noMetadata: Record<string, string> = Object.create(null)
 
-/** A frontmatter in which nothing is set. */
 export const noFields: SkillFields = Object.freeze({
   name: undefined,
   description: undefined,
@@ -112,7 +109,6 @@ function warning(code: string, path: string, message: string): Diagnostic {
   return { code, severity: 'warning', message, path, hint }
 }
 
-/** What tells whether a file changed. */
 export interface FileIdentity {
   size: number
   mtimeMs: number

@@ -16,7 +16,6 @@ export interface SkillInfo {
   path: string
   /** Absolute, as it was found; empty for a skill that exists only in code. */
   directory: string
-  /** `directory` with its links resolved. */
   realDirectory: string
   scope: SkillScope
   /** The location's label, such as `.skillrail/skills`, or the path that was given. */
@@ -65,7 +64,6 @@ export interface SkillLocation {
 
 /** The answer of a search. Every list is in order of precedence, then code-point order of paths. */
 export interface Discovery {
-  /** One of each name: what can be used. */
   skills: readonly SkillInfo[]
   /** Same names, lower precedence. */
   shadowed: readonly SkillInfo[]

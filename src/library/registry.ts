@@ -83,7 +83,6 @@ export class SkillRegistry {
 export interface SkillDefinition extends Partial<Omit<SkillFields, 'name' | 'description'>> {
   name: string
   description: string
-  /** The instructions, in Markdown. */
   body: string
 }
 
@@ -133,7 +132,6 @@ function refuseInvalid(name: string, description: string): void {
 
 /** A tool that a program adds to a skill; it is offered while the skill is active. */
 export interface SkillTool {
-  /** Without the skill's name. */
   name: string
   description?: string | undefined
   /** JSON Schema of the input; absent means that there is none. */
@@ -146,6 +144,5 @@ export interface OfferedTool extends SkillTool {
   /** `skill.tool`, or the bare name where names are not prefixed. */
   name: string
   skill: string
-  /** The name without the prefix. */
   toolName: string
 }

@@ -3,7 +3,6 @@ import { readRegularFile } from '../core/read-files.ts'
 import { mayShadow } from '../trust/decide.ts'
 import { maxSkillBytes, type SkillInfo } from './model.ts'
 
-/** A skill that competes for its name. */
 export interface Candidate {
   info: SkillInfo
   /** Two candidates of equal place have equal rank. */

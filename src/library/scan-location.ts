@@ -84,7 +84,6 @@ function isAbsent(root: string): boolean {
   }
 }
 
-/** The directory directly below `root` on the way to `path`. */
 function childOf(root: string, path: string): string {
   const end = path.indexOf(sep, root.length + 1)
   return end === -1 ? path : path.slice(0, end)
@@ -153,7 +152,6 @@ class MetadataCache {
     return metadata
   }
 
-  /** Writes what was learned, if anything. */
   save(): void {
     const rows = this.#rows
     const isSame = !this.#isNew && rows.length === this.#known.size

@@ -107,10 +107,8 @@ function isSkillFile(name: string): boolean {
 export const maxResourceBytes: number = 1024 * 1024
 
 export interface Resource {
-  /** Relative to the skill's directory, as it was asked for. */
   path: string
   text: string
-  /** Bytes. */
   size: number
 }
 

@@ -14,7 +14,6 @@ type WalkLimits = typeof walkLimits
 export interface WalkOptions {
   /** Default: none, for a directory that a user named. */
   limits?: WalkLimits | undefined
-  /** Receives what went wrong; the walk continues. */
   report?: ((diagnostic: Diagnostic) => void) | undefined
   /** Reads one directory, whose path below the root is `key`; replaced by a cache. */
   list?: ((directory: string, key: string) => Listing) | undefined
@@ -22,9 +21,7 @@ export interface WalkOptions {
 
 interface WalkedDirectory {
   path: string
-  /** `path` with its links resolved. */
   real: string
-  /** 0 for the root. */
   depth: number
   skillFile: string | undefined
 }

@@ -15,7 +15,6 @@ export interface SkillWatcher {
 interface WatchSkillsOptions {
   search: () => { skills: readonly SkillInfo[]; directories: readonly string[] }
   listener: WatchListener
-  /** Quiet time after the last event; default 100. */
   debounceMs?: number | undefined
   /** Time between searches that no event asked for; default 5,000. They find what events do not show. */
   pollMs?: number | undefined

@@ -99,7 +99,6 @@ function isHandedOver(body: string, path: string): boolean {
   return false
 }
 
-/** Advice about the one text by which a model chooses the skill. */
 function adviseOnDescription(reader: FieldReader, text: string, at: Position | undefined): void {
   const person = wrongPerson(text)
   if (person !== undefined) {

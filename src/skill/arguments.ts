@@ -115,7 +115,6 @@ const allArguments = /(?<!\\)(?:\\\\)*\$ARGUMENTS(?![A-Za-z0-9_])/
 
 const longestArgumentName = 64
 
-/** The names that `arguments` may declare. */
 export const argumentNamePattern: RegExp = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 
 /** `$ARGUMENTS` is the whole text and cannot be declared. */

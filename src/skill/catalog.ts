@@ -21,7 +21,6 @@ interface Catalog {
   shortened: readonly string[]
 }
 
-/** What a catalogue shows: descriptions are cut already. */
 type CatalogContent = { skills: readonly CatalogEntry[] } & Pick<Catalog, 'omitted'>
 
 /** A description is never cut below this; a skill that still does not fit is left out. */
@@ -127,11 +126,9 @@ function shorten(description: string, length: number): string {
 
 export interface SkillContent {
   name: string
-  /** Absolute. */
   directory: string
   /** The instructions, with arguments in place. */
   body: string
-  /** Files of the skill, relative to its directory. */
   resources: readonly string[]
   /** Whether `resources` was cut where it was read; default false. */
   incomplete?: boolean | undefined
@@ -172,7 +169,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#x27;',
 }
 
-/** Text for an XML element or attribute, on one line. */
 function escapeXml(text: string): string {
   return oneLine(text).replace(/[&<>"']/g, (character) => entities[character] ?? '')
 }

@@ -76,7 +76,6 @@ function checked(
   return reader.report('path-outside', at, message, hint)
 }
 
-/** What holds where a chain says nothing. */
 export const defaultChainPolicy: Readonly<ChainPolicy> = {
   async: false,
   continueOnError: true,
@@ -197,7 +196,6 @@ function readPolicy(reader: FieldReader, nodes: ReadonlyMap<string, YamlNode>): 
   }
 }
 
-/** The policy fields that hold a value of this type. */
 type FieldOf<T> = {
   [Field in keyof ChainPolicy]: ChainPolicy[Field] extends T ? Field : never
 }[keyof ChainPolicy]

@@ -27,13 +27,10 @@ export interface FieldDefinition {
   /** `either`: at the top level or below `metadata`; the top level takes precedence. */
   placement: 'top' | 'either' | 'metadata'
   kind: FieldKind
-  /** The allowed words of a `choice`. */
   choices?: readonly string[] | undefined
-  /** The least allowed value of an `integer`. */
   minimum?: number | undefined
   /** For the reader of the documentation: form, limits, default. */
   constraint: string
-  /** Where the field is defined. */
   source: string
 }
 
@@ -173,12 +170,10 @@ export const fieldTable: readonly FieldDefinition[] = [
   foreign('color', ['Cursor'], 'The colour of a custom mode.', cursor),
 ]
 
-/** The fields that may stand at the top level, by name. */
 export const topFields: ReadonlyMap<string, FieldDefinition> = new Map(
   fieldTable.filter((field) => field.placement !== 'metadata').map((field) => [field.name, field]),
 )
 
-/** The fields that Skillrail reads below `metadata`, by name. */
 export const metadataFields: ReadonlyMap<string, FieldDefinition> = new Map(
   fieldTable.filter((field) => field.placement !== 'top').map((field) => [field.name, field]),
 )

@@ -38,7 +38,6 @@ export class FieldReader {
     return this.report('field-type', node, message)
   }
 
-  /** A whole number, also written as a string. */
   integer(field: string, node: YamlNode | undefined, minimum: number): number | undefined {
     if (node === undefined || isNull(node)) return undefined
     const text = node.kind === 'scalar' ? node.text.trim() : ''
@@ -57,7 +56,6 @@ export class FieldReader {
     return this.report('field-value', node, isSafe ? tooSmall : tooLarge)
   }
 
-  /** One of the words that are allowed. */
   choice<Word extends string>(
     field: string,
     node: YamlNode | undefined,
@@ -102,7 +100,6 @@ export class FieldReader {
   }
 }
 
-/** One word of a list, with the place it stands at. */
 type Word = { text: string; node: YamlNode }
 
 /** The hint for a word that is not one of those known. */

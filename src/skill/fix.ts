@@ -45,7 +45,6 @@ interface LineFix {
 
 function read({ lines, close }: FrontmatterLines): {
   map: YamlMap | undefined
-  /** The index of the first line with an error. */
   badIndex: number
 } {
   const source = lines.slice(1, close).join('\n')
@@ -117,7 +116,6 @@ function linesOfLongTexts(map: YamlMap, close: number): ReadonlySet<number> {
   return found
 }
 
-/** In the order of the text. */
 function scalarsOf(node: YamlNode): YamlScalar[] {
   if (node.kind === 'scalar') return [node]
   if (node.kind === 'list') return node.items.flatMap(scalarsOf)

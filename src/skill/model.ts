@@ -40,7 +40,6 @@ export interface ChainDeclaration {
   line: number
 }
 
-/** A value as JSON has it. */
 export type JsonValue =
   | string
   | number
@@ -63,7 +62,6 @@ export interface SkillFields {
   allowedTools: readonly AllowedTool[] | undefined
   triggers: readonly TriggerDeclaration[]
   chain: ChainDeclaration | undefined
-  /** The script that executes the skill, relative to its directory. */
   run: string | undefined
   /** Its scripts run in a sandbox even where it is trusted. */
   sandbox?: true | undefined
@@ -81,11 +79,9 @@ export interface SkillFields {
 
 /** A `SKILL.md` that was read: the typed fields, the tree they came from, and the body. */
 export interface SkillDocument {
-  /** Path of the `SKILL.md`, as given by the caller. */
   path: string
   fields: SkillFields
   frontmatter: YamlMap
-  /** The text after the closing `---`, trimmed. */
   body: string
   /** The line of the file on which the untrimmed body begins. */
   bodyLine: number

@@ -110,9 +110,7 @@ export type FrontmatterSplit =
       byteOrderMark: boolean
       /** The lines between the delimiters, each ended by `\n` (CRLF is turned into it). */
       source: string
-      /** Offset of the first line between the delimiters. */
       start: number
-      /** Offset of the closing `---`. */
       end: number
       /** The line on which `source` begins: always 2. */
       firstLine: number

@@ -16,7 +16,6 @@ import { portableRewrite } from './rewrite-pattern.ts'
 
 export interface CheckedSkill extends TriggerSkill {
   text: string
-  /** The text after the closing `---`, unchanged. */
   body: string
 }
 

@@ -17,7 +17,6 @@ const routingMarkers: BlockMarkers = {
   end: '<!-- /skillrail:triggers -->',
 }
 
-/** Where the script stands, relative to the skill. */
 export const scriptPath = 'scripts/inject-context'
 
 /** Writes the instruction to run the script, and the table for a model without a shell, into the body. */

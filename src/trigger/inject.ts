@@ -6,7 +6,6 @@ import type { TriggerMatch, TriggerSkill } from './match.ts'
 export interface InjectedReference {
   skill: string
   path: string
-  /** Absolute, links resolved. */
   file: string
   tokens: number
   text: string

@@ -4,7 +4,6 @@ import { compilePattern, hasRequired, type Pattern, type PatternProblem } from '
 
 export interface TriggerSkill {
   name: string
-  /** Absolute; where the references lie. */
   directory: string
   path: string
   triggers: readonly TriggerDeclaration[]
@@ -14,7 +13,6 @@ export interface TriggerMatch<Skill extends TriggerSkill = TriggerSkill> {
   skill: Skill
   trigger: TriggerDeclaration
   text: string
-  /** The line of the prompt, from 1. */
   promptLine: number
 }
 
@@ -72,7 +70,6 @@ export function firstMatch(
   return undefined
 }
 
-/** The section that the rules about triggers come from. */
 export const triggerSource = 'triggers: Deterministic Progressive Disclosure, "How Triggers Work"'
 
 /** `lineText`: the line of the file, if known; with it the diagnostic has a column. */

@@ -3,7 +3,6 @@ import { type Construct, portabilityNote, type PortabilityNote } from './portabi
 /** Clauses that all hold for every line that matches; one text of each clause is in the line. */
 export type RequiredText = readonly (readonly string[])[]
 
-/** What is known of a part of a pattern. */
 interface Part {
   /** About as many instructions as RE2 compiles it to. */
   size: number
@@ -19,7 +18,6 @@ interface Part {
  */
 interface ParsedPattern {
   facts: Pick<Part, 'size' | 'required'> | undefined
-  /** Up to that construct. */
   notes: readonly PortabilityNote[]
 }
 
@@ -138,7 +136,6 @@ class PatternParser {
     if (sign === '(') return this.readGroup(depth)
     if (sign === '[') return this.readClass()
     if (sign === '\\') return this.readEscape()
-    // A repetition of nothing.
     if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y) !== undefined) throw new ForRe2()
     const text = String.fromCodePoint(this.source.codePointAt(start) ?? 0)
     this.at += text.length

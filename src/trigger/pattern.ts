@@ -19,12 +19,10 @@ export interface Pattern {
 
 type PatternMatch = { start: number; end: number }
 
-/** Why a pattern is not accepted, and where. */
 export interface PatternProblem {
   code: 'pattern-invalid' | 'pattern-unsupported' | 'pattern-too-long' | 'pattern-too-large'
   /** A sentence without the pattern itself. */
   message: string
-  /** UTF-16 offset into the pattern. */
   offset: number
   hint?: string | undefined
 }
@@ -129,7 +127,6 @@ function refusal(source: string, description: string, part: string | null): Patt
   return { code: 'pattern-invalid', message: message + shown, offset, hint }
 }
 
-/** In our words what RE2 describes, and what to do. */
 const refusals: Readonly<Record<string, [message: string, hint: string] | undefined>> = {
   'missing closing )': ['a `(` is not closed', 'Write `\\(` for a parenthesis in the prompt.'],
   'unexpected )': ['a `)` closes no group', 'Write `\\)` for a parenthesis in the prompt.'],

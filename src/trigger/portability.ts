@@ -1,4 +1,3 @@
-/** An engine that may read a trigger: a hook in awk, an exported script, another client. */
 type PatternEngine = 'grep' | 'awk' | 'JavaScript'
 
 /** A construct outside the portable subset, where it stands, and how it can be said portably. */

@@ -2,7 +2,6 @@ import { estimateTokens, safeLine, withoutLastWord } from '../core/text.ts'
 import type { SkillFields } from '../skill/model.ts'
 import { readTarget } from './inject.ts'
 
-/** Files that agents read at the start of a session. */
 export const tierZeroFiles = [
   'CLAUDE.md',
   'AGENTS.md',

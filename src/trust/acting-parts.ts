@@ -126,7 +126,6 @@ export function hookProgram(command: string): { path: string; rest: string } | u
   return { path, rest: line.slice(below?.[0].length ?? path.length) }
 }
 
-/** All commands in the field `hooks`, in whatever shape it is. */
 function hookCommands(hooks: JsonValue | undefined): string[] {
   if (typeof hooks !== 'object' || hooks === null) return []
   const { command } = isObject<JsonValue>(hooks) ? hooks : {}

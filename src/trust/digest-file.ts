@@ -6,7 +6,6 @@ import { digestOf, openSha256 } from '../core/json.ts'
 /** A larger file cannot be vouched for: hashing waits for nobody, and a sparse file costs nothing. */
 export const maxFileBytes: number = 64 * 1024 * 1024
 
-/** Texts up to this size are kept for previews and diffs. */
 const keptTextBytes = 64 * 1024
 const chunkBytes = 256 * 1024
 

@@ -61,7 +61,6 @@ export function readUserInstalledLock(runtime: Pick<Runtime, 'env' | 'home'>): I
   })
 }
 
-/** Where the `skills` command puts what a user installed for all projects. */
 export function userSkillDirectory(name: string, { home }: Pick<Runtime, 'home'>): string {
   return join(home, '.agents', 'skills', directoryName(name))
 }

@@ -19,7 +19,6 @@ export class LockStore {
   /** A file that says that the project had a lock. */
   private readonly mark: string
 
-  /** @param workspace real path. */
   constructor(runtime: Runtime, workspace: string) {
     const name = sha256(workspace).slice('sha256:'.length, 'sha256:'.length + 32)
     this.workspace = workspace

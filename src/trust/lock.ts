@@ -20,7 +20,6 @@ interface LockedSkill {
   path: string
   /** Only for the reader: what is compared is the tree. */
   name: string
-  /** Of the whole tree, `sha256:…`. */
   digest: string
   /** Digest of each file by its path in the skill: `sha256:…`, of a link `link-sha256:…`. */
   files: ReadonlyMap<string, string>
@@ -52,7 +51,6 @@ export interface LockChange {
 
 export interface LockFileChange {
   change: 'added' | 'removed' | 'changed'
-  /** Relative to the skill. */
   path: string
   locked?: string | undefined
   /** Whether it may be executed now, where that is not as locked; `true` of an added one that may. */
@@ -60,7 +58,6 @@ export interface LockFileChange {
   file?: SkillFile | undefined
 }
 
-/** Enough for 200,000 files. */
 export const maxLockBytes: number = 32 * 1024 * 1024
 
 /**

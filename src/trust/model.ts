@@ -79,7 +79,6 @@ export type ActingKind = (typeof actingKinds)[number]
 export interface AcceptedPart {
   /** Directory of the skill it belongs to, relative to the workspace; '' for the workspace itself. */
   owner: string
-  /** Relative to the workspace, with `/` on every platform. */
   path: string
   kind: ActingKind
   /** `sha256:…`, `link-sha256:…` of a link, or `unreadable`, which never equals anything. */
@@ -101,7 +100,6 @@ export interface ActingPart extends AcceptedPart {
 
 /** A workspace that the user trusted, with digests of everything in it that could act then. */
 export interface Acceptance {
-  /** Real path. */
   workspace: string
   acceptedAt: string
   /** Whether the text of the skills was recorded too. */
@@ -134,7 +132,6 @@ export interface TrustPolicy {
   acceptance: Acceptance | undefined
 }
 
-/** Total order of parts: owner, path, kind. */
 export function orderParts(a: AcceptedPart, b: AcceptedPart): number {
   return compareText(a.owner, b.owner) || compareText(a.path, b.path) || compareText(a.kind, b.kind)
 }

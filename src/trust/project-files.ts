@@ -118,7 +118,6 @@ export function agentFileParts(
   return options.text ? [acting, { ...base, kind: 'text', digest, size, text }] : [acting]
 }
 
-/** Where files that define subagents lie below a project directory or the user's home. */
 export const agentDirectories: readonly string[] = [
   '.skillrail/agents',
   '.agents/agents',

@@ -134,7 +134,6 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** First what is wrong, then facts, one line for each kind of fact. */
 function skillLines(skill: AuditedSkill, directory: string, screen: Screen): string[] {
   const problems = skill.findings.filter(({ severity }) => severity !== 'info')
   const facts = skill.findings.filter(({ severity }) => severity === 'info')

@@ -16,24 +16,20 @@ import {
 import { writeBlock } from '../../trigger/export-triggers.ts'
 
 interface IndexResult {
-  /** One line a skill. */
   skills: readonly ReturnType<typeof tierZeroLine>[]
   tokens: number
   /** Empty where only the block was asked for. */
   files: readonly ReportedFile[]
-  /** The block. */
   text: string
   /** Whether a file that is out of date is a failure. */
   check: boolean
 }
 
 interface ReportedFile {
-  /** As it was given. */
   path: string
   /** `stale`: it would change; `written`: it was; `broken`: it cannot be read or its markers are damaged. */
   state: 'current' | 'stale' | 'written' | 'broken'
   problem?: string | undefined
-  /** With `--dry-run`, where it would change. */
   diff?: string | undefined
 }
 

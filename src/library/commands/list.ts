@@ -8,7 +8,6 @@ import type { BrokenSkill, SkillInfo } from '../model.ts'
 
 interface ListResult {
   skills: readonly ListedSkill[]
-  /** About places and broken skills. */
   diagnostics: readonly Diagnostic[]
   broken: readonly BrokenSkill[]
   /** How many skills another one of the same name hides; they are in `skills` with `--all`. */
@@ -22,7 +21,6 @@ interface ListedSkill extends ReturnType<typeof listed> {
   shadowedBy?: string | undefined
   /** Whether another skill has its name, so that neither is used, or one that is used instead. */
   standing?: 'conflict' | 'shadowed' | undefined
-  /** Where a shadowed skill lies. */
   source?: string | undefined
 }
 

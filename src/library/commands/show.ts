@@ -46,7 +46,6 @@ export const command = defineCommand<ShowResult>()({
   },
 })
 
-/** Reads a skill and compares it with what was accepted. */
 export function showSkill(known: SkillInfo, options: DiscoverOptions) {
   const { info, digest, resources } = loadSkill(known)
   const { level: trust, reason: trustReason } = currentTrust(info, options)
@@ -149,7 +148,6 @@ function chainFacts(chain: ChainDeclaration | undefined): SkillFact[] {
 
 type TreeFile = { names: readonly string[]; note: string }
 
-/** Files as a tree, one line each, with sizes. */
 function fileTree(files: readonly SkillFile[], truncated: boolean): string[] {
   const rows = files.map(({ path, size, executable }) => {
     const run = executable && process.platform !== 'win32' ? ', executable' : ''

@@ -17,7 +17,6 @@ export interface SkillVerdict {
   valid: boolean
   diagnostics: readonly Diagnostic[]
   changes?: readonly FixChange[] | undefined
-  /** With `--dry-run`. */
   diff?: string | undefined
 }
 
@@ -26,7 +25,6 @@ const maxBytes = 16 * 1024 * 1024
 
 /** A file to validate, or what was found in the place of one. */
 interface ValidationTarget {
-  /** Absolute. */
   file: string
   /** As it is shown: relative to the working directory where it lies below it. */
   path: string
@@ -89,7 +87,6 @@ function shownPath(cwd: string, file: string): string {
 }
 
 export interface VerdictOptions {
-  /** The rules to apply. */
   validate: (
     content: string | Uint8Array,
     options: { path: string; directory: string; directoryName: string },

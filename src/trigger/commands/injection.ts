@@ -58,7 +58,6 @@ export function matchResult(
 interface SkillSet {
   skills: readonly TriggerSkill[]
   diagnostics: readonly Diagnostic[]
-  /** Whether the text of the skill with this path is injected. */
   mayInject: (path: string) => boolean
 }
 

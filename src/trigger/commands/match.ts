@@ -52,7 +52,6 @@ export const command = defineCommand<Result>()({
   },
 })
 
-/** One paragraph a skill: what fired, on what, what it costs; near misses with their reason. */
 function explanationText(explanation: readonly SkillExplanation[], screen: Screen): string {
   const lines = explanation.flatMap(({ skill, verdicts }) => {
     const heading = screen.style('bold', safeLine(skill))

@@ -40,7 +40,6 @@ export function aboutTriggers(path: string, diagnostics: readonly Diagnostic[]):
   )
 }
 
-/** Codes that other fields have too. */
 const sharedCodes: ReadonlySet<string> = new Set(['path-outside', 'field-type'])
 
 export function readText(path: string, maxBytes: number = maxSkillBytes): string {
@@ -63,7 +62,6 @@ export const promptOptions = {
   },
 } as const
 
-/** The words of the command line as one prompt, or standard input where there are none. */
 export async function promptFor(context: Context, words: readonly string[]): Promise<string> {
   return words.length > 0 ? words.join(' ') : await context.stdin()
 }

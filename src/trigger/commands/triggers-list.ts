@@ -62,7 +62,6 @@ function listed({ name, path, directory, triggers, info }: InstalledSkill, withT
         ...trigger,
         valid: reading.ok,
         portable: reading.ok && reading.pattern.notes.length === 0,
-        /** Null where the file cannot be read. */
         tokens: target.ok ? estimateTokens(target.text) : null,
       }
     }),

@@ -82,7 +82,6 @@ function fileReport(
   return { change, path, executable, ...content, note: notes.join('; ') || undefined }
 }
 
-/** The report as lines of text; every word of the project is made safe to print. */
 export function lockReportLines({ path, state, withoutBits, changes }: LockReport): string[] {
   if (state === 'none' || state === 'unreadable') return []
   const differ = `${amount(changes.length, 'skill')} ${changes.length === 1 ? 'differs' : 'differ'}`

@@ -20,7 +20,6 @@ import { agree, reviewWorkspace } from './review.ts'
 
 export interface LockResult {
   workspace: string
-  /** Whether the lock file was written. */
   written: boolean
   /** `problem`: why the skill cannot be locked. */
   skills: readonly ReturnType<typeof describedSkill>[]

@@ -145,7 +145,6 @@ function partWords({ path, interpreter, link, size, problem }: PartReport, below
   return safeLine(`${shown} (${problem ?? details})`)
 }
 
-/** What changed in one file, with its diff below it. */
 export function textChangeLines(
   { change, path, diff, note }: TextChange & { change: string; path: string },
   indent: string,
@@ -159,7 +158,6 @@ export function textChangeLines(
   ]
 }
 
-/** The texts that were kept of what was accepted or locked, by their digests. */
 export type TextSource = Pick<KeptTexts, 'read' | 'wasSecret'>
 
 /** A change of one file: a unified diff, or why there is none. */
@@ -168,7 +166,6 @@ export interface TextChange {
   note?: string | undefined
 }
 
-/** What changed in a file that still exists. */
 export function textChange(
   path: string,
   { text, link, problem }: Pick<ActingPart, 'text' | 'link' | 'problem'>,

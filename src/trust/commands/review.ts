@@ -17,7 +17,6 @@ import { trustReport } from './report.ts'
 
 export type Review = ReturnType<typeof reviewWorkspace>
 
-/** @param path of the workspace, or of a folder or skill in it. */
 export function reviewWorkspace(
   context: Pick<Context, 'runtime' | 'settings'>,
   store: TrustStore,

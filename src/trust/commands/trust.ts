@@ -28,7 +28,6 @@ type Result = TrustResult | ListResult | RevokeResult | LockResult | UnlockResul
 interface TrustResult extends TrustReport {
   was: TrustReport['state']
   accepted: boolean
-  /** Undefined where there is no lock. */
   lock: LockReport | undefined
   settled: boolean
   dryRun: boolean
