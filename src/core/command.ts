@@ -155,6 +155,29 @@ export type OptionSpec =
   /** `--write [file...]`: `true` without a value. */
   | { kind: 'optionalList'; flags: string; help: string }
 
+function ofKind<const K extends OptionSpec['kind']>(kind: K) {
+  type Spec = { kind: K; flags: string; help: string }
+  function specOf(flags: string, help: string): Spec
+  function specOf<const M extends object>(flags: string, help: string, more: M): Spec & M
+  function specOf(flags: string, help: string, more: object = {}): Spec {
+    return { kind, flags, help, ...more }
+  }
+  return specOf
+}
+
+/** Makes a specification: `option.flag('--yes', 'do not ask')`; `more`: what its kind has besides. */
+export const option = {
+  flag: ofKind('flag'),
+  switch: ofKind('switch'),
+  text: ofKind('text'),
+  list: ofKind('list'),
+  choice: ofKind('choice'),
+  integer: ofKind('integer'),
+  seconds: ofKind('seconds'),
+  optional: ofKind('optional'),
+  optionalList: ofKind('optionalList'),
+}
+
 export type OptionValue = boolean | number | string | readonly string[] | undefined
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path'
-import { type Context, defineCommand, type Screen } from '../../core/command.ts'
+import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
@@ -31,19 +31,14 @@ interface AuditedSkill extends Pick<SkillAudit, 'files' | 'analysedBytes' | 'fin
 export const command = defineCommand<AuditResult>()({
   arguments: { '[skill...]': 'names, skills, or folders with skills (default: all installed)' },
   options: {
-    format: {
-      kind: 'choice',
-      flags: '--format <name>',
-      help: 'text, json, or sarif for code scanning',
+    format: option.choice('--format <name>', 'text, json, or sarif for code scanning', {
       choices: ['text', 'json', 'sarif'],
-    },
-    failOn: {
-      kind: 'choice',
-      flags: '--fail-on <severity>',
-      help: 'lowest severity that exits with code 1: error, warning',
-      choices: ['error', 'warning'],
-      default: 'error',
-    },
+    }),
+    failOn: option.choice(
+      '--fail-on <severity>',
+      'lowest severity that exits with code 1: error, warning',
+      { choices: ['error', 'warning'], default: 'error' },
+    ),
   },
   details: 'Nothing is executed, no link is followed, and facts are not a verdict.',
   examples: [

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import { UsageError } from '../../core/errors.ts'
 import { wholeNumber } from '../../core/option-values.ts'
 import { cell } from '../../core/text.ts'
@@ -8,12 +8,7 @@ import { clientNamed } from './clients.ts'
 export const command = defineCommand<never>()({
   arguments: { '<client>': 'the client that calls the hook' },
   options: {
-    part: {
-      kind: 'text',
-      flags: '--part <k/n>',
-      help: 'print this part of the context',
-      default: '1/1',
-    },
+    part: option.text('--part <k/n>', 'print this part of the context', { default: '1/1' }),
   },
   details:
     'Reads what the client says about a prompt from stdin and prints the references for\nit in the client’s own form. Never fails: a prompt is never held up. Clients call the launcher\nthat skillrail hooks install writes, which does the same and starts faster.',

@@ -1,4 +1,4 @@
-import { type Context, defineCommand } from '../../core/command.ts'
+import { type Context, defineCommand, option } from '../../core/command.ts'
 import { contradiction, exitCode, SkillrailError } from '../../core/errors.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -19,9 +19,9 @@ interface ChangesResult {
 
 function optionsFor(user: string, project: string, dryRun: string) {
   return {
-    user: { kind: 'flag', flags: '--user', help: user },
-    project: { kind: 'flag', flags: '--project', help: project },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: dryRun },
+    user: option.flag('--user', user),
+    project: option.flag('--project', project),
+    dryRun: option.flag('--dry-run', dryRun),
   } as const
 }
 

@@ -1,17 +1,14 @@
-import { defineCommand, type Screen } from '../../core/command.ts'
+import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { amount, linesText, safeLine } from '../../core/text.ts'
 import { type HookTrace, readTraces } from '../trace.ts'
 
 export const command = defineCommand<ReturnType<typeof readTraces>>()({
   options: {
-    limit: {
-      kind: 'integer',
-      flags: '-n, --limit <number>',
-      help: 'maximum number of newest prompts',
+    limit: option.integer('-n, --limit <number>', 'maximum number of newest prompts', {
       least: 1,
       most: 999_999,
       default: 20,
-    },
+    }),
   },
   details: 'The log has only prompts that matched a trigger. Secrets are masked.',
   examples: ['hook log -n 5'],

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import { safeText } from '../../core/text.ts'
 import { argumentText } from '../../skill/arguments.ts'
 import { type Activation, activateSkill, checkInvocation } from '../activation.ts'
@@ -11,13 +11,10 @@ export const command = defineCommand<Activation>()({
     '[arguments...]': 'values to insert into the instructions',
   },
   options: {
-    source: {
-      kind: 'choice',
-      flags: '--source <source>',
-      help: 'user, model or code: who activates it',
+    source: option.choice('--source <source>', 'user, model or code: who activates it', {
       choices: ['user', 'model', 'code'],
       default: 'user',
-    },
+    }),
   },
   details: 'A single argument is used as typed text. Put options of the skill after --.',
   examples: ['activate code-review src/index.ts'],

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import { exitCode } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { amount, count, estimateTokens, safeText } from '../../core/text.ts'
@@ -35,22 +35,13 @@ interface ReportedFile {
 
 export const command = defineCommand<IndexResult>()({
   options: {
-    write: {
-      kind: 'optionalList',
-      flags: '--write [file...]',
-      help: 'into these files (default: CLAUDE.md, AGENTS.md, … that exist)',
-    },
-    check: {
-      kind: 'flag',
-      flags: '--check',
-      help: 'write nothing; exit with 1 when a file is out of date',
-    },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show the changes and write nothing' },
-    all: {
-      kind: 'flag',
-      flags: '--all',
-      help: 'also the user’s own skills; by default only the project’s',
-    },
+    write: option.optionalList(
+      '--write [file...]',
+      'into these files (default: CLAUDE.md, AGENTS.md, … that exist)',
+    ),
+    check: option.flag('--check', 'write nothing; exit with 1 when a file is out of date'),
+    dryRun: option.flag('--dry-run', 'show the changes and write nothing'),
+    all: option.flag('--all', 'also the user’s own skills; by default only the project’s'),
   },
   examples: ['index', 'index --write AGENTS.md CLAUDE.md', 'index --check'],
   async run(context, { write, check, dryRun, all }) {

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note, type Screen } from '../../core/command.ts'
+import { type Context, defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { amount, cell, count } from '../../core/text.ts'
 import { findWorkspace } from '../../trust/decide.ts'
@@ -26,17 +26,12 @@ interface ListedSkill extends ReturnType<typeof listed> {
 
 export const command = defineCommand<ListResult>()({
   options: {
-    all: {
-      kind: 'flag',
-      flags: '--all',
-      help: 'also list skills hidden by another one of the same name',
-    },
-    precedence: {
-      kind: 'choice',
-      flags: '--precedence <scope>',
-      help: 'project or user: which skills take precedence',
-      choices: ['project', 'user'],
-    },
+    all: option.flag('--all', 'also list skills hidden by another one of the same name'),
+    precedence: option.choice(
+      '--precedence <scope>',
+      'project or user: which skills take precedence',
+      { choices: ['project', 'user'] },
+    ),
   },
   examples: ['list --all'],
   run: async (context, values) => listSkills(context, values),

@@ -1,4 +1,4 @@
-import { type Context, defineCommand } from '../../core/command.ts'
+import { type Context, defineCommand, option } from '../../core/command.ts'
 import { amount, safeLine, safeText } from '../../core/text.ts'
 import { type CatalogEntry, catalogText, fitCatalog } from '../../skill/catalog.ts'
 import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
@@ -13,19 +13,16 @@ export const command = defineCommand<PromptResult>()({
     '[skill...]': 'names, directories or SKILL.md files (default: all a model may use)',
   },
   options: {
-    format: {
-      kind: 'choice',
-      flags: '--format <name>',
-      help: 'xml (as the reference library; the default), markdown or json',
-      choices: ['xml', 'markdown', 'json'],
-    },
-    budget: {
-      kind: 'integer',
-      flags: '--budget <tokens>',
-      help: 'maximum estimated tokens: descriptions are cut first',
-      least: 0,
-      most: 999_999_999,
-    },
+    format: option.choice(
+      '--format <name>',
+      'xml (as the reference library; the default), markdown or json',
+      { choices: ['xml', 'markdown', 'json'] },
+    ),
+    budget: option.integer(
+      '--budget <tokens>',
+      'maximum estimated tokens: descriptions are cut first',
+      { least: 0, most: 999_999_999 },
+    ),
   },
   examples: ['prompt --format markdown --budget 2000'],
   async run(context, { arguments: references, format = 'xml', budget: tokenBudget }) {

@@ -1,4 +1,4 @@
-import { defineCommand, type Screen } from '../../core/command.ts'
+import { defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
@@ -18,12 +18,8 @@ type ShowResult = ShownSkill | { body: string } | { text: string }
 export const command = defineCommand<ShowResult>()({
   arguments: { '<skill>': 'a name, scope:name, a directory or a SKILL.md' },
   options: {
-    body: {
-      kind: 'flag',
-      flags: '--body',
-      help: 'only the instructions, without arguments inserted',
-    },
-    raw: { kind: 'flag', flags: '--raw', help: 'only the SKILL.md, as it is on the disk' },
+    body: option.flag('--body', 'only the instructions, without arguments inserted'),
+    raw: option.flag('--raw', 'only the SKILL.md, as it is on the disk'),
   },
   examples: ['show code-review'],
   async run({ runtime, settings }, { arguments: [reference = ''], body, raw }) {

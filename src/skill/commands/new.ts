@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 
 import { SkillrailError, UsageError } from '../../core/errors.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
@@ -20,12 +20,8 @@ export const command = defineCommand<NewSkill>()({
       // The location that most clients read (Codex, Gemini CLI, OpenCode, VS Code, Cursor, Goose, pi).
       default: join('.agents', 'skills'),
     },
-    description: {
-      kind: 'text',
-      flags: '--description <text>',
-      help: 'what it does and when to use it',
-    },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'print the text and write nothing' },
+    description: option.text('--description <text>', 'what it does and when to use it'),
+    dryRun: option.flag('--dry-run', 'print the text and write nothing'),
   },
   examples: [
     'new release-notes --description "Writes release notes from commits. Use when a version is tagged."',

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import { writeNamedFile } from '../../core/write-files.ts'
 import { frontmatterJsonSchema } from '../schema.ts'
 
 /** Prints the schema, or where it was written: as `path`, and as `output` the way it was given. */
 export const command = defineCommand<Readonly<Record<string, unknown>>>()({
-  options: { output: { kind: 'text', flags: '-o, --output <file>', help: 'write it to a file' } },
+  options: { output: option.text('-o, --output <file>', 'write it to a file') },
   examples: ['schema --output skill.schema.json'],
   async run({ runtime }, { output }) {
     const schema = frontmatterJsonSchema()

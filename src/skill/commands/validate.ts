@@ -1,4 +1,4 @@
-import { defineCommand, type Screen } from '../../core/command.ts'
+import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, diagnosticText } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
@@ -19,29 +19,21 @@ interface ValidateResult {
 export const command = defineCommand<ValidateResult>()({
   arguments: { '[path...]': 'skills, SKILL.md files, or folders with skills (default: here)' },
   options: {
-    profile: {
-      kind: 'choice',
-      flags: '--profile <name>',
-      help: 'spec: the written specification; reference: skills-ref',
-      choices: ['spec', 'reference'],
-      default: 'spec',
-    },
-    format: {
-      kind: 'choice',
-      flags: '--format <name>',
-      help: 'text, json, sarif, or github for annotations of a run',
-      choices: ['text', 'json', 'github', 'sarif'],
-    },
-    fix: {
-      kind: 'flag',
-      flags: '--fix',
-      help: 'fix safe problems: byte order mark, CRLF, quoting, blanks, allowed-tools',
-    },
-    dryRun: {
-      kind: 'flag',
-      flags: '--dry-run',
-      help: 'with --fix, show the changes and write nothing',
-    },
+    profile: option.choice(
+      '--profile <name>',
+      'spec: the written specification; reference: skills-ref',
+      { choices: ['spec', 'reference'], default: 'spec' },
+    ),
+    format: option.choice(
+      '--format <name>',
+      'text, json, sarif, or github for annotations of a run',
+      { choices: ['text', 'json', 'github', 'sarif'] },
+    ),
+    fix: option.flag(
+      '--fix',
+      'fix safe problems: byte order mark, CRLF, quoting, blanks, allowed-tools',
+    ),
+    dryRun: option.flag('--dry-run', 'with --fix, show the changes and write nothing'),
   },
   examples: ['validate skills/pdf-processing', 'validate --fix --dry-run .agents/skills'],
   async run({ runtime, signal }, { arguments: paths, profile, fix, dryRun }) {

@@ -1,4 +1,4 @@
-import { defineCommand, type Screen } from '../../core/command.ts'
+import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { amount, cell, count, linesText, safeLine } from '../../core/text.ts'
 import { explainPrompt, type SkillExplanation, type TriggerVerdict } from '../explain.ts'
 import { injectionFor, type MatchResult, matchResult } from './injection.ts'
@@ -11,11 +11,7 @@ interface Result extends MatchResult {
 export const command = defineCommand<Result>()({
   arguments: { '[prompt...]': 'what the user types (default: stdin)' },
   options: {
-    explain: {
-      kind: 'flag',
-      flags: '--explain',
-      help: 'show for every trigger why it matched or not',
-    },
+    explain: option.flag('--explain', 'show for every trigger why it matched or not'),
     ...promptOptions,
   },
   examples: ['match "/deploy staging" --explain'],

@@ -1,4 +1,4 @@
-import type { Context } from '../../core/command.ts'
+import { type Context, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { SkillrailError } from '../../core/errors.ts'
 import { budgetRange } from '../../core/option-values.ts'
@@ -49,17 +49,13 @@ export function readText(path: string, maxBytes: number = maxSkillBytes): string
 }
 
 export const promptOptions = {
-  skill: {
-    kind: 'list',
-    flags: '--skill <skill...>',
-    help: 'only these skills, by name or path; they need not be installed',
-  },
-  budget: {
-    kind: 'integer',
-    flags: '--budget <tokens>',
-    help: 'skip references that do not fit',
+  skill: option.list(
+    '--skill <skill...>',
+    'only these skills, by name or path; they need not be installed',
+  ),
+  budget: option.integer('--budget <tokens>', 'skip references that do not fit', {
     ...budgetRange,
-  },
+  }),
 } as const
 
 export async function promptFor(context: Context, words: readonly string[]): Promise<string> {

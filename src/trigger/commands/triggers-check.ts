@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
@@ -37,27 +37,18 @@ const mostPromptBytes = 16 * 1024 * 1024
 export const command = defineCommand<Result>()({
   arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
   options: {
-    fix: {
-      kind: 'flag',
-      flags: '--fix',
-      help: 'write patterns in the portable subset where the meaning stays the same',
-    },
-    dryRun: {
-      kind: 'flag',
-      flags: '--dry-run',
-      help: 'with --fix, show the changes and write nothing',
-    },
-    prompts: {
-      kind: 'text',
-      flags: '--prompts <file>',
-      help: 'JSON of { "prompt", "inject" }: what each prompt must inject',
-    },
-    format: {
-      kind: 'choice',
-      flags: '--format <name>',
-      help: 'text, json, or sarif for code scanning',
+    fix: option.flag(
+      '--fix',
+      'write patterns in the portable subset where the meaning stays the same',
+    ),
+    dryRun: option.flag('--dry-run', 'with --fix, show the changes and write nothing'),
+    prompts: option.text(
+      '--prompts <file>',
+      'JSON of { "prompt", "inject" }: what each prompt must inject',
+    ),
+    format: option.choice('--format <name>', 'text, json, or sarif for code scanning', {
       choices: ['text', 'json', 'sarif'],
-    },
+    }),
   },
   examples: ['triggers check skills/deploy', 'triggers check deploy --prompts prompts.json'],
   async run(context, { arguments: references, fix, dryRun, prompts: file }) {

@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, SkillrailError } from '../../core/errors.ts'
 import { isInside, readRegularFile, realPathOf } from '../../core/read-files.ts'
@@ -33,17 +33,12 @@ type ExportChange = ReturnType<typeof change>[number]
 export const command = defineCommand<Result>()({
   arguments: { '<skill>': 'name or path' },
   options: {
-    remove: {
-      kind: 'flag',
-      flags: '--remove',
-      help: 'remove the script and the lines in the body',
-    },
-    force: {
-      kind: 'flag',
-      flags: '--force',
-      help: 'replace or remove a script that skillrail did not write or that was changed',
-    },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show the changes and write nothing' },
+    remove: option.flag('--remove', 'remove the script and the lines in the body'),
+    force: option.flag(
+      '--force',
+      'replace or remove a script that skillrail did not write or that was changed',
+    ),
+    dryRun: option.flag('--dry-run', 'show the changes and write nothing'),
   },
   examples: ['triggers export skills/deploy --dry-run'],
   async run({ runtime, settings }, { arguments: [reference = ''], remove, force, dryRun }) {

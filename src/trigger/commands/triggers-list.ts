@@ -1,4 +1,4 @@
-import { defineCommand, type Screen } from '../../core/command.ts'
+import { defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { amount, cell, count, estimateTokens } from '../../core/text.ts'
 import { readTarget } from '../inject.ts'
@@ -14,11 +14,10 @@ interface Result {
 export const command = defineCommand<Result>()({
   arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
   options: {
-    tokens: {
-      kind: 'flag',
-      flags: '--tokens',
-      help: 'show the token cost of each tier, and of a prompt with and without triggers',
-    },
+    tokens: option.flag(
+      '--tokens',
+      'show the token cost of each tier, and of a prompt with and without triggers',
+    ),
   },
   examples: ['triggers list deploy --tokens'],
   async run(context, { arguments: references, tokens }) {

@@ -1,5 +1,11 @@
 import { resolve } from 'node:path'
-import { type Context, defineCommand, type Screen, type Values } from '../../core/command.ts'
+import {
+  type Context,
+  defineCommand,
+  option,
+  type Screen,
+  type Values,
+} from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction, exitCode, type ExitCode, wrongUse } from '../../core/errors.ts'
 import { amount, linesText, safeLine } from '../../core/text.ts'
@@ -44,31 +50,16 @@ interface RevokeResult {
 }
 
 const options = {
-  list: { kind: 'flag', flags: '--list', help: 'list trusted workspaces' },
-  revoke: { kind: 'flag', flags: '--revoke', help: 'revoke the trust' },
-  pin: {
-    kind: 'switch',
-    flags: '--pin',
-    help: 'also pin the text of the skills, not only what can execute',
+  list: option.flag('--list', 'list trusted workspaces'),
+  revoke: option.flag('--revoke', 'revoke the trust'),
+  pin: option.switch('--pin', 'also pin the text of the skills, not only what can execute', {
     negated: 'stop pinning the text',
-  },
-  lock: {
-    kind: 'flag',
-    flags: '--lock',
-    help: 'write a lock file for every skill of the project',
-  },
-  check: {
-    kind: 'flag',
-    flags: '--check',
-    help: 'with --lock: compare with the lock files; write nothing',
-  },
-  unlock: { kind: 'flag', flags: '--unlock', help: 'remove the lock file' },
-  yes: { kind: 'flag', flags: '--yes', help: 'do not ask' },
-  dryRun: {
-    kind: 'flag',
-    flags: '--dry-run',
-    help: 'show what would be trusted and what changed; record nothing',
-  },
+  }),
+  lock: option.flag('--lock', 'write a lock file for every skill of the project'),
+  check: option.flag('--check', 'with --lock: compare with the lock files; write nothing'),
+  unlock: option.flag('--unlock', 'remove the lock file'),
+  yes: option.flag('--yes', 'do not ask'),
+  dryRun: option.flag('--dry-run', 'show what would be trusted and what changed; record nothing'),
 } as const
 
 type Given = Values<typeof options>
