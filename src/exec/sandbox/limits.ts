@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ProcessRequest, ProcessResult } from '../process.ts'
+import type { ProcessResult } from '../process.ts'
 import { groupOf, tried } from '../process-group.ts'
-import type { SandboxRequest } from './sandbox.ts'
+import type { SandboxRequest, Supervised } from './sandbox.ts'
 
 export interface SandboxLimits {
   /** Seconds of processor time of each process. */
@@ -49,12 +49,6 @@ export function limitingProgram(limits: SandboxLimits, countsTasks: boolean): st
   ]
   return `{ ${lines.join('; ')}; } 2>/dev/null; exec nice -n ${priority} "$@"`
 }
-
-/** The parts of a request that a backend passes on to the process. */
-type Supervised = Pick<
-  ProcessRequest,
-  'stdin' | 'timeoutMs' | 'outputLimit' | 'signal' | 'onOutput'
->
 
 /**
  * Runs something that may be stopped because it exceeds a limit: the output that it prints is

@@ -13,6 +13,7 @@ import {
   type Sandbox,
   type SandboxProbe,
   type SandboxRequest,
+  type Supervised,
 } from './sandbox.ts'
 import { seatbeltSandbox } from './seatbelt.ts'
 import { isFiltered } from './seccomp.ts'
@@ -128,7 +129,7 @@ async function probeSandbox(sandbox: Sandbox): Promise<string> {
   }
 }
 
-/** What {@link probeProgram} prints: facts by name, and the lines of `/proc/self/limits`. */
+/** Facts by name, and the lines of `/proc/self/limits`. */
 type ProbeFacts = ReadonlyMap<string, string>
 
 /**
@@ -169,14 +170,15 @@ export function judge(
   linux: boolean,
   limits: SandboxLimits = defaultLimits,
 ): string[] {
+  const factOf = (name: string): string => facts.get(name) ?? 'unknown'
   const wanted = linux ? [...everywhere, ...onLinux] : everywhere
   const wrong = wanted.filter(([name, holds]) => !holds.test(facts.get(name) ?? ''))
   const loose = linux
     ? limitNames(limits).filter(([name, most]) => !(Number(facts.get(name) ?? '') <= most))
     : []
   return [
-    ...wrong.map(([name, , sentence]) => `${sentence} (${name}: ${facts.get(name) ?? 'unknown'})`),
-    ...loose.map(([name, most]) => `${name} is ${facts.get(name) ?? 'unknown'}, not ${most}`),
+    ...wrong.map(([name, , sentence]) => `${sentence} (${name}: ${factOf(name)})`),
+    ...loose.map(([name, most]) => `${name} is ${factOf(name)}, not ${most}`),
   ]
 }
 
@@ -214,12 +216,9 @@ export interface Confinement {
   limits?: SandboxLimits | undefined
 }
 
-export interface ConfinedScript extends Pick<
-  SandboxRequest,
-  'stdin' | 'timeoutMs' | 'outputLimit' | 'signal' | 'onOutput' | 'state' | 'output'
-> {
+export interface ConfinedScript
+  extends Supervised, Pick<SandboxRequest, 'skillDirectory' | 'state' | 'output'> {
   script: Script
-  skillDirectory: string
   arguments: readonly string[]
   /** What a script outside would get; only the locale and the time zone of it go in. */
   ambient: Readonly<Record<string, string>>

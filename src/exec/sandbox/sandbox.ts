@@ -9,10 +9,13 @@ export interface Sandbox {
 
 export type SandboxName = 'bubblewrap' | 'seatbelt'
 
-export interface SandboxRequest extends Pick<
+/** What a backend passes on to the process. */
+export type Supervised = Pick<
   ProcessRequest,
   'stdin' | 'timeoutMs' | 'outputLimit' | 'signal' | 'onOutput'
-> {
+>
+
+export interface SandboxRequest extends Supervised {
   /** Real path; seen inside, and never writable. */
   skillDirectory: string
   state?: string | undefined

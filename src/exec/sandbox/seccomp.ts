@@ -40,7 +40,14 @@ export function seccompFilter(processor: FilteredProcessor): Buffer {
     ]),
     answer(allow),
   ]
-  return Buffer.concat(program.map(encode))
+  const bytes = Buffer.alloc(8 * program.length)
+  for (const [index, [code, ifTrue, ifFalse, value]] of program.entries()) {
+    bytes.writeUInt16LE(code, 8 * index)
+    bytes.writeUInt8(ifTrue, 8 * index + 2)
+    bytes.writeUInt8(ifFalse, 8 * index + 3)
+    bytes.writeUInt32LE(value >>> 0, 8 * index + 4)
+  }
+  return bytes
 }
 
 export function isFiltered(processor: string): processor is FilteredProcessor {
@@ -80,39 +87,19 @@ const routes = 0
 const offsetOf = { call: 0, processor: 4 } as const
 const argument = (index: number): number => 16 + 8 * index
 
-interface Instruction {
-  code: number
-  ifTrue: number
-  ifFalse: number
-  value: number
-}
+type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number]
 
 /** Operations of classic BPF (`linux/bpf_common.h`). */
 const jump = { equal: 0x15, above: 0x25, atLeast: 0x35, anyBit: 0x45 } as const
-
-function load(offset: number): Instruction {
-  return { code: 0x20, ifTrue: 0, ifFalse: 0, value: offset }
-}
-
-function answer(value: number): Instruction {
-  return { code: 0x06, ifTrue: 0, ifFalse: 0, value }
-}
+const load = (offset: number): Instruction => [0x20, 0, 0, offset]
+const answer = (value: number): Instruction => [0x06, 0, 0, value]
 
 function when(code: number, value: number, body: readonly Instruction[]): Instruction[] {
-  return [{ code, ifTrue: 0, ifFalse: body.length, value }, ...body]
+  return [[code, 0, body.length, value], ...body]
 }
 
 function unless(code: number, value: number, body: readonly Instruction[]): Instruction[] {
-  return [{ code, ifTrue: body.length, ifFalse: 0, value }, ...body]
-}
-
-function encode({ code, ifTrue, ifFalse, value }: Instruction): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeUInt16LE(code, 0)
-  bytes.writeUInt8(ifTrue, 2)
-  bytes.writeUInt8(ifFalse, 3)
-  bytes.writeUInt32LE(value >>> 0, 4)
-  return bytes
+  return [[code, body.length, 0, value], ...body]
 }
 
 export type FilteredProcessor = 'x64' | 'arm64'

@@ -6,8 +6,7 @@ import { findWorkspace } from '../../trust/decide.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { openServers, type OpenServersOptions, type ServerPool } from './pool.ts'
-import { readServedRecord, servedClient } from './served-process.ts'
-import { servedPool } from './served-pool.ts'
+import { readServedRecord, servedClient, servedPool } from './served-process.ts'
 
 interface ProjectServersOptions extends Pick<OpenServersOptions, 'clientInfo' | 'onLog'> {
   project: string

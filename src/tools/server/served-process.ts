@@ -9,6 +9,10 @@ import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { findWorkspace } from '../../trust/decide.ts'
 import { splitLines } from './stdio-transport.ts'
 import { decodeError, type ServedRecord, servedSchemas } from './served-protocol.ts'
+import type { ServerDefinition } from '../config/model.ts'
+import { ToolCallError } from '../errors.ts'
+import { ServerStartError, startCancelled } from './errors.ts'
+import { definitionOf, listAll, type ListingServer, refuse, type ServerPool } from './pool.ts'
 
 export function servedRecordPath(project: string, runtime: Pick<Runtime, 'env' | 'home'>): string {
   const key = sha256(project).slice('sha256:'.length, 'sha256:'.length + 24)
@@ -84,7 +88,7 @@ export async function stopServed(place: Place): Promise<StopResult> {
 }
 
 /** The connection to the process that keeps the servers of a project broke, or never came about. */
-export class ServedConnectionError extends Error {
+class ServedConnectionError extends Error {
   /** Whether the request can have been read. */
   readonly sent: boolean
 
@@ -99,7 +103,7 @@ interface ServedRequestOptions {
   onProgress?: ((progress: unknown) => void) | undefined
 }
 
-export interface ServedClient {
+interface ServedClient {
   /** Rejects with what the other side threw, or a {@link ServedConnectionError}. */
   ask(path: string, body: object, options?: ServedRequestOptions): Promise<unknown>
   close(): void
@@ -153,4 +157,89 @@ async function readAnswer(
   for await (const chunk of response) read(Buffer.from(chunk))
   if (last === undefined) throw new Error('it broke off its answer')
   return last
+}
+
+/** The servers that another process keeps for the project, seen as a pool. Closing it ends none. */
+export function servedPool(
+  client: ServedClient,
+  definitions: readonly ServerDefinition[],
+): ServerPool {
+  const serverOf = (name: string): ListingServer =>
+    servedServer(client, definitionOf(definitions, name))
+  return {
+    definitions,
+    async get(name, { signal } = {}) {
+      const server = serverOf(name)
+      await server.start(signal)
+      return server
+    },
+    list: ({ signal, patienceMs } = {}) => listAll(definitions, serverOf, signal, patienceMs),
+    close: async () => client.close(),
+  }
+}
+
+function servedServer(client: ServedClient, definition: ServerDefinition): ListingServer {
+  const { name } = definition
+  let instance = ''
+  const server: ListingServer = {
+    name,
+    instance: () => instance,
+    async start(signal) {
+      const answer = await asked(client, '/start', definition, signal)
+      instance = servedSchemas().started.parse(answer).instance
+    },
+    list: async (options) => (await server.listWithProblems(options)).tools,
+    async listWithProblems({ signal } = {}) {
+      const answer = await asked(client, '/list', definition, signal)
+      const listed = servedSchemas().listed.parse(answer)
+      instance = listed.instance
+      return listed
+    },
+    async call(tool, parameters, { signal, timeoutMs, onProgress, inputSchema } = {}) {
+      const progress = onProgress !== undefined
+      const body = { server: name, tool, parameters, timeoutMs, progress, inputSchema }
+      const schemas = servedSchemas()
+      try {
+        const answer = await client.ask('/call', body, {
+          signal,
+          onProgress: (step) => onProgress?.(schemas.progress.parse(step)),
+        })
+        const called = schemas.called.parse(answer)
+        instance = called.instance
+        return called.outcome
+      } catch (error) {
+        if (!(error instanceof ServedConnectionError)) throw error
+        const delivered = error.sent ? 'unknown' : 'no'
+        const failure = signal?.aborted
+          ? ({ kind: 'cancelled', message: `The call of ${tool} was cancelled` } as const)
+          : ({
+              kind: 'connection-lost',
+              message: `The process that keeps the server ${name} was lost during the call of ${tool}: ${error.message}`,
+            } as const)
+        throw new ToolCallError({ ...failure, delivered }, { cause: error })
+      }
+    },
+  }
+  return server
+}
+
+/** Every caller must be allowed to by what they see themselves. */
+async function asked(
+  client: ServedClient,
+  path: string,
+  definition: ServerDefinition,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  refuse(definition, false)
+  const { name: server } = definition
+  try {
+    return await client.ask(path, { server }, { signal })
+  } catch (error) {
+    if (!(error instanceof ServedConnectionError)) throw error
+    if (signal?.aborted === true) throw startCancelled(server)
+    const message = `The process that keeps the server ${server} cannot be reached: ${error.message}`
+    const hint =
+      'skillrail tools serve --stop ends it; the next command then starts the server itself.'
+    throw new ServerStartError({ server, message }, { hint, cause: error })
+  }
 }
