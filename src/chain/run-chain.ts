@@ -7,7 +7,6 @@ import { sha256 } from '../core/json.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import { endOrphans } from '../exec/process-group.ts'
-import { runProcess } from '../exec/process.ts'
 import { childEnvironment } from '../exec/environment.ts'
 import { drivenExecutor } from './agent-executor.ts'
 import { runChain } from './attempt.ts'
@@ -182,7 +181,6 @@ async function proceed(
     files,
     environment: childEnvironment(runtime, settings.environment, {}),
     outputLimit: settings.outputLimit,
-    run: runProcess,
     confinement: setup.confinement,
     refusalOf: setup.refusalOf,
   }

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { sha256 } from '../core/json.ts'
-import { capturedText, type ProcessResult, type RunProcess, runProcess } from '../exec/process.ts'
+import { capturedText, type ProcessResult, runProcess } from '../exec/process.ts'
 import { type Confinement, runConfined } from '../exec/sandbox/open-sandbox.ts'
 import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
 import { findScript, findVerifyScript, type Script } from '../exec/find-script.ts'
@@ -17,7 +17,6 @@ export interface ScriptSetup {
   files: RunFiles
   environment: Readonly<Record<string, string>>
   outputLimit: number
-  run?: RunProcess | undefined
   confinement?: RunConfinement | undefined
   /** Why the skill in a directory may not be executed any more; undefined when it may. */
   refusalOf?: ((directory: string) => Refusal | undefined) | undefined
@@ -58,7 +57,6 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
         environment: setup.environment,
         outputLimit: setup.outputLimit,
         signal: request.signal,
-        run: setup.run,
         confinement,
         onOutput: request.onOutput,
       })

@@ -100,10 +100,7 @@ function toolText({ tool, pattern }: AllowedTool): string {
   return pattern === undefined ? tool : `${tool}(${pattern})`
 }
 
-export interface AgentRequest extends Pick<
-  ProcessRequest,
-  'cwd' | 'outputLimit' | 'signal' | 'onOutput'
-> {
+interface AgentRequest extends Pick<ProcessRequest, 'cwd' | 'outputLimit' | 'signal' | 'onOutput'> {
   client: AgentCli
   program: string
   wishes: AgentWishes
@@ -112,7 +109,7 @@ export interface AgentRequest extends Pick<
   environment: Readonly<Record<string, string>>
 }
 
-export interface AgentResult {
+interface AgentResult {
   output: StepOutput
   stdout: string
   stderr: string
@@ -187,7 +184,7 @@ export function isCommandFile(path: string): boolean {
   return /\.(cmd|bat)$/i.test(path)
 }
 
-export interface AgentPromptParts {
+interface AgentPromptParts {
   /** The wrapped content of the skill, as a model gets it on activation. */
   content: string
   /** References that its triggers inject, rendered; empty for none. */

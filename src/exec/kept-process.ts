@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { endGroup, endOrphans, groupIsGone } from './process-group.ts'
 import { exitOf, type ProcessEnd } from './process.ts'
 
-export interface KeptProcessRequest {
+interface KeptProcessRequest {
   file: string
   args: readonly string[]
   cwd: string

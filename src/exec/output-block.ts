@@ -58,11 +58,7 @@ function enclosingLines(lines: readonly Line[]): (string | undefined)[] {
  * has words behind it, is a claim when a status of ours stands below, unless it is a part of
  * something else.
  */
-function yamlBlock(
-  lines: readonly Line[],
-  first: number,
-  parent: string | undefined,
-): string | undefined {
+function yamlBlock(lines: readonly Line[], first: number, parent: string | undefined) {
   const head = lines[first]?.text ?? ''
   const indent = indentOf(head)
   const plain = /^[ \t]*output[ \t]*:[ \t]*(?:#.*|\{.*)?$/.test(head)
@@ -136,12 +132,7 @@ function indentOf(text: string): number {
  * listings other braces, so one that does not parse counts only when its first key says so, or a
  * status of ours is among its keys.
  */
-function jsonBlock(
-  printed: string,
-  scan: ObjectScanner,
-  lines: readonly Line[],
-  index: number,
-): string | undefined {
+function jsonBlock(printed: string, scan: ObjectScanner, lines: readonly Line[], index: number) {
   const line = lines[index]
   if (line === undefined) return undefined
   const start = line.start + indentOf(line.text)

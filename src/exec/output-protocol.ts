@@ -5,7 +5,7 @@ import { readYaml, yamlToJson } from '../skill/read-yaml.ts'
 import { lastOutputBlock } from './output-block.ts'
 import { type CapturedOutput, capturedText, type ProcessEnd } from './process.ts'
 
-export interface OutputSource {
+interface OutputSource {
   end: ProcessEnd
   stdout: CapturedOutput
   stderr: CapturedOutput

@@ -40,8 +40,6 @@ export interface ProcessResult {
   stderr: CapturedOutput
 }
 
-export type RunProcess = (request: ProcessRequest) => Promise<ProcessResult>
-
 /**
  * Runs one program in a process group of its own and resolves when it has ended; it never rejects.
  * A time-out and an abort end the whole group: TERM, and KILL after 2 s; and, on Linux, what has left
@@ -64,9 +62,20 @@ async function run(request: ProcessRequest, stdout: Capture, stderr: Capture): P
     return startFailure(request, messageOf(error))
   }
   if (request.descriptors !== undefined) serve(child, request.descriptors)
-  collect(child.stdout, 'stdout', stdout, request)
-  collect(child.stderr, 'stderr', stderr, request)
-  feed(child, request.stdin)
+  for (const [name, capture] of [
+    ['stdout', stdout],
+    ['stderr', stderr],
+  ] as const) {
+    child[name]?.on('data', (chunk: Buffer) => {
+      capture.add(chunk)
+      request.onOutput?.(chunk, name)
+    })
+    // A pipe that breaks ends like one that closes; what was read is kept.
+    child[name]?.on('error', () => undefined)
+  }
+  // A program may end without reading its input.
+  child.stdin?.on('error', () => undefined)
+  if (typeof request.stdin === 'string') child.stdin?.end(request.stdin)
   return await endOf(child, request)
 }
 
@@ -95,36 +104,11 @@ function start({ file, args, cwd, env, ...request }: ProcessRequest): ChildProce
   }
 }
 
-function collect(
-  stream: Readable | null,
-  name: 'stdout' | 'stderr',
-  capture: Capture,
-  request: ProcessRequest,
-): void {
-  stream?.on('data', (chunk: Buffer) => {
-    capture.add(chunk)
-    request.onOutput?.(chunk, name)
-  })
-  // A pipe that breaks ends like one that closes; what was read is kept.
-  stream?.on('error', () => undefined)
-}
-
-function feed(child: ChildProcess, input: ProcessRequest['stdin']): void {
-  if (typeof input !== 'string' || child.stdin === null) return
-  // A program may end without reading its input.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(input)
-}
-
 /**
  * Waits until a program has ended, its output is closed, and, where it was ended by force, its group
- * is gone: at its time-out and at an abort the whole group gets TERM, and KILL after 2 s; then what
- * has left the group gets KILL.
+ * is gone.
  */
-async function endOf(
-  child: ChildProcess,
-  { timeoutMs, signal, env, ...request }: ProcessRequest,
-): Promise<ProcessEnd> {
+async function endOf(child: ChildProcess, { timeoutMs, signal, env, ...request }: ProcessRequest) {
   const { pid } = child
   const failed = new Promise<Error>((resolve) => child.on('error', resolve))
   if (pid === undefined) return startFailure(request, messageOf(await failed))
@@ -167,18 +151,16 @@ export function exitOf(child: ChildProcess): Promise<ProcessEnd> {
 }
 
 /**
- * The end of a program that could not be started. The system says ENOENT of the program also where
- * something else is missing: then that is named first.
+ * The system says ENOENT of the program also where something else is missing: then that is named
+ * first.
  *
  * @param message of the system, in the words of Node.
  */
 function startFailure(request: Pick<ProcessRequest, 'file' | 'cwd'>, message: string): ProcessEnd {
   const code = / (E[A-Z0-9]+)$/.exec(message)?.[1]
   const reason = code === 'ENOENT' ? whatIsMissing(request) : systemReason(code)
-  return {
-    kind: 'not-started',
-    message: reason === undefined ? message : `${reason} (${message})`,
-  }
+  const told = reason === undefined ? message : `${reason} (${message})`
+  return { kind: 'not-started', message: told }
 }
 
 /**
@@ -225,7 +207,6 @@ export interface CapturedOutput {
   head: string
   /** Empty unless something was left out; then the last bytes, beginning at a line where possible. */
   tail: string
-  totalBytes: number
   droppedBytes: number
 }
 
@@ -269,8 +250,8 @@ export function createCapture(limit: number): Capture {
       const kept = lastBytes(Buffer.concat(tail), tailLimit)
       const droppedBytes = totalBytes - headBytes - kept.length
       return droppedBytes === 0
-        ? { head: decode(Buffer.concat([start, kept])), tail: '', totalBytes, droppedBytes }
-        : { head: decode(start), tail: fromLineStart(decode(kept)), totalBytes, droppedBytes }
+        ? { head: decode(Buffer.concat([start, kept])), tail: '', droppedBytes }
+        : { head: decode(start), tail: decode(kept).replace(/^[^\n]*\n/, ''), droppedBytes }
     },
   }
 }
@@ -281,17 +262,12 @@ export function capturedText(output: CapturedOutput): string {
 }
 
 function lastBytes(bytes: Buffer, count: number): Buffer {
-  return bytes.length > count ? bytes.subarray(bytes.length - count) : bytes
+  return bytes.subarray(Math.max(0, bytes.length - count))
 }
 
 /** Bytes that are not UTF-8 become U+FFFD; a character cut at the end is dropped. */
 function decode(bytes: Buffer): string {
   return new StringDecoder('utf8').write(bytes)
-}
-
-function fromLineStart(text: string): string {
-  const newline = text.indexOf('\n')
-  return newline === -1 ? text : text.slice(newline + 1)
 }
 
 function serve(child: ChildProcess, descriptors: ReadonlyMap<number, ChildDescriptor>): void {

@@ -10,13 +10,12 @@ import {
   type ProcessEnd,
   type ProcessRequest,
   type ProcessResult,
-  type RunProcess,
   runProcess,
 } from './process.ts'
 import { tried } from './process-group.ts'
 import { type Confinement, runConfined } from './sandbox/open-sandbox.ts'
 
-export interface ScriptRequest extends Pick<
+interface ScriptRequest extends Pick<
   ProcessRequest,
   'cwd' | 'outputLimit' | 'timeoutMs' | 'signal' | 'onOutput'
 > {
@@ -34,7 +33,6 @@ export interface ScriptRequest extends Pick<
   /** Beginning of the paths of this one execution's files, new for each; removed afterwards. */
   files: string
   environment: Readonly<Record<string, string>>
-  run?: RunProcess | undefined
   /** It is not trusted: it runs in this sandbox and reaches nothing else. */
   confinement?: Confinement | undefined
 }
@@ -104,7 +102,7 @@ function start(request: ScriptRequest, files: ScriptFiles): Promise<ProcessResul
     })
   }
   const places = { skill: skillDirectory, scratch, ...files }
-  return (request.run ?? runProcess)({
+  return runProcess({
     ...limits,
     file: script.file,
     args: [...script.args, ...request.arguments],

@@ -2,7 +2,6 @@
 import { findScript } from '../../src/exec/find-script.ts'
 import { openSandbox } from '../../src/exec/sandbox/open-sandbox.ts'
 import { runScript } from '../../src/exec/script.ts'
-import { defaultLimits } from '../../src/exec/sandbox/limits.ts'
 import type { Grants } from '../../src/exec/sandbox/grants.ts'
 
 export interface AttemptRequest {
@@ -44,8 +43,6 @@ const result = await runScript({
   outputLimit: 65_536,
   timeoutMs: request.timeoutMs,
   confinement:
-    request.grants === undefined
-      ? undefined
-      : { sandbox: probe.sandbox, grants: request.grants, limits: defaultLimits },
+    request.grants === undefined ? undefined : { sandbox: probe.sandbox, grants: request.grants },
 })
 console.log(JSON.stringify(result))

@@ -2,7 +2,13 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isInside } from '../../core/read-files.ts'
 import { type ChildDescriptor, runProcess } from '../process.ts'
 import { tried } from '../process-group.ts'
-import { limitingProgram, superviseLimits, waitUntilEmpty, watchInhabitants } from './limits.ts'
+import {
+  limitingProgram,
+  sandboxLimits,
+  superviseLimits,
+  waitUntilEmpty,
+  watchInhabitants,
+} from './limits.ts'
 import { notStarted, type Places, type Sandbox, type SandboxRequest } from './sandbox.ts'
 import { type FilteredProcessor, seccompFilter } from './seccomp.ts'
 
@@ -28,7 +34,7 @@ export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
         const tells = (text: string): void => {
           stopWatching()
           first = Number(/"child-pid":\s*(\d+)/.exec(text)?.[1] ?? 0)
-          if (first > 0) stopWatching = watchInhabitants(first, request.limits, stop)
+          if (first > 0) stopWatching = watchInhabitants(first, stop)
         }
         const listed = Buffer.from(options.map((option) => `${option}\0`).join(''))
         const descriptors = new Map<number, ChildDescriptor>([
@@ -73,7 +79,7 @@ function boxOf(request: SandboxRequest, lastUserNamespace: boolean): BubblewrapB
 
 export interface BubblewrapBox extends Pick<
   SandboxRequest,
-  'skillDirectory' | 'state' | 'output' | 'grants' | 'limits'
+  'skillDirectory' | 'state' | 'output' | 'grants'
 > {
   node: string
   /** The machine's programs and libraries, in the order in which they are put in place. */
@@ -104,9 +110,9 @@ export const bubblewrapPlaces: Places = {
 const bubblewrapDescriptors = { filter: 3, information: 4, options: 5 } as const
 
 /** The command line: what stands there can be read inside and, outside, by every user. */
-export function bubblewrapArguments({ limits, command }: BubblewrapBox): string[] {
+export function bubblewrapArguments({ command }: Pick<BubblewrapBox, 'command'>): string[] {
   const options = ['--args', String(bubblewrapDescriptors.options)]
-  return [...options, '--', '/bin/sh', '-c', limitingProgram(limits, true), 'sh', ...command]
+  return [...options, '--', '/bin/sh', '-c', limitingProgram(true), 'sh', ...command]
 }
 
 /**
@@ -115,7 +121,7 @@ export function bubblewrapArguments({ limits, command }: BubblewrapBox): string[
  * read-only last.
  */
 export function bubblewrapOptions(box: BubblewrapBox): string[] {
-  const { grants, limits } = box
+  const { grants } = box
   const places = bubblewrapPlaces
   const reachesSkill = grants.write.some((path) => isInside(path, box.skillDirectory))
   const rows: readonly (readonly string[])[] = [
@@ -126,7 +132,7 @@ export function bubblewrapOptions(box: BubblewrapBox): string[] {
     ['--proc', '/proc', '--remount-ro', '/proc'],
     ['--dev', '/dev', '--size', String(sharedMemoryBytes), '--tmpfs', '/dev/shm'],
     ['--remount-ro', '/dev'],
-    ['--size', String(limits.diskBytes), '--tmpfs', '/tmp'],
+    ['--size', String(sandboxLimits.diskBytes), '--tmpfs', '/tmp'],
     ...[places.work, places.home, places.scratch].map((path) => ['--dir', path]),
     ...grants.read.map((path) => ['--ro-bind', path, path]),
     ...grants.write.map((path) => ['--bind', path, path]),

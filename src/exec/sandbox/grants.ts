@@ -14,7 +14,7 @@ export interface Grants {
 
 export const noGrants: Grants = { read: [], write: [], network: false, environment: {} }
 
-export interface GrantProblem {
+interface GrantProblem {
   grant: string
   message: string
   hint: string
@@ -50,11 +50,7 @@ export function parseGrants(
       else if (kind === 'env') environment[value] = valueOf(value, context)
       else if (kind !== 'net') throw new Refusal('there is no such kind of grant', forms)
       else if (value === '*') network = true
-      else
-        throw new Refusal(
-          'neither bubblewrap nor Seatbelt can limit the network to a host',
-          wholeNetwork,
-        )
+      else throw new Refusal(noHosts, wholeNetwork)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       problems.push({ grant, message: error.message, hint: error.hint })
@@ -75,6 +71,7 @@ class Refusal extends Error {
 
 const forms = 'Forms: read:PATH, write:PATH, net:*, env:NAME.'
 
+const noHosts = 'neither bubblewrap nor Seatbelt can limit the network to a host'
 const wholeNetwork =
   'net:* gives the whole network, the services of this machine included; or get the data beforehand and grant read:PATH.'
 
@@ -101,11 +98,7 @@ const systemPlaces = '/bin /boot /etc /lib /lib32 /lib64 /nix /sbin /usr /Librar
   ' ',
 )
 
-function whyForbidden(
-  kind: 'read' | 'write',
-  path: string,
-  guarded: readonly string[],
-): string | undefined {
+function whyForbidden(kind: 'read' | 'write', path: string, guarded: readonly string[]) {
   if (ownPlaces.some((place) => isInside(place, path) || isInside(path, place))) {
     return `${path} is or holds a place that the sandbox makes itself`
   }

@@ -4,28 +4,19 @@ import type { ProcessResult } from '../process.ts'
 import { groupOf, tried } from '../process-group.ts'
 import type { SandboxRequest, Supervised } from './sandbox.ts'
 
-export interface SandboxLimits {
+/** What a program in a sandbox may use up. */
+export const sandboxLimits = {
   /** Seconds of processor time of each process. */
-  cpuSeconds: number
-  /** Bytes of data that each process may map; and, on Linux, that all of them hold in memory. */
-  memoryBytes: number
-  /** Bytes of the temporary directory, which is memory too; on Linux. */
-  diskBytes: number
-  fileBytes: number
-  openFiles: number
-  /** Processes and threads together; on Linux. */
-  tasks: number
-  /** Bytes that it may print, kept or not. */
-  printedBytes: number
-}
-
-export const defaultLimits: SandboxLimits = {
   cpuSeconds: 600,
+  /** Bytes of data that each process may map; and, on Linux, that all of them hold in memory. */
   memoryBytes: 2 * 1024 ** 3,
+  /** Bytes of the temporary directory, which is memory too; on Linux. */
   diskBytes: 256 * 1024 ** 2,
   fileBytes: 128 * 1024 ** 2,
   openFiles: 1024,
+  /** Processes and threads together; on Linux. */
   tasks: 256,
+  /** Bytes that it may print, kept or not. */
   printedBytes: 64 * 1024 ** 2,
 }
 
@@ -37,15 +28,15 @@ const priority = 15
  * lower already; whether they hold is looked at by the probe. Shells do not agree on the letter for
  * processes: `p` is what dash and busybox call `u`.
  */
-export function limitingProgram(limits: SandboxLimits, countsTasks: boolean): string {
-  const kilobytes = Math.ceil(limits.memoryBytes / 1024)
+export function limitingProgram(countsTasks: boolean): string {
+  const { cpuSeconds, memoryBytes, fileBytes, openFiles, tasks } = sandboxLimits
   const lines = [
     'ulimit -c 0',
-    `ulimit -t ${limits.cpuSeconds}`,
-    `ulimit -d ${kilobytes}`,
-    `ulimit -f ${Math.ceil(limits.fileBytes / 512)}`,
-    `ulimit -n ${limits.openFiles}`,
-    ...(countsTasks ? [`ulimit -u ${limits.tasks} || ulimit -p ${limits.tasks}`] : []),
+    `ulimit -t ${cpuSeconds}`,
+    `ulimit -d ${Math.ceil(memoryBytes / 1024)}`,
+    `ulimit -f ${Math.ceil(fileBytes / 512)}`,
+    `ulimit -n ${openFiles}`,
+    ...(countsTasks ? [`ulimit -u ${tasks} || ulimit -p ${tasks}`] : []),
   ]
   return `{ ${lines.join('; ')}; } 2>/dev/null; exec nice -n ${priority} "$@"`
 }
@@ -58,7 +49,7 @@ export async function superviseLimits(
   request: SandboxRequest,
   run: (supervised: Supervised, stop: (message: string) => void) => Promise<ProcessResult>,
 ): Promise<ProcessResult> {
-  const { stdin, timeoutMs, outputLimit, signal, onOutput, limits } = request
+  const { stdin, timeoutMs, outputLimit, signal, onOutput } = request
   const controller = new AbortController()
   let exceeded: string | undefined
   let printed = 0
@@ -73,9 +64,8 @@ export async function superviseLimits(
     signal: signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]),
     onOutput(chunk, stream) {
       printed += chunk.length
-      if (printed > limits.printedBytes) {
-        stop(`it printed more than ${limits.printedBytes / 1024 ** 2} MiB`)
-      }
+      if (printed > sandboxLimits.printedBytes)
+        stop(`it printed more than ${sandboxLimits.printedBytes / 1024 ** 2} MiB`)
       onOutput?.(chunk, stream)
     },
   }
@@ -94,13 +84,9 @@ export async function superviseLimits(
  * @param exceeded called once, with what is too much.
  * @returns how to stop looking.
  */
-export function watchInhabitants(
-  first: number,
-  limits: SandboxLimits,
-  exceeded: (message: string) => void,
-): () => void {
+export function watchInhabitants(first: number, exceeded: (message: string) => void): () => void {
   const timer = setInterval(() => {
-    const message = excess(first, limits)
+    const message = excess(first)
     if (message === undefined) return
     clearInterval(timer)
     exceeded(message)
@@ -123,7 +109,7 @@ const patienceMs = 2000
 /** Short enough that a program which only makes processes has not made many. */
 const intervalMs = 50
 
-function excess(first: number, limits: SandboxLimits): string | undefined {
+function excess(first: number): string | undefined {
   // The sandbox's own list of processes holds no others, however many there are outside.
   const directory = `/proc/${first}/root/proc`
   if (isOurRoot(`/proc/${first}/root`)) return undefined
@@ -134,10 +120,10 @@ function excess(first: number, limits: SandboxLimits): string | undefined {
     const status = tried('', () => readFileSync(`${directory}/${name}/status`, 'latin1'))
     kilobytes += numberIn(status, /^VmRSS:\s*(\d+)/m)
     tasks += numberIn(status, /^Threads:\s*(\d+)/m)
-    if (tasks > limits.tasks) return `it made more than ${limits.tasks} processes and threads`
-    if (kilobytes * 1024 > limits.memoryBytes) {
-      return `it used more than ${limits.memoryBytes / 1024 ** 2} MiB of memory`
-    }
+    if (tasks > sandboxLimits.tasks)
+      return `it made more than ${sandboxLimits.tasks} processes and threads`
+    if (kilobytes * 1024 > sandboxLimits.memoryBytes)
+      return `it used more than ${sandboxLimits.memoryBytes / 1024 ** 2} MiB of memory`
   }
   return undefined
 }

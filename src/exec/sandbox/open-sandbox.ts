@@ -6,7 +6,7 @@ import type { Script } from '../find-script.ts'
 import { capturedText, type ProcessEnd, type ProcessResult, whatIsMissing } from '../process.ts'
 import { bubblewrapSandbox } from './bubblewrap.ts'
 import { type Grants, noGrants } from './grants.ts'
-import { defaultLimits, type SandboxLimits } from './limits.ts'
+import { sandboxLimits } from './limits.ts'
 import {
   notStarted,
   type Places,
@@ -111,7 +111,6 @@ async function probeSandbox(sandbox: Sandbox): Promise<string> {
     const { end, stdout, stderr } = await sandbox.run({
       skillDirectory: directory,
       grants: noGrants,
-      limits: defaultLimits,
       command: ({ skill }) => ['/bin/sh', '-c', probeProgram, 'sh', skill, directory],
       environment: () => ({}),
       timeoutMs: 10_000,
@@ -165,16 +164,12 @@ export function readFacts(text: string): ProbeFacts {
   return facts
 }
 
-export function judge(
-  facts: ProbeFacts,
-  linux: boolean,
-  limits: SandboxLimits = defaultLimits,
-): string[] {
+export function judge(facts: ProbeFacts, linux: boolean): string[] {
   const factOf = (name: string): string => facts.get(name) ?? 'unknown'
   const wanted = linux ? [...everywhere, ...onLinux] : everywhere
   const wrong = wanted.filter(([name, holds]) => !holds.test(facts.get(name) ?? ''))
   const loose = linux
-    ? limitNames(limits).filter(([name, most]) => !(Number(facts.get(name) ?? '') <= most))
+    ? mostOnLinux.filter(([name, most]) => !(Number(facts.get(name) ?? '') <= most))
     : []
   return [
     ...wrong.map(([name, , sentence]) => `${sentence} (${name}: ${factOf(name)})`),
@@ -199,21 +194,18 @@ const onLinux: readonly Fact[] = [
   ['network', /^(?:lo)?$/, 'the network can be seen'],
 ]
 
-function limitNames(limits: SandboxLimits): readonly (readonly [string, number])[] {
-  return [
-    ['Max cpu time', limits.cpuSeconds],
-    ['Max data size', Math.ceil(limits.memoryBytes / 1024) * 1024],
-    ['Max file size', limits.fileBytes],
-    ['Max open files', limits.openFiles],
-    ['Max processes', limits.tasks],
-    ['Max core file size', 0],
-  ]
-}
+const mostOnLinux: readonly (readonly [name: string, most: number])[] = [
+  ['Max cpu time', sandboxLimits.cpuSeconds],
+  ['Max data size', sandboxLimits.memoryBytes],
+  ['Max file size', sandboxLimits.fileBytes],
+  ['Max open files', sandboxLimits.openFiles],
+  ['Max processes', sandboxLimits.tasks],
+  ['Max core file size', 0],
+]
 
 export interface Confinement {
   sandbox: Sandbox
   grants: Grants
-  limits?: SandboxLimits | undefined
 }
 
 export interface ConfinedScript
@@ -228,7 +220,7 @@ export interface ConfinedScript
 
 /** Runs a script of a skill in a sandbox; like `runProcess` it never rejects. */
 export async function runConfined(
-  { sandbox, grants, limits = defaultLimits }: Confinement,
+  { sandbox, grants }: Confinement,
   request: ConfinedScript,
 ): Promise<ProcessResult> {
   const { script, skillDirectory, arguments: given, ambient, own, ...rest } = request
@@ -237,7 +229,6 @@ export async function runConfined(
       ...rest,
       skillDirectory: realpathSync.native(skillDirectory),
       grants,
-      limits,
       command: (places) => [...commandInside(script, places), ...given],
       environment: (places) => ({
         ...localeOf(ambient),
@@ -258,12 +249,12 @@ function explained(script: Script, end: ProcessEnd): ProcessEnd {
   return message === undefined ? end : { kind: 'not-started', message }
 }
 
-function commandInside(script: Script, places: Places): string[] {
-  const path = `${places.skill}/${script.relative}`
-  return [script.file, ...script.args].map((word) => {
-    if (word === script.path) return path
-    return word === process.execPath ? places.node : word
-  })
+function commandInside({ path, relative, file, args }: Script, places: Places): string[] {
+  const inside = new Map([
+    [process.execPath, places.node],
+    [path, `${places.skill}/${relative}`],
+  ])
+  return [file, ...args].map((word) => inside.get(word) ?? word)
 }
 
 function localeOf(ambient: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,13 +1,12 @@
 import { createCapture, type ProcessRequest, type ProcessResult } from '../process.ts'
 import type { Grants } from './grants.ts'
-import type { SandboxLimits } from './limits.ts'
 
 export interface Sandbox {
   readonly name: SandboxName
   run(request: SandboxRequest): Promise<ProcessResult>
 }
 
-export type SandboxName = 'bubblewrap' | 'seatbelt'
+type SandboxName = 'bubblewrap' | 'seatbelt'
 
 /** What a backend passes on to the process. */
 export type Supervised = Pick<
@@ -22,7 +21,6 @@ export interface SandboxRequest extends Supervised {
   /** A file that is there, and the only one outside that can be written without a grant. */
   output?: string | undefined
   grants: Grants
-  limits: SandboxLimits
   command(places: Places): readonly string[]
   /** Variables besides those that every sandbox sets and those that were granted. */
   environment(places: Places): Readonly<Record<string, string>>

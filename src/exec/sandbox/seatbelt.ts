@@ -20,7 +20,7 @@ export function seatbeltSandbox(program: string): Sandbox {
         const places = placesIn(temporary, request)
         for (const path of [places.work, places.home, places.scratch]) mkdirSync(path)
         const profile = seatbeltProfile({ ...request, node: process.execPath, temporary })
-        const limiting = limitingProgram(request.limits, false)
+        const limiting = limitingProgram(false)
         const command = ['/bin/sh', '-c', limiting, 'sh', ...request.command(places)]
         return await superviseLimits(request, async (supervised) =>
           runProcess({
@@ -50,11 +50,7 @@ function placesIn(temporary: string, request: SandboxRequest): Places {
   }
 }
 
-function environmentOf(
-  places: Places,
-  temporary: string,
-  { grants, environment }: SandboxRequest,
-): Record<string, string> {
+function environmentOf(places: Places, temporary: string, { grants, environment }: SandboxRequest) {
   return {
     PATH: '/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin',
     HOME: places.home,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { type Context, defineCommand, type Screen, Serving } from '../../core/command.ts'
 import { contradiction, exitCode, SkillrailError } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
-import { userDirectories, packageVersion } from '../../core/runtime.ts'
+import { userDirectories } from '../../core/runtime.ts'
 import { safeLine } from '../../core/text.ts'
 import { makePrivateDirectory } from '../../core/write-files.ts'
 import { requireServers } from '../server/errors.ts'
@@ -88,7 +88,6 @@ async function serve(context: Context): Promise<Serving<ServeResult>> {
     runtime,
     trust: settings.workspaceTrust,
     idleExitMs: settings.tools.idleExit * 1000,
-    clientInfo: { name: 'skillrail', version: packageVersion() },
     onLog: ({ server, message }) => context.note(`${safeLine(server)}: ${message}`),
     signal,
   })

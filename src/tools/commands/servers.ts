@@ -1,7 +1,6 @@
 import { type Context, defineCommand, type Note } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, messageOf } from '../../core/errors.ts'
-import { packageVersion } from '../../core/runtime.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { requireServers } from '../server/errors.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
@@ -47,8 +46,7 @@ export const command = defineCommand<ServersResult>()({
 
 async function listServers(context: Context, start: boolean): Promise<ServersResult> {
   const { runtime, settings, signal } = context
-  const clientInfo = { name: 'skillrail', version: packageVersion() }
-  const pool = openProjectServers({ project: runtime.cwd, runtime, settings, clientInfo })
+  const pool = openProjectServers({ project: runtime.cwd, runtime, settings })
   try {
     if (start) requireServers(pool.configuration)
     const servers = start

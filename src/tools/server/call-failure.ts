@@ -43,11 +43,7 @@ export function callFailure(error: unknown, call: FailedCall): CallFailure {
   return failure('connection-lost', message, unanswered)
 }
 
-function failure(
-  kind: CallFailure['kind'],
-  message: string,
-  delivered: CallFailure['delivered'],
-): CallFailure {
+function failure(kind: CallFailure['kind'], message: string, delivered: CallFailure['delivered']) {
   return { kind, message, delivered }
 }
 

@@ -20,15 +20,6 @@ import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
 import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
 
-export interface Connection {
-  /** Of the process where there is one, of the session or the address elsewhere. */
-  readonly instance: string
-  isClosed(): boolean
-  list(signal?: AbortSignal): Promise<ListedServer>
-  call(tool: string, parameters: JsonObject, options?: ToolCallOptions): Promise<ToolOutcome>
-  close(): Promise<void>
-}
-
 export interface ListedServer {
   tools: readonly ToolDefinition[]
   problems: readonly string[]
@@ -39,12 +30,11 @@ export interface ListedServer {
 export interface ConnectOptions {
   runtime: Runtime
   project: string
-  clientInfo: { name: string; version: string }
   signal: AbortSignal
   /** Bytes of one answer; a larger one is a failed call, and the connection continues. */
   answerLimit: number
   /** Told of things that are wrong but end nothing, and of changes. */
-  note: (event: { code: string; message: string }) => void
+  note: (message: string) => void
 }
 
 export interface OpenOptions extends ConnectOptions {
@@ -73,7 +63,7 @@ export async function connect(
       ? await openStdio(definition, transport, given)
       : await openHttp(definition, transport, given)
   await refuseOurselves(definition, opened)
-  return new OpenConnection(definition, opened, given)
+  return new Connection(definition, opened, given)
 }
 
 /** Bounds of a listing: a server whose pages never end must not hold us for ever. */
@@ -90,7 +80,7 @@ interface GivenCall extends ToolCallOptions {
   timeoutMs: number
 }
 
-class OpenConnection implements Connection {
+export class Connection {
   readonly #definition: ServerDefinition
   readonly #opened: OpenedServer
   readonly #mask: Mask
@@ -105,10 +95,11 @@ class OpenConnection implements Connection {
     this.#mask = mask
     this.#hasHeaders = definition.transport.kind === 'http' && client.getProtocolEra() === 'modern'
     client.setNotificationHandler('notifications/tools/list_changed', () => {
-      note({ code: 'tools-changed', message: 'its tools have changed' })
+      note('its tools have changed')
     })
   }
 
+  /** Of the process where there is one, of the session or the address elsewhere. */
   get instance(): string {
     return this.#opened.instance
   }
@@ -186,10 +177,12 @@ class OpenConnection implements Connection {
       const cancelled = options.signal?.aborted === true
       if (httpStatus(error) === sessionGone) this.#isClosed = true
       const ending = cancelled ? undefined : await this.#opened.ending()
-      const { sent } = record
-      const failure = callFailure(error, { server, tool, timeoutMs, sent, cancelled, ending })
-      const message = this.#mask(failure.message)
-      throw new ToolCallError({ ...failure, message }, { cause: error })
+      const call = { server, tool, timeoutMs, sent: record.sent, cancelled, ending }
+      const failure = callFailure(error, call)
+      throw new ToolCallError(
+        { ...failure, message: this.#mask(failure.message) },
+        { cause: error },
+      )
     }
   }
 
@@ -209,14 +202,12 @@ class OpenConnection implements Connection {
   async #callInRounds(call: GivenCall): Promise<JsonObject> {
     const { tool, given, signal, onProgress, timeoutMs } = call
     const schema = this.#schemas.get(tool) ?? call.inputSchema
-    const headers =
-      this.#hasHeaders && schema !== undefined ? parameterHeaders(schema, given) : undefined
-    const onprogress: typeof onProgress =
-      onProgress && ((step) => onProgress({ ...step, message: this.#mask(step.message) }))
-    const limits = {
+    const limits: RequestOptions = {
       ...(signal && { signal }),
-      ...(onprogress && { onprogress }),
-      ...(headers && { headers }),
+      ...(this.#hasHeaders && schema && { headers: parameterHeaders(schema, given) }),
+      ...(onProgress && {
+        onprogress: (step) => onProgress({ ...step, message: this.#mask(step.message) }),
+      }),
     }
     const began = performance.now()
     let state: { requestState?: string } = {}

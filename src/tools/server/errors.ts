@@ -119,7 +119,7 @@ export class ServerNotFoundError extends ToolError {
 type Configured = Pick<ServerConfiguration, 'servers' | 'diagnostics'>
 
 /** Whether a server is not started because of the workspace it came with. */
-export function isUntrusted({ disabled, blocked }: ServerDefinition): boolean {
+function isUntrusted({ disabled, blocked }: ServerDefinition): boolean {
   return !disabled && blocked !== undefined && blocked.reason !== 'unresolved'
 }
 

@@ -13,7 +13,7 @@ import {
 } from './call-failure.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
-import { loadSdk } from './sdk.ts'
+import { clientInfo, loadSdk } from './sdk.ts'
 
 type HttpServer = ServerTransport & { kind: 'http' | 'sse' }
 
@@ -45,7 +45,7 @@ async function attempt(
   kind: 'http' | 'sse',
   definition: ServerDefinition,
   transport: HttpServer,
-  { signal, answerLimit, clientInfo }: OpenOptions,
+  { signal, answerLimit }: OpenOptions,
 ): Promise<OpenedServer> {
   const sdk = await loadSdk()
   const url = new URL(transport.url)
@@ -60,7 +60,7 @@ async function attempt(
     return send(message, sending)
   }
   const mode: ClientOptions = kind === 'http' ? { versionNegotiation: { mode: 'auto' } } : {}
-  const client = new sdk.Client(clientInfo, { capabilities: {}, ...mode })
+  const client = new sdk.Client(clientInfo(), { capabilities: {}, ...mode })
   const timeout = definition.startupTimeoutMs
   // The client's own limit is one for each request; this is one for all of them.
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)])

@@ -14,7 +14,7 @@ import { createCallRecords, hasCode } from './call-failure.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
 import type { Mask } from './mask-secrets.ts'
-import { loadSdk } from './sdk.ts'
+import { clientInfo, loadSdk } from './sdk.ts'
 import { stdioTransport } from './stdio-transport.ts'
 
 type StdioServer = ServerTransport & { kind: 'stdio' }
@@ -41,11 +41,11 @@ export async function openStdio(
     onGarbage(line) {
       const shown = mask(line.slice(0, longestGarbage)).slice(0, 200)
       const message = `it prints to stdout what is not a message: ${shown}`
-      if (garbage.length === 0) options.note({ code: 'server-garbage', message })
+      if (garbage.length === 0) options.note(message)
       if (garbage.length < 5) garbage.push(shown)
     },
   })
-  const client = new sdk.Client(options.clientInfo, { capabilities: rootsCapability })
+  const client = new sdk.Client(clientInfo(), { capabilities: rootsCapability })
   answerRoots(client, transport.args, transport.cwd ?? project)
   try {
     await client.connect(pipe, { timeout: definition.startupTimeoutMs, signal })

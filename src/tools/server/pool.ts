@@ -21,7 +21,7 @@ export interface ServerListFailure {
   notTrusted?: boolean | undefined
 }
 
-export interface ToolListing {
+interface ToolListing {
   /** In the order of the servers, then as each lists them; without those its configuration hides. */
   tools: readonly ToolDefinition[]
   failures: readonly ServerListFailure[]
@@ -32,8 +32,6 @@ export interface ToolListing {
 
 export interface ServerEvent {
   server: string
-  /** `server-started`, `server-ended`, `tools-changed`, `server-garbage` or `tools-listed`. */
-  code: string
   message: string
 }
 
@@ -67,7 +65,6 @@ export interface OpenServersOptions {
   runtime: Runtime
   /** Where servers run whose configuration names no directory; default: the working directory. */
   project?: string | undefined
-  clientInfo?: { name: string; version: string } | undefined
   onLog?: ((event: ServerEvent) => void) | undefined
   /** Bytes of one answer of a server; default 32 MiB. A larger one is a failed call. */
   answerLimit?: number | undefined
@@ -120,9 +117,8 @@ export function openServers(
     const server = poolServer(definitionOf(current, name), {
       runtime: options.runtime,
       project: options.project ?? options.runtime.cwd,
-      clientInfo: options.clientInfo ?? { name: 'skillrail', version: '0' },
       answerLimit: options.answerLimit ?? defaultAnswerLimit,
-      note: (event) => options.onLog?.({ server: name, ...event }),
+      note: (message) => options.onLog?.({ server: name, message }),
     })
     servers.set(name, server)
     return server
@@ -219,10 +215,7 @@ interface PooledServer extends ListingServer {
   close(): Promise<void>
 }
 
-function poolServer(
-  definition: ServerDefinition,
-  context: Omit<ConnectOptions, 'signal'>,
-): PooledServer {
+function poolServer(definition: ServerDefinition, context: Omit<ConnectOptions, 'signal'>) {
   const { name } = definition
   const stopped = new AbortController()
   let connection: Connection | undefined
@@ -280,7 +273,7 @@ function poolServer(
     }
     lastError = undefined
     instance = connection.instance
-    context.note({ code: 'server-started', message: `it runs as ${instance}` })
+    context.note(`it runs as ${instance}`)
     return connection
   }
 }
@@ -308,10 +301,7 @@ export function refuse(
 }
 
 /** Whether the configuration of the server lets a tool be seen and called; `deny` takes precedence over `allow`. */
-function allowsTool(
-  { allow, deny }: Pick<ServerDefinition, 'allow' | 'deny'>,
-  tool: string,
-): boolean {
+function allowsTool({ allow, deny }: Pick<ServerDefinition, 'allow' | 'deny'>, tool: string) {
   return (allow === undefined || allow.includes(tool)) && deny?.includes(tool) !== true
 }
 

@@ -8,11 +8,10 @@ import { readServerConfiguration } from '../config/read-configuration.ts'
 import { openServers, type OpenServersOptions, type ServerPool } from './pool.ts'
 import { readServedRecord, servedClient, servedPool } from './served-process.ts'
 
-interface ProjectServersOptions extends Pick<OpenServersOptions, 'clientInfo' | 'onLog'> {
+interface ProjectServersOptions extends Pick<OpenServersOptions, 'onLog'> {
   project: string
   runtime: Runtime
   settings: Pick<Settings, 'workspaceTrust'>
-  kept?: boolean | undefined
 }
 
 export interface ProjectServers extends ServerPool {
@@ -28,11 +27,11 @@ export interface ProjectServers extends ServerPool {
  * what was added counts. Nothing is started or connected here.
  */
 export function openProjectServers(options: ProjectServersOptions): ProjectServers {
-  const { runtime, settings, onLog, kept = true } = options
+  const { runtime, settings, onLog } = options
   const project = findWorkspace(options.project, runtime)
   const current = currentConfiguration({ project, runtime, trust: settings.workspaceTrust })
   const own = openServers(current().servers, { ...options, project })
-  let served = kept ? servedNow() : undefined
+  let served = servedNow()
   return {
     get configuration() {
       return now()
@@ -54,7 +53,7 @@ export function openProjectServers(options: ProjectServersOptions): ProjectServe
   function now(): ServerConfiguration {
     const configuration = current()
     own.update(configuration.servers).catch((error: unknown) => {
-      onLog?.({ server: '', code: 'server-ended', message: messageOf(error) })
+      onLog?.({ server: '', message: messageOf(error) })
     })
     return configuration
   }

@@ -25,7 +25,7 @@ import {
   servedSchemas,
 } from './served-protocol.ts'
 
-export interface ServeProjectOptions extends Pick<OpenServersOptions, 'clientInfo' | 'onLog'> {
+interface ServeProjectOptions extends Pick<OpenServersOptions, 'onLog'> {
   project: string
   runtime: Runtime
   trust: Settings['workspaceTrust']
@@ -34,7 +34,7 @@ export interface ServeProjectOptions extends Pick<OpenServersOptions, 'clientInf
   signal: AbortSignal
 }
 
-export interface ServedProject {
+interface ServedProject {
   record: ServedRecord
   ended: Promise<'stopped' | 'idle'>
 }
@@ -71,11 +71,7 @@ export async function serveProject(options: ServeProjectOptions): Promise<Served
 const largestBody = 64 * 1024 * 1024
 
 /** `release` is called once everything has ended; a start that fails leaves that to the caller. */
-async function startServing(
-  options: ServeProjectOptions,
-  path: string,
-  release: () => void,
-): Promise<ServedProject> {
+async function startServing(options: ServeProjectOptions, path: string, release: () => void) {
   const { project, runtime, trust, idleExitMs } = options
   const token = randomBytes(32).toString('hex')
   const startedAt = new Date(runtime.now()).toISOString()

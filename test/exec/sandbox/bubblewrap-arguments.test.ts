@@ -6,7 +6,6 @@ import {
   bubblewrapOptions,
 } from '../../../src/exec/sandbox/bubblewrap.ts'
 import { noGrants } from '../../../src/exec/sandbox/grants.ts'
-import { defaultLimits } from '../../../src/exec/sandbox/limits.ts'
 
 const box: BubblewrapBox = {
   skillDirectory: '/home/u/skills/a',
@@ -18,7 +17,6 @@ const box: BubblewrapBox = {
     { kind: 'link', path: '/bin', target: 'usr/bin' },
   ],
   grants: noGrants,
-  limits: defaultLimits,
   environment: { PATH: '/usr/bin' },
   command: ['sh', '/sandbox/skill/run.sh', '--share-net'],
   lastUserNamespace: true,

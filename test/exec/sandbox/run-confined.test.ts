@@ -8,7 +8,7 @@ import { noGrants } from '../../../src/exec/sandbox/grants.ts'
 import { runConfined } from '../../../src/exec/sandbox/open-sandbox.ts'
 import { runScript } from '../../../src/exec/script.ts'
 import type { Places, Sandbox, SandboxRequest } from '../../../src/exec/sandbox/sandbox.ts'
-import { defaultLimits, superviseLimits } from '../../../src/exec/sandbox/limits.ts'
+import { sandboxLimits, superviseLimits } from '../../../src/exec/sandbox/limits.ts'
 import { bubblewrapPlaces, bubblewrapSandbox } from '../../../src/exec/sandbox/bubblewrap.ts'
 
 let base: string
@@ -132,7 +132,6 @@ it('a value that would begin another option of bubblewrap starts nothing', async
   const { end } = await sandbox.run({
     skillDirectory: base,
     grants: noGrants,
-    limits: defaultLimits,
     command: () => ['true'],
     environment: () => ({ NAME: 'value\0--share-net' }),
     outputLimit: 10,
@@ -144,13 +143,12 @@ it('a program that prints too much is ended, and the caller’s own end stays wh
   const request: SandboxRequest = {
     skillDirectory: base,
     grants: noGrants,
-    limits: { ...defaultLimits, printedBytes: 10 },
     command: () => [],
     environment: () => ({}),
     outputLimit: 100,
   }
   const ended = await superviseLimits(request, async (supervised) => {
-    supervised.onOutput?.(Buffer.alloc(8), 'stdout')
+    supervised.onOutput?.(Buffer.alloc(sandboxLimits.printedBytes), 'stdout')
     expect(supervised.signal?.aborted).toBe(false)
     supervised.onOutput?.(Buffer.alloc(8), 'stderr')
     expect(supervised.signal?.aborted).toBe(true)

@@ -36,7 +36,7 @@ const mostCharacters = 66_000
 export function fuzz(data: Uint8Array): void {
   const { choice, text } = choiceAndText(data)
   const code = choice % 4 === 0 ? 0 : choice % 4
-  const stdout = { head: text, tail: '', totalBytes: text.length, droppedBytes: 0 }
+  const stdout = { head: text, tail: '', droppedBytes: 0 }
   const end = { kind: 'exit', code } as const
   const source = choice % 3 === 2 ? { ...nothing, file: text, end } : { ...nothing, stdout, end }
   for (const output of [readOutput(source), readAgentOutput(source, 'agent'), parseOutput(text)]) {
@@ -52,7 +52,7 @@ export function fuzz(data: Uint8Array): void {
   if (block !== undefined) demand(block.length <= text.length + 1, 'a block of nothing')
 }
 
-const empty = { head: '', tail: '', totalBytes: 0, droppedBytes: 0 }
+const empty = { head: '', tail: '', droppedBytes: 0 }
 const nothing = { stdout: empty, stderr: empty }
 
 function checkForm(output: StepOutput): void {

@@ -94,7 +94,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
   it('takes no notice of garbage on standard output, and says so once', async () => {
     open([testServer('a', marker, ['garbage'])])
     expect(await texts('garbage')).toBe('after garbage')
-    const garbage = events.filter(({ code }) => code === 'server-garbage')
+    const garbage = events.filter(({ message }) => message.startsWith('it prints to stdout'))
     expect(garbage.map(({ message }) => message)).toEqual([
       'it prints to stdout what is not a message: Listening on port 3000',
     ])
@@ -190,7 +190,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     open([testServer('a', marker)])
     const server = await pool.get('a')
     await server.call('change', {})
-    await until(() => events.some(({ code }) => code === 'tools-changed'))
+    await until(() => events.some(({ message }) => message === 'its tools have changed'))
     expect((await server.list()).map(({ name }) => name)).toContain('new')
   })
 
