@@ -105,7 +105,6 @@ interface AgentRequest extends Pick<ProcessRequest, 'cwd' | 'outputLimit' | 'sig
   program: string
   wishes: AgentWishes
   prompt: string
-  /** Everything that the client gets of our environment. */
   environment: Readonly<Record<string, string>>
 }
 
@@ -140,7 +139,6 @@ export async function runAgent(request: AgentRequest): Promise<AgentResult> {
   }
 }
 
-/** How the program is started: itself, or what a command file of Windows would start. */
 function startOf(program: string): { file: string; args: readonly string[] } | undefined {
   if (process.platform !== 'win32' || !isCommandFile(program)) return { file: program, args: [] }
   const reading = readRegularFile(program, { maxBytes: 65_536 })
@@ -148,14 +146,11 @@ function startOf(program: string): { file: string; args: readonly string[] } | u
 }
 
 /**
- * What a command file of Windows, as npm and pnpm write them for programs that they install, would
- * start: Node with a script, or a program. Node does not start such a file without a shell (since
- * CVE-2024-27980), and a shell would read the arguments a second time. Undefined for a command file
- * of another form.
+ * What a command file of Windows would start, as npm and pnpm write them; undefined for one of another
+ * form. Node does not start such a file without a shell (since CVE-2024-27980), and a shell would read
+ * the arguments a second time.
  *
- * @param path of the command file, absolute.
- * @param text of it.
- * @param node the Node that takes the place of the one the file would look for.
+ * @param node takes the place of the one that the file would look for.
  */
 export function shimTarget(
   path: string,
@@ -185,9 +180,7 @@ export function isCommandFile(path: string): boolean {
 }
 
 interface AgentPromptParts {
-  /** The wrapped content of the skill, as a model gets it on activation. */
   content: string
-  /** References that its triggers inject, rendered; empty for none. */
   references: string
   step: string
   state: string

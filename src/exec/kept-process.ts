@@ -1,38 +1,25 @@
 import { spawn } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endGroup, endOrphans, groupIsGone } from './process-group.ts'
-import { exitOf, type ProcessEnd } from './process.ts'
+import { exitOf } from './process.ts'
 
 interface KeptProcessRequest {
   file: string
   args: readonly string[]
   cwd: string
-  /** The whole environment but for the key below. */
   env: Readonly<Record<string, string>>
   /** One of a kind: by it what left the process group is found again. No spaces. */
   key: string
 }
 
-export interface KeptProcess {
-  readonly pid: number
-  readonly stdin: Writable
-  readonly stdout: Readable
-  readonly stderr: Readable
-  /** Resolves when the program itself has ended; what it started may still run. */
-  readonly ended: Promise<ProcessEnd>
-  /**
-   * Closes its input, gives it 500 ms, then ends its group: TERM, and KILL after 2 s. Resolves when
-   * nothing of it is left.
-   */
-  end(): Promise<void>
-}
+export type KeptProcess = Awaited<ReturnType<typeof startKeptProcess>>
 
 /**
  * Starts a program in a process group of its own that ends with us at the latest, whatever ends us.
  * @throws {Error} of `spawn` where it cannot be started.
  */
-export async function startKeptProcess(request: KeptProcessRequest): Promise<KeptProcess> {
+export async function startKeptProcess(request: KeptProcessRequest) {
   const child = spawn(request.file, [...request.args], {
     cwd: request.cwd,
     env: { ...request.env, SKILLRAIL_IDEMPOTENCY_KEY: request.key },
@@ -44,10 +31,15 @@ export async function startKeptProcess(request: KeptProcessRequest): Promise<Kep
   if (pid === undefined) throw await new Promise((resolve) => child.on('error', resolve))
   tellGuard(`+ ${pid} ${request.key}`)
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined)
+  // What it started may still run.
   const ended = exitOf(child)
   const isGone = (): boolean =>
     (child.exitCode !== null || child.signalCode !== null) && groupIsGone(pid)
   let ending: Promise<void> | undefined
+  /**
+   * Closes its input, gives it 500 ms, then ends its group: TERM, and KILL after 2 s. Resolves when
+   * nothing of it is left.
+   */
   const end = async (): Promise<void> => {
     stdin.end()
     await Promise.race([ended, sleep(graceMs, undefined, { ref: false })])

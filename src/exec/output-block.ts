@@ -172,7 +172,6 @@ const keyHere = /"(?:status|output)"\s{0,9}:/y
 /** A key `status` and a status of ours, as JSON, as YAML, and as languages print their values. */
 const statusHere = /(["']?)status\1\s{0,9}:\s{0,9}["']?(?:success|failure|critical)\b/y
 
-/** A text that ends in the middle of a status. */
 const statusTorn = /"status"\s{0,9}:\s{0,9}(?:"[a-z]{0,8})?$/y
 
 /**

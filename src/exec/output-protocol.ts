@@ -3,12 +3,9 @@ import { messageOf } from '../core/errors.ts'
 import type { JsonValue } from '../skill/model.ts'
 import { readYaml, yamlToJson } from '../skill/read-yaml.ts'
 import { lastOutputBlock } from './output-block.ts'
-import { type CapturedOutput, capturedText, type ProcessEnd } from './process.ts'
+import { capturedText, type ProcessEnd, type ProcessResult } from './process.ts'
 
-interface OutputSource {
-  end: ProcessEnd
-  stdout: CapturedOutput
-  stderr: CapturedOutput
+interface OutputSource extends ProcessResult {
   file?: string | undefined
 }
 
@@ -24,8 +21,6 @@ export function readOutput(source: OutputSource): StepOutput {
 /**
  * The output of an agent: the last output block of its answer, which is all that vouches for it. An
  * answer without one is a failure `output-missing`. Never throws.
- *
- * @param name of the agent, for sentences.
  */
 export function readAgentOutput(source: OutputSource, name: string): StepOutput {
   const code = codeOf(source.end)
@@ -210,8 +205,8 @@ function malformed(problem: string): StepOutput {
 }
 
 /**
- * What a program said last before it failed. An uncaught error ends a program of Node with its stack and
- * the version of Node, which help nobody; what it was about stands above them.
+ * What a program said last before it failed. An uncaught error of Node ends with its stack and the
+ * version of Node; what it was about stands above them.
  */
 export function lastComplaint(stderr: string): string {
   const lines = stderr.trimEnd().split('\n')

@@ -66,10 +66,9 @@ export function tried<T>(otherwise: T, look: () => T): T {
 }
 
 /**
- * Ends what an interrupted execution left behind: a `kill -9` of ours leaves its script alive, and
- * it must not run beside its repetition; nor must its verification. Found by the idempotency key in
- * the environment, so that a process that forked away is found too. Linux only; elsewhere the answer
- * is 0.
+ * Ends what an interrupted execution and its verification left behind, which must not run beside their
+ * repetition. Found by the idempotency key in the environment, so that a process that forked away is
+ * found too. Linux only.
  *
  * @returns how many processes were ended.
  */
@@ -84,10 +83,7 @@ export function endOrphans(idempotencyKeys: ReadonlySet<string>): number {
   return ended.length
 }
 
-/**
- * Ends what has left the process group of an execution that we end by force: {@link endOrphans} by
- * the key that its environment gave it, if any.
- */
+/** Ends what has left the process group of an execution that we end by force. */
 export function endEscaped(environment: Readonly<Record<string, string>>): void {
   const key = environment[variable]
   if (key !== undefined && key !== '') endOrphans(new Set([key]))

@@ -53,6 +53,8 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
   return { end, stdout: stdout.finish(), stderr: stderr.finish() }
 }
 
+type Capture = ReturnType<typeof createCapture>
+
 async function run(request: ProcessRequest, stdout: Capture, stderr: Capture): Promise<ProcessEnd> {
   if (request.signal?.aborted === true) return { kind: 'aborted' }
   let child: ChildProcess
@@ -210,13 +212,8 @@ export interface CapturedOutput {
   droppedBytes: number
 }
 
-interface Capture {
-  add(chunk: Buffer): void
-  finish(): CapturedOutput
-}
-
 /** Collects a stream in at most `limit` bytes: half of them from the start, half from the end. */
-export function createCapture(limit: number): Capture {
+export function createCapture(limit: number) {
   const headLimit = Math.ceil(limit / 2)
   const tailLimit = limit - headLimit
   const head: Buffer[] = []
@@ -236,7 +233,7 @@ export function createCapture(limit: number): Capture {
   }
 
   return {
-    add(chunk) {
+    add(chunk: Buffer): void {
       totalBytes += chunk.length
       const room = headLimit - headBytes
       if (room > 0) {
@@ -245,7 +242,7 @@ export function createCapture(limit: number): Capture {
       }
       if (chunk.length > room) keepInTail(chunk.subarray(Math.max(room, 0)))
     },
-    finish() {
+    finish(): CapturedOutput {
       const start = Buffer.concat(head)
       const kept = lastBytes(Buffer.concat(tail), tailLimit)
       const droppedBytes = totalBytes - headBytes - kept.length

@@ -33,7 +33,7 @@ interface ScriptRequest extends Pick<
   /** Beginning of the paths of this one execution's files, new for each; removed afterwards. */
   files: string
   environment: Readonly<Record<string, string>>
-  /** It is not trusted: it runs in this sandbox and reaches nothing else. */
+  /** For a skill that is not trusted. */
   confinement?: Confinement | undefined
 }
 

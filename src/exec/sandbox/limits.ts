@@ -81,7 +81,6 @@ export async function superviseLimits(
  * bounds; for root the kernel does not even bound their number.
  *
  * @param first the process that all others in the sandbox descend from, by its number outside.
- * @param exceeded called once, with what is too much.
  * @returns how to stop looking.
  */
 export function watchInhabitants(first: number, exceeded: (message: string) => void): () => void {

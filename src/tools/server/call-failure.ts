@@ -14,9 +14,8 @@ interface FailedCall {
 }
 
 /**
- * What an error of the client says of the call: why there is no outcome, and whether the server can
- * have acted. A refusal before the tool ran (unknown method, invalid parameters) counts as not
- * delivered; whatever was sent and never answered is unknown.
+ * Why a call has no outcome. A refusal before the tool ran (unknown method, invalid parameters)
+ * counts as not delivered; whatever was sent and never answered is unknown.
  */
 export function callFailure(error: unknown, call: FailedCall): CallFailure {
   const { server, tool, timeoutMs } = call
@@ -112,7 +111,6 @@ export function httpStatus(error: unknown): number | undefined {
   return typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
 }
 
-/** The error and what caused it, in turn; errors of `fetch` carry their reason so. */
 function* causesOf(error: unknown): Generator<Error> {
   for (let at = error; at instanceof Error; at = at.cause) yield at
 }
@@ -137,30 +135,25 @@ function codeOf(error: unknown): number | string | undefined {
   return typeof code === 'string' || (typeof code === 'number' && code < 0) ? code : undefined
 }
 
+/** Follows calls on their way through the client, which keeps the identity of the arguments object. */
+export type CallRecords = ReturnType<typeof createCallRecords>
+
 interface CallRecord {
-  /** Whether the request was handed to the server's pipe or socket. */
   sent: boolean
   /** Bytes of the answer; 0 where the transport does not know. */
   size: number
 }
 
-/** Follows calls on their way through the client, which keeps the identity of the arguments object. */
-export interface CallRecords {
-  open(callArguments: object): CallRecord
-  sent(message: JSONRPCMessage): void
-  received(message: JSONRPCMessage, bytes: number): void
-}
-
-export function createCallRecords(): CallRecords {
+export function createCallRecords() {
   const byArguments = new WeakMap<object, CallRecord>()
   const byId = new Map<unknown, CallRecord>()
   return {
-    open(callArguments) {
+    open(callArguments: object): CallRecord {
       const record = { sent: false, size: 0 }
       byArguments.set(callArguments, record)
       return record
     },
-    sent(message) {
+    sent(message: JSONRPCMessage): void {
       if (!('method' in message) || message.method !== 'tools/call' || !('id' in message)) return
       const given = message.params?.['arguments']
       const record = isObject(given) ? byArguments.get(given) : undefined
@@ -168,7 +161,7 @@ export function createCallRecords(): CallRecords {
       record.sent = true
       byId.set(message.id, record)
     },
-    received(message, bytes) {
+    received(message: JSONRPCMessage, bytes: number): void {
       const id = 'id' in message && !('method' in message) ? message.id : undefined
       const record = byId.get(id)
       if (record !== undefined) record.size = bytes

@@ -33,12 +33,10 @@ export interface ConnectOptions {
   signal: AbortSignal
   /** Bytes of one answer; a larger one is a failed call, and the connection continues. */
   answerLimit: number
-  /** Told of things that are wrong but end nothing, and of changes. */
   note: (message: string) => void
 }
 
 export interface OpenOptions extends ConnectOptions {
-  /** For whatever the server said that is passed on as words of an error. */
   mask: Mask
 }
 
@@ -46,7 +44,6 @@ export interface OpenedServer {
   client: Client
   records: CallRecords
   instance: string
-  /** What is known when the connection broke. */
   ending(): Promise<string | undefined>
   close(): Promise<void>
 }
@@ -127,7 +124,6 @@ export class Connection {
       if (Array.isArray(tools)) for (const tool of tools) listed.push(tool)
       if (typeof ttl === 'number') ttlMs = Math.min(ttl, ttlMs ?? ttl)
       if (typeof cursor !== 'string') return { ...this.#read(listed), ttlMs }
-      // The same page again and again.
       if (seen.has(cursor)) break
       seen.add(cursor)
       params = { cursor }
@@ -241,7 +237,6 @@ export class Connection {
 /** HTTP status of a server that was started anew: it has no session under the name we gave. */
 const sessionGone = 404
 
-/** A schema (Standard Schema 1) that takes any object as it is. */
 const anyObject: StandardSchemaV1<unknown, JsonObject> = {
   '~standard': {
     version: 1,

@@ -33,17 +33,14 @@ export function startCancelled(server: string, cause?: unknown): ServerStartErro
   return new ServerStartError({ server, message, kind: 'cancelled' }, { cause })
 }
 
-/** The tool is kept from being called by the configuration of its server. Exit code 4. */
 export class ToolNotAllowedError extends ToolCallError {
   override readonly exitCode: ExitCode = exitCode.refused
 }
 
-/** A server of the project that may not start because the workspace is not trusted. Exit code 4. */
 export class ServerNotTrustedError extends ServerStartError {
   override readonly exitCode: ExitCode = exitCode.refused
 }
 
-/** Servers of the project were not asked, because the workspace is not trusted. Exit code 4. */
 export class ServersNotTrustedError extends ToolError {
   constructor(servers: readonly [ServerDefinition, ...ServerDefinition[]]) {
     const [{ blocked, source }] = servers
@@ -64,10 +61,7 @@ export class ServersNotTrustedError extends ToolError {
   override readonly exitCode: ExitCode = exitCode.refused
 }
 
-/**
- * No server could be asked, because none is configured, or all are disabled (exit code 3), or because
- * the configuration cannot be read (exit code 1).
- */
+/** None is configured, all are disabled, or the configuration cannot be read. */
 export class NoServersError extends ToolError {
   override readonly exitCode: ExitCode
 
@@ -101,7 +95,6 @@ export function isUnreadable({ code, severity }: Diagnostic): boolean {
   return severity === 'error' && /^(?:servers-syntax|file-)/.test(code)
 }
 
-/** No configuration names this server. Exit code 3. */
 export class ServerNotFoundError extends ToolError {
   constructor(name: string, known: readonly string[]) {
     const meant = nearest(name, known)
@@ -118,15 +111,11 @@ export class ServerNotFoundError extends ToolError {
 
 type Configured = Pick<ServerConfiguration, 'servers' | 'diagnostics'>
 
-/** Whether a server is not started because of the workspace it came with. */
 function isUntrusted({ disabled, blocked }: ServerDefinition): boolean {
   return !disabled && blocked !== undefined && blocked.reason !== 'unresolved'
 }
 
-/**
- * Why what a project's servers have is not known: some of them are not started for lack of trust, or
- * there is none. Whoever is about to say that something does not exist says this first.
- */
+/** Why it is not known what a project's servers have; said before anything is called missing. */
 export function unaskedServers({
   servers,
   diagnostics,
@@ -142,21 +131,14 @@ export function unaskedServers({
   )
 }
 
-/**
- * What is wrong with a configuration, but for what {@link unaskedServers} says of it, and without what
- * only whoever looks at the configuration wants to know.
- */
+/** What is wrong with a configuration and {@link unaskedServers} does not say. */
 export function remarksOn(configuration: Configured): readonly Diagnostic[] {
   const diagnostics = configuration.diagnostics.filter(({ severity }) => severity !== 'info')
   const isSaid = unaskedServers(configuration) instanceof NoServersError
   return isSaid ? diagnostics.filter(({ severity }) => severity !== 'error') : diagnostics
 }
 
-/**
- * Passes where at least one server may be asked.
- *
- * @throws {ServersNotTrustedError} (exit code 4), {NoServersError} (exit code 3)
- */
+/** @throws {ServersNotTrustedError}, {NoServersError} where no server may be asked */
 export function requireServers(configuration: Configured): void {
   if (configuration.servers.some((server) => !server.disabled && !isUntrusted(server))) return
   const problem = unaskedServers(configuration)

@@ -3,7 +3,6 @@ import { tellsFailure } from '../call/attempts.ts'
 import type { ServerTransport } from '../config/model.ts'
 import type { ToolContent, ToolOutcome } from '../model.ts'
 
-/** Takes secrets out of a text, or of every text of a JSON value. */
 export type Mask = <T>(said: T) => T
 
 /**
@@ -26,10 +25,7 @@ export function serverMask(transport: ServerTransport): Mask {
   return (said) => redactValue(said, known)
 }
 
-/**
- * All that a tool says of its failure, in words or as data. The answer of a call that succeeded is
- * what was asked for, and stays as it is.
- */
+/** The answer of a call that succeeded is what was asked for, and stays as it is. */
 export function maskedError(outcome: ToolOutcome, mask: Mask): ToolOutcome {
   if (!outcome.isError && !tellsFailure(outcome)) return outcome
   const content = outcome.content.map((part) => maskedPart(part, mask))

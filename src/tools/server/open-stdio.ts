@@ -96,7 +96,6 @@ async function startProcess(
   }
 }
 
-/** What the system says nothing of, in the words that scripts get. */
 function missingFor({ command, cwd }: StdioServer, project: string): string | undefined {
   return whatIsMissing({ file: command, cwd: cwd ?? project })
 }

@@ -300,7 +300,6 @@ export function refuse(
   }
 }
 
-/** Whether the configuration of the server lets a tool be seen and called; `deny` takes precedence over `allow`. */
 function allowsTool({ allow, deny }: Pick<ServerDefinition, 'allow' | 'deny'>, tool: string) {
   return (allow === undefined || allow.includes(tool)) && deny?.includes(tool) !== true
 }
@@ -319,7 +318,7 @@ const longest = 200
 
 /**
  * Why a server failed, in one line: the first line of the message, and of what the server printed
- * the line that tells most, which is the first that speaks of an error, else the last.
+ * the first line that speaks of an error, else the last.
  */
 function failureReason(message: string, stderrTail: string): string {
   const head = (message.split('\n')[0] ?? '').replace(/\. Its last error output:$/, '')

@@ -15,11 +15,10 @@ import type { Mask } from './mask-secrets.ts'
 
 /**
  * Reads the result of a call (MCP, CallToolResult). A block of a kind that the protocol does not know
- * becomes its JSON as text, so that nothing a server said is lost; one that is not what its kind
- * wants, and a value that is nested too deeply, is a problem. Text stays text however deep it is.
+ * becomes its JSON as text, so that nothing a server said is lost.
  *
  * @param size bytes of the answer; 0 where the transport does not know
- * @throws {ToolCallError} `protocol`, where the content is not a list or nothing of it can be used
+ * @throws {ToolCallError} `protocol`, where nothing of it can be used
  */
 export function readOutcome(result: JsonObject, size: number): ToolOutcome {
   const { isError = false, structuredContent } = result
@@ -166,10 +165,7 @@ export function readInputRequired(result: JsonObject): InputRequired | undefined
   }
 }
 
-/**
- * What a server wants to know before it continues, and whether it can be told in the parameters.
- * Skillrail has nobody to ask during a call: it declares none of these capabilities.
- */
+/** What a server wants to know before it continues, and whether a parameter of the call can tell it. */
 export function inputRequiredText(
   tool: string,
   { requests }: InputRequired,
@@ -207,7 +203,6 @@ function parametersOf(request: unknown): Readonly<Record<string, unknown>> {
   return isObject(request) && isObject(request['params']) ? request['params'] : {}
 }
 
-/** The fields of the form that a request wants filled in, by their names. */
 function formOf(request: unknown): Readonly<Record<string, unknown>> {
   const { url, requestedSchema: schema } = parametersOf(request)
   const fields = typeof url !== 'string' && isObject(schema) ? schema['properties'] : undefined

@@ -41,10 +41,9 @@ interface ServedProject {
 
 /**
  * Keeps the servers of a project for other commands, over HTTP on the loopback for those who have the
- * token from the user's own state. One process a project.
+ * token from the user's own state. Configuration and trust are looked at again before every request:
+ * a server whose definition changed, or that may no longer run, is ended first.
  *
- * Configuration and trust are looked at again before every request: a server whose definition is no
- * longer the same, or that may no longer run, is ended first.
  * @throws {SkillrailError} `servers-already-served`
  */
 export async function serveProject(options: ServeProjectOptions): Promise<ServedProject> {

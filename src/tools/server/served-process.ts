@@ -103,17 +103,18 @@ interface ServedRequestOptions {
   onProgress?: ((progress: unknown) => void) | undefined
 }
 
-interface ServedClient {
-  /** Rejects with what the other side threw, or a {@link ServedConnectionError}. */
-  ask(path: string, body: object, options?: ServedRequestOptions): Promise<unknown>
-  close(): void
-}
+type ServedClient = ReturnType<typeof servedClient>
 
-export function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token'>): ServedClient {
+export function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token'>) {
   let agent: Agent | undefined
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   return {
-    async ask(path, body, { signal, onProgress } = {}) {
+    /** Rejects with what the other side threw, or a {@link ServedConnectionError}. */
+    async ask(
+      path: string,
+      body: object,
+      { signal, onProgress }: ServedRequestOptions = {},
+    ): Promise<unknown> {
       // Most commands talk to nobody, and this takes them milliseconds to load.
       const http = await import('node:http')
       agent ??= new http.Agent({ keepAlive: true })

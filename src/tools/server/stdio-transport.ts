@@ -8,9 +8,7 @@ interface StdioTransportOptions {
   records: CallRecords
   /** Bytes of one message; a longer one is dropped and its call fails. */
   messageLimit: number
-  /** Checks that a value is a message of the protocol; throws where it is none. */
   parse: (value: unknown) => JSONRPCMessage
-  /** Told of what the server prints on stdout that is not a message. */
   onGarbage: (line: string) => void
 }
 
