@@ -1,5 +1,5 @@
 import type { RankDocument } from './ranker.ts'
-import { plainWords, stemOf, wordsOf } from './words.ts'
+import { addTo, plainWords, stemOf, termsOf, wordsOf } from './words.ts'
 
 /** How alike a sentence is to the examples of a document. */
 export interface Likeness {
@@ -42,62 +42,49 @@ export function prepareLikeness(
   )
   if (taught === 0) return () => new Map()
   const texts = documents.map(({ fields, examples = [] }) => ({
-    own: termsOf(fields.map(({ text }) => text).join('\n')),
-    examples: examples.map((example) => ({ ...example, terms: termsOf(example.text) })),
+    own: allTerms(fields.map(({ text }) => text).join('\n')),
+    examples: examples.map((example) => ({ ...example, terms: allTerms(example.text) })),
   }))
   const holders = new Map<string, number[]>()
-  texts.forEach(({ own, examples }, at) => {
+  for (const [at, { own, examples }] of texts.entries()) {
     const terms = new Set([...own, ...examples.flatMap((example) => [...example.terms])])
-    for (const term of terms) {
-      const list = holders.get(term) ?? []
-      holders.set(term, list)
-      list.push(at)
-    }
-  })
+    for (const term of terms) addTo(holders, term, at)
+  }
   const vectorOf = (terms: ReadonlySet<string>): Vector =>
     unit(
-      new Map(
-        [...terms].map((term) => {
-          const rarity = Math.log(1 + documents.length / ((holders.get(term)?.length ?? 0) + 0.5))
-          return [term, rarity * (term.includes(' ') ? weights.pair : 1)]
-        }),
-      ),
+      Array.from(terms, (term) => {
+        const rarity = Math.log(1 + documents.length / ((holders.get(term)?.length ?? 0) + 0.5))
+        return [term, rarity * (term.includes(' ') ? weights.pair : 1)]
+      }),
     )
   const prepared = texts.map(({ own, examples }) => {
-    const given = examples.map(({ text, terms, weight = 1, wrong = false }) => ({
-      text,
-      weight,
-      wrong,
-      vector: vectorOf(terms),
-    }))
+    const given = examples.map(({ text, terms, weight = 1, wrong = false }) => {
+      return { text, weight, wrong, vector: vectorOf(terms) }
+    })
     const right = given.filter(({ wrong }) => !wrong)
     const centre = new Map<string, number>()
     for (const { vector, weight } of [{ vector: vectorOf(own), weight: 1 }, ...right]) {
       for (const [term, value] of vector) centre.set(term, (centre.get(term) ?? 0) + value * weight)
     }
-    return { centre: unit(centre), right, wrong: given.filter(({ wrong }) => wrong) }
+    return { centre: unit([...centre]), right, wrong: given.filter(({ wrong }) => wrong) }
   })
   const centreWeight = (weights.centre * taught) / documents.length
   return (sentence) => {
-    const terms = termsOf(sentence)
-    const query = vectorOf(terms)
+    const query = vectorOf(allTerms(sentence))
     // Grammar alone makes nothing alike.
-    const words = wordsOf(sentence).map(({ stem }) => stem)
-    const touched = new Set(words.flatMap((stem) => holders.get(stem) ?? []))
-    const likenesses = new Map<number, Likeness>()
-    for (const at of touched) {
-      const one = prepared[at]
-      if (one === undefined) continue
-      const near = nearestOf(query, one.right)
-      const wrong = nearestOf(query, one.wrong)
-      likenesses.set(at, {
-        score: centreWeight * cosine(query, one.centre) + weights.nearest * near.mean,
-        wrong: weights.wrong * wrong.closest ** 2,
-        example: wrong.closest > near.closest ? wrong.example : near.example,
-        closest: near.closest,
-      })
-    }
-    return likenesses
+    const touched = new Set(wordsOf(sentence).flatMap(({ stem }) => holders.get(stem) ?? []))
+    return new Map(
+      [...touched].flatMap((at): [number, Likeness][] => {
+        const one = prepared[at]
+        if (one === undefined) return []
+        const near = nearestOf(query, one.right)
+        const wrong = nearestOf(query, one.wrong)
+        const score = centreWeight * cosine(query, one.centre) + weights.nearest * near.mean
+        const example = wrong.closest > near.closest ? wrong.example : near.example
+        const { closest } = near
+        return [[at, { score, wrong: weights.wrong * wrong.closest ** 2, example, closest }]]
+      }),
+    )
   }
 }
 
@@ -110,25 +97,18 @@ function nearestOf(
     .toSorted((a, b) => b.value - a.value)
     .slice(0, weights.neighbours)
   const sum = near.reduce((total, { value }) => total + value ** 2, 0)
-  const [first] = near
-  return {
-    example: first?.text ?? '',
-    closest: first?.value ?? 0,
-    mean: sum / weights.neighbours,
-  }
+  const { text: example = '', value: closest = 0 } = near[0] ?? {}
+  return { example, closest, mean: sum / weights.neighbours }
 }
 
 /** The stems of a text, grammar included, and the pairs of neighbours. */
-function termsOf(text: string): Set<string> {
-  const stems = plainWords(text).map(stemOf)
-  return new Set(
-    stems.flatMap((stem, at) => (at === 0 ? [stem] : [stem, `${stems[at - 1]} ${stem}`])),
-  )
+function allTerms(text: string): Set<string> {
+  return new Set(termsOf(plainWords(text).map(stemOf)))
 }
 
-function unit(vector: Vector): Vector {
-  const length = Math.sqrt(cosine(vector, vector))
-  return length === 0 ? vector : new Map([...vector].map(([term, value]) => [term, value / length]))
+function unit(entries: readonly (readonly [string, number])[]): Vector {
+  const length = Math.sqrt(entries.reduce((sum, [, value]) => sum + value ** 2, 0))
+  return new Map(entries.map(([term, value]) => [term, length === 0 ? value : value / length]))
 }
 
 function cosine(one: Vector, other: Vector): number {

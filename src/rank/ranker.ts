@@ -1,6 +1,6 @@
 import { editDistance } from '../core/text.ts'
 import { type Likeness, prepareLikeness } from './likeness.ts'
-import { plainWords, sentencesOf, stemOf, type Word, wordsOf } from './words.ts'
+import { addTo, plainWords, sentencesOf, stemOf, termsOf, wordsOf } from './words.ts'
 
 /** Something that a sentence may mean: fields of text, and sentences that are known to mean it. */
 export interface RankDocument {
@@ -80,8 +80,7 @@ const smallCatalogue = 100
 
 /** Prepares documents for ranking; of several with one id the first counts. */
 export function prepareRanker(documents: readonly RankDocument[]): Ranker {
-  const byId = new Map<string, RankDocument>()
-  for (const document of documents) if (!byId.has(document.id)) byId.set(document.id, document)
+  const byId = new Map(documents.toReversed().map((document) => [document.id, document]))
   const all = withMentions([...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)))
   const index = indexOf(all)
   const likenessOf = prepareLikeness(all)
@@ -92,22 +91,26 @@ export function prepareRanker(documents: readonly RankDocument[]): Ranker {
       const likeness = likenessOf(sentence)
       const found = wordParts(query, index)
       addLikeness(found, likeness, query.reach)
-      let ranked = inOrder(found, all, index.rarest)
-      let probability = sureness(ranked, query, index, likeness)
-      if (meaning !== undefined && probability < sureOfWords) {
-        const reach = weights.meaning * Math.max(query.reach, index.rarest)
-        all.forEach(({ id }, at) => {
-          const likely = Math.max(0, meaning.get(id) ?? 0)
-          addPart(found, at, { kind: 'meaning', text: likely.toFixed(2), score: likely * reach })
-        })
-        ranked = inOrder(found, all, index.rarest)
-        probability = sureness(ranked, query, index, likeness)
+      const ranking = (): Pick<Ranking, 'ranked' | 'probability'> => {
+        const ranked = inOrder(found, all, index.rarest)
+        const at = all.findIndex(({ id }) => id === ranked[0]?.id)
+        const name = plainWords(all[at]?.name ?? '').map(stemOf)
+        const near = likeness.get(at)?.closest ?? 0
+        return { ranked, probability: sureness(ranked, query, index, { at, name, near }) }
       }
-      const words = query.words.map(({ text, weight }) => ({
-        word: text,
-        weight: rounded(weight / index.rarest),
-      }))
-      return { ranked, probability: rounded(probability), words }
+      let best = ranking()
+      if (meaning !== undefined && best.probability < sureOfWords) {
+        const reach = weights.meaning * Math.max(query.reach, index.rarest)
+        for (const [at, { id }] of all.entries()) {
+          const likely = Math.max(0, meaning.get(id) ?? 0)
+          addTo(found, at, { kind: 'meaning', text: likely.toFixed(2), score: likely * reach })
+        }
+        best = ranking()
+      }
+      const words = query.words.map(({ text, weight }) => {
+        return { word: text, weight: rounded(weight / index.rarest) }
+      })
+      return { ranked: best.ranked, probability: rounded(best.probability), words }
     },
   }
 }
@@ -121,24 +124,22 @@ function withMentions(documents: readonly RankDocument[]): readonly RankDocument
   if (names.size === 0) return documents
   const mentions = new Map<string, RankField[]>()
   const isOwn = (sentence: string, own: string, field: RankField): boolean => {
-    const others = (
-      sentence.match(/[A-Za-z0-9]{1,60}(?:[-_][A-Za-z0-9]{1,60}){1,12}/g) ?? []
-    ).filter((name) => name !== own && names.has(name))
-    for (const name of new Set(others)) {
-      const mention = { ...field, kind: 'mention', text: sentence }
-      mentions.set(name, [...(mentions.get(name) ?? []), mention])
-    }
-    return others.length === 0
+    const said = sentence.match(/[A-Za-z0-9]{1,60}(?:[-_][A-Za-z0-9]{1,60}){1,12}/g) ?? []
+    const others = new Set(said.filter((name) => name !== own && names.has(name)))
+    for (const name of others) addTo(mentions, name, { ...field, kind: 'mention', text: sentence })
+    return others.size === 0
   }
-  const own = documents.map(({ name, fields }) =>
-    fields.map((field) => {
+  const own = documents.map(({ name, fields, ...document }) => ({
+    ...document,
+    name,
+    fields: fields.map((field) => {
       const kept = sentencesOf(field.text).filter((sentence) => isOwn(sentence, name, field))
       return { ...field, text: kept.join('\n') }
     }),
-  )
-  return documents.map((document, at) => ({
+  }))
+  return own.map((document) => ({
     ...document,
-    fields: [...(own[at] ?? []), ...(mentions.get(document.name) ?? [])],
+    fields: [...document.fields, ...(mentions.get(document.name) ?? [])],
   }))
 }
 
@@ -158,89 +159,66 @@ interface Index {
   rarest: number
   /** The single words of all documents, by their first letter. */
   vocabulary: ReadonlyMap<string, readonly string[]>
-  /** The place of each document, and the stems of its name. */
-  documents: ReadonlyMap<string, { at: number; name: readonly string[] }>
 }
 
 function indexOf(documents: readonly RankDocument[]): Index {
-  const counted = documents.map(({ fields }) =>
-    fields.map((field) => {
-      const words = wordsOf(field.text)
-      return { ...field, terms: countTerms(words), length: words.length }
-    }),
-  )
-  const byKind = Map.groupBy(counted.flat(), ({ kind }) => kind)
-  const lengths = new Map(
-    [...byKind].map(([kind, fields]) => {
-      const filled = fields.filter(({ length }) => length > 0)
-      const sum = filled.reduce((total, { length }) => total + length, 0)
-      return [kind, sum / Math.max(1, filled.length)]
-    }),
-  )
-  const average = (kind: string): number => lengths.get(kind) || 1
-  const postings = new Map<string, Posting[]>()
-  counted.forEach((fields, at) => {
-    for (const [term, { weight, kind }] of termWeights(fields, average)) {
-      const list = postings.get(term) ?? []
-      postings.set(term, list)
-      list.push({ at, weight, kind })
-    }
-  })
+  const postings = postingsOf(documents)
   // In a small catalogue documents are too few to count.
   const texts = documents.map(({ fields }) => fields.map(({ text }) => text).join('\n'))
-  const counts = documents.length > smallCatalogue ? texts : texts.flatMap(sentencesOf)
-  const holders = new Map<string, number>()
-  for (const term of counts.flatMap((text) => [...countTerms(wordsOf(text)).keys()])) {
-    holders.set(term, (holders.get(term) ?? 0) + 1)
-  }
+  const counted = documents.length > smallCatalogue ? texts : texts.flatMap(sentencesOf)
+  const holders = Map.groupBy(
+    counted.flatMap((text) => [...new Set(termsOf(wordsOf(text).map(({ stem }) => stem)))]),
+    (term) => term,
+  )
   const rarityOf = (held: number): number =>
-    Math.log(1 + (counts.length - held + 0.5) / (held + 0.5))
+    Math.log(1 + (counted.length - held + 0.5) / (held + 0.5))
   const rarest = Math.max(rarityOf(1), 0.1)
   const single = [...postings.keys()].filter((term) => !term.includes(' '))
   return {
     postings,
     rarity(term) {
-      const held = holders.get(term) ?? 0
-      return held === 0 ? rarest : Math.max(rarityOf(held), 0.05)
+      const held = holders.get(term)?.length
+      return held === undefined ? rarest : Math.max(rarityOf(held), 0.05)
     },
     rarest,
     vocabulary: Map.groupBy(single, (term) => term.charAt(0)),
-    documents: new Map(
-      documents.map(({ id, name }, at) => [
-        id,
-        { at, name: [...new Set(plainWords(name).map(stemOf))] },
-      ]),
-    ),
   }
 }
 
 /** BM25F: a term's occurrences in all fields of a document, by the fields' weights and lengths. */
-function termWeights(
-  fields: readonly (RankField & { terms: ReadonlyMap<string, number>; length: number })[],
-  average: (kind: string) => number,
-): Map<string, { weight: number; kind: string; most: number }> {
-  const weighted = new Map<string, { weight: number; kind: string; most: number }>()
-  for (const { kind, weight, terms, length } of fields) {
-    const dilution = 1 + weights.dilution * (length / average(kind) - 1)
-    for (const [term, times] of terms) {
-      const value = (weight * times) / dilution
-      const known = weighted.get(term) ?? { weight: 0, kind, most: 0 }
-      const top = value > known.most ? { kind, most: value } : {}
-      weighted.set(term, { ...known, ...top, weight: known.weight + value })
+function postingsOf(documents: readonly RankDocument[]): Map<string, Posting[]> {
+  const counted = documents.map(({ fields }) =>
+    fields.map((field) => {
+      const stems = wordsOf(field.text).map(({ stem }) => stem)
+      const terms = Map.groupBy(termsOf(stems), (term) => term)
+      return { ...field, terms, length: stems.length }
+    }),
+  )
+  const filled = counted.flat().filter(({ length }) => length > 0)
+  const averages = new Map(
+    Array.from(
+      Map.groupBy(filled, ({ kind }) => kind),
+      ([kind, fields]) => [
+        kind,
+        fields.reduce((sum, { length }) => sum + length, 0) / fields.length,
+      ],
+    ),
+  )
+  const postings = new Map<string, Posting[]>()
+  for (const [at, fields] of counted.entries()) {
+    const found = new Map<string, Posting & { most: number }>()
+    for (const { kind, weight, terms, length } of fields) {
+      const dilution = 1 + weights.dilution * (length / (averages.get(kind) ?? 1) - 1)
+      for (const [term, { length: times }] of terms) {
+        const value = (weight * times) / dilution
+        const known = found.get(term) ?? { at, weight: 0, kind, most: 0 }
+        const top = value > known.most ? { kind, most: value } : {}
+        found.set(term, { ...known, ...top, weight: known.weight + value })
+      }
     }
+    for (const [term, posting] of found) addTo(postings, term, posting)
   }
-  return weighted
-}
-
-/** The stems of words, and the pairs of neighbours. */
-function countTerms(words: readonly Word[]): Map<string, number> {
-  const terms = new Map<string, number>()
-  words.forEach(({ stem }, at) => {
-    const next = words[at + 1]
-    const pair = next === undefined ? [] : [`${stem} ${next.stem}`]
-    for (const term of [stem, ...pair]) terms.set(term, (terms.get(term) ?? 0) + 1)
-  })
-  return terms
+  return postings
 }
 
 interface QueryTerm {
@@ -261,14 +239,14 @@ function readQuery(sentence: string, index: Index): Query {
   const read = wordsOf(sentence)
   const words = new Map<string, QueryTerm>()
   const pairs = new Map<string, QueryTerm>()
-  read.forEach(({ text, stem }, at) => {
+  for (const [at, { text, stem }] of read.entries()) {
     if (!words.has(stem)) words.set(stem, queryWord(text, stem, index))
     const next = read[at + 1]
     const term = `${stem} ${next?.stem ?? ''}`
-    if (next === undefined || !index.postings.has(term)) return
+    if (next === undefined || !index.postings.has(term)) continue
     const weight = weights.pair * index.rarity(term)
     pairs.set(term, { term, text: `${text} ${next.text}`, weight })
-  })
+  }
   const single = [...words.values()]
   const reach = single.reduce((sum, { weight }) => sum + weight, 0)
   return { words: single, pairs: [...pairs.values()], reach }
@@ -306,7 +284,7 @@ function wordParts({ words, pairs }: Query, { postings }: Index): Found {
   for (const { term, text, weight } of [...words, ...pairs]) {
     for (const { at, weight: own, kind } of postings.get(term) ?? []) {
       const share = (own * (weights.saturation + 1)) / (own + weights.saturation)
-      addPart(found, at, { kind, text, score: weight * share })
+      addTo(found, at, { kind, text, score: weight * share })
     }
   }
   return found
@@ -316,28 +294,24 @@ function addLikeness(found: Found, likeness: ReadonlyMap<number, Likeness>, reac
   for (const [at, { score, wrong, example }] of likeness) {
     if (score > 0) {
       const text = example || 'its own sentences'
-      addPart(found, at, { kind: 'example', text, score: score * Math.max(reach, 0.01) })
+      addTo(found, at, { kind: 'example', text, score: score * Math.max(reach, 0.01) })
     }
     const sum = sumOf(found.get(at) ?? [])
-    if (wrong > 0) addPart(found, at, { kind: 'wrong example', text: example, score: -sum * wrong })
+    if (wrong > 0) addTo(found, at, { kind: 'wrong example', text: example, score: -sum * wrong })
   }
-}
-
-function addPart(found: Found, at: number, part: RankPart): void {
-  found.set(at, [...(found.get(at) ?? []), part])
 }
 
 function inOrder(found: Found, documents: readonly RankDocument[], rarest: number): Ranked[] {
   return [...found]
+    .toSorted(([a], [b]) => a - b)
     .flatMap(([at, parts]) => {
       const id = documents[at]?.id
       const score = rounded(sumOf(parts) / rarest)
-      return id === undefined || score <= 0 ? [] : [{ at, id, score, parts }]
+      return id === undefined || score <= 0 ? [] : [{ id, score, parts }]
     })
-    .toSorted((a, b) => b.score - a.score || a.at - b.at)
-    .map(({ id, score, parts }) => ({
-      id,
-      score,
+    .toSorted((a, b) => b.score - a.score)
+    .map(({ parts, ...ranked }) => ({
+      ...ranked,
       parts: parts
         .map((part) => ({ ...part, score: rounded(part.score / rarest) }))
         .toSorted((a, b) => Math.abs(b.score) - Math.abs(a.score)),
@@ -351,16 +325,16 @@ function inOrder(found: Found, documents: readonly RankDocument[], rarest: numbe
 function sureness(
   [first, second, ...others]: readonly Ranked[],
   { words, reach }: Query,
-  { documents, postings, rarest }: Index,
-  likeness: ReadonlyMap<number, Likeness>,
+  { postings, rarest }: Index,
+  /** The place of the first, the stems of its name, and how alike its nearest example is. */
+  { at, name, near }: { at: number; name: readonly string[]; near: number },
 ): number {
   if (first === undefined || reach === 0) return 0
-  const { at = -1, name = [] } = documents.get(first.id) ?? {}
+  const named = [...new Set(name)]
   const said = new Set(words.map(({ term }) => term))
   const held = words.filter(({ term }) => postings.get(term)?.some((one) => one.at === at))
   const lead = 1 - (second?.score ?? 0) / first.score
   const reached = (first.score * rarest) / reach
-  const example = likeness.get(at)?.closest ?? 0
   const rivals = others.filter((one) => one.score > 0.8 * first.score).length
   const sum =
     -4.2 +
@@ -368,12 +342,12 @@ function sureness(
     1.4 * lead +
     1.3 * Math.sqrt(lead * Math.min(1, reached)) +
     (2 * held.reduce((total, { weight }) => total + weight, 0)) / reach +
-    (0.6 * name.filter((word) => said.has(word)).length) / Math.max(1, name.length) -
-    0.5 * example +
+    (0.6 * named.filter((word) => said.has(word)).length) / Math.max(1, named.length) -
+    0.5 * near +
     0.9 * Math.log(1 + words.length) -
     0.4 * Math.log(1 + rivals)
   const probability = 1 / (1 + Math.exp(-sum))
-  return example > 0.95 && lead > 0.1 ? Math.max(probability, 0.95) : probability
+  return near > 0.95 && lead > 0.1 ? Math.max(probability, 0.95) : probability
 }
 
 function sumOf(parts: readonly RankPart[]): number {
