@@ -1,7 +1,6 @@
 import type { ToolError } from '../errors.ts'
 import type { ToolDefinition } from '../model.ts'
-import { coerceText } from '../parameters/coerce.ts'
-import { type Parameter, parametersOf } from '../parameters/parameter.ts'
+import { coerceText, type Parameter, parametersOf } from '../parameters/parameter.ts'
 import { bindParams, type PlannedCall } from '../parameters/plan-request.ts'
 import { callTool } from './call-tool.ts'
 import { callToComplete } from './check-parameters.ts'

@@ -1,22 +1,16 @@
 import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
+import { isList, objectOf, readJson } from '../call/directive-text.ts'
 import type { JsonObject } from '../model.ts'
 
-export type ParameterKind =
-  | 'string'
-  | 'integer'
-  | 'number'
-  | 'boolean'
-  | 'array'
-  | 'object'
-  | 'unknown'
+const kinds = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
 
 /** One property of a tool's input schema, as far as a request can fill it. */
 export interface Parameter {
   name: string
   /** The words of the name: `from_uid` is `from uid`. */
   words: readonly string[]
-  kind: ParameterKind
+  kind: (typeof kinds)[number] | 'unknown'
   required: boolean
   description: string
   /** Values of `enum`, `const` or string alternatives of `anyOf`. */
@@ -31,29 +25,45 @@ export interface Parameter {
 
 /** The properties of an object schema, in its order; anything else has none. */
 export function parametersOf(schema: JsonObject): Parameter[] {
-  const properties = objectOf(schema['properties'])
   const required = new Set(arrayOf(schema['required']))
-  return Object.entries(properties).map(([name, property]) =>
+  return Object.entries(objectOf(schema['properties'])).map(([name, property]) =>
     parameterOf(name, objectOf(property), required.has(name)),
   )
 }
 
 function parameterOf(name: string, given: JsonObject, required: boolean): Parameter {
-  const schema = withoutNull(given)
-  const kind = kindOf(schema)
+  // Of `anyOf: [T, null]` or `type: [T, "null"]` only T: a request never says null.
+  const options = [...arrayOf(given['anyOf']), ...arrayOf(given['oneOf'])].map(objectOf)
+  const real = options.filter((option) => option['type'] !== 'null')
+  const schema: JsonObject = real.length === 1 ? { ...given, ...real[0] } : given
+  const type = [schema['type']].flat().find((one) => one !== 'null')
+  const choices = choicesOf(schema, options)
+  const byChoice = typeof choices[0]
+  const kind =
+    kinds.find((one) => one === type) ??
+    (byChoice === 'string' || byChoice === 'number' ? byChoice : 'unknown')
+  const text = (value: JsonValue | undefined) => (typeof value === 'string' ? value : undefined)
+  const number = (value: JsonValue | undefined) => (typeof value === 'number' ? value : undefined)
   return {
     name,
     words: wordsOf(name),
     kind,
     required,
-    description: textOf(given['description']) ?? textOf(schema['description']) ?? '',
-    choices: choicesOf(schema),
-    format: textOf(schema['format']),
-    pattern: textOf(schema['pattern']),
-    minimum: numberOf(schema['minimum']),
-    maximum: numberOf(schema['maximum']),
+    description: text(given['description']) ?? text(schema['description']) ?? '',
+    choices,
+    format: text(schema['format']),
+    pattern: text(schema['pattern']),
+    minimum: number(schema['minimum']),
+    maximum: number(schema['maximum']),
     items: kind === 'array' ? parameterOf(name, objectOf(schema['items']), false) : undefined,
   }
+}
+
+function choicesOf(schema: JsonObject, options: readonly JsonObject[]): readonly JsonValue[] {
+  const own = arrayOf(schema['enum'])
+  const all = schema['const'] === undefined && own.length === 0 ? options : [schema]
+  const consts = all.flatMap((one) => (one['const'] === undefined ? [] : [one['const']]))
+  return consts.length > 0 ? consts : own
 }
 
 /** The words of a name, in lower case: `pullNumber`, `pull_number` and `pull-number` are the same. */
@@ -66,49 +76,60 @@ export function wordsOf(name: string): string[] {
     .filter((word) => word !== '')
 }
 
-/** Of `anyOf: [T, null]` or `type: [T, "null"]` only T: a request never says null. */
-function withoutNull(schema: JsonObject): JsonObject {
-  const options = [...arrayOf(schema['anyOf']), ...arrayOf(schema['oneOf'])].map(objectOf)
-  const real = options.filter((option) => option['type'] !== 'null')
-  const [only] = real
-  if (only !== undefined && real.length === 1) return { ...schema, ...only }
-  const first = arrayOf(schema['type']).find((type) => type !== 'null')
-  return first === undefined ? schema : { ...schema, type: first }
-}
-
-function kindOf(schema: JsonObject): ParameterKind {
-  const type = textOf(schema['type'])
-  if (isKind(type)) return type
-  const [choice] = choicesOf(schema)
-  if (typeof choice === 'string') return 'string'
-  if (typeof choice === 'number') return 'number'
-  return 'unknown'
-}
-
-function isKind(type: string | undefined): type is ParameterKind {
-  return ['string', 'integer', 'number', 'boolean', 'array', 'object'].includes(type ?? '')
-}
-
-function choicesOf(schema: JsonObject): readonly JsonValue[] {
-  if (schema['const'] !== undefined) return [schema['const']]
-  const own = arrayOf(schema['enum'])
-  if (own.length > 0) return own
-  const options = [...arrayOf(schema['anyOf']), ...arrayOf(schema['oneOf'])].map(objectOf)
-  return options.flatMap((option) => (option['const'] === undefined ? [] : [option['const']]))
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return isObject<JsonValue>(value) ? value : {}
-}
-
 function arrayOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined
+/**
+ * The text as a value that the parameter's schema accepts, or `undefined` where it cannot be one:
+ * no number out of range, nothing outside the choices.
+ */
+export function coerceText(text: string, parameter: Parameter): JsonValue | undefined {
+  const value = plainValue(text.trim(), parameter)
+  const { minimum = -Infinity, maximum = Infinity } = parameter
+  const isInRange = typeof value !== 'number' || (value >= minimum && value <= maximum)
+  return isInRange ? value : undefined
 }
 
-function numberOf(value: JsonValue | undefined): number | undefined {
-  return typeof value === 'number' ? value : undefined
+function plainValue(text: string, { kind, choices, items }: Parameter): JsonValue | undefined {
+  const word = text.toLowerCase()
+  if (choices.length > 0 && kind !== 'array') {
+    return choices.find((choice) => plainText(choice).toLowerCase() === word)
+  }
+  switch (kind) {
+    case 'integer':
+      return /^[+-]?\d{1,15}$/.test(text) ? numberOf(text) : undefined
+    case 'number':
+      return /^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? numberOf(text) : undefined
+    case 'boolean':
+      if (['true', 'yes', 'on'].includes(word)) return true
+      return ['false', 'no', 'off'].includes(word) ? false : undefined
+    case 'array':
+      return items && listOf(text, items)
+    case 'object': {
+      const json = readJson(text)
+      return json.ok && isObject(json.value) ? json.value : undefined
+    }
+    default:
+      return text === '' ? undefined : text
+  }
+}
+
+/** `-0` is 0, as it will be in the JSON that the tool gets. */
+function numberOf(text: string): number {
+  return Number(text) + 0
+}
+
+function plainText(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function listOf(text: string, items: Parameter): JsonValue | undefined {
+  const json = readJson(text)
+  const parts =
+    json.ok && isList(json.value)
+      ? json.value.map(plainText)
+      : text.split(/(?<!\s)\s*,\s*|,\s*|(?<!\s)\s+and\s+/).filter((part) => part !== '')
+  const values = parts.map((part) => coerceText(part, items))
+  return values.length > 0 && values.every((value) => value !== undefined) ? values : undefined
 }

@@ -1,6 +1,5 @@
 import { stopWords, stemOf } from '../../rank/words.ts'
-import { coerceText } from './coerce.ts'
-import type { Parameter } from './parameter.ts'
+import { coerceText, type Parameter } from './parameter.ts'
 import type { Reading, Token } from './reading.ts'
 import type { SlotKind } from './slots.ts'
 

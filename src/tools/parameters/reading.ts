@@ -2,8 +2,7 @@ import { stopWords, plainWords, stemOf } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { callingVerbs, readingVerbs } from '../contract.ts'
 import type { ToolDefinition } from '../model.ts'
-import { coerceText } from './coerce.ts'
-import { type Parameter, parametersOf, wordsOf } from './parameter.ts'
+import { coerceText, type Parameter, parametersOf, wordsOf } from './parameter.ts'
 import { findSlots, type Slot } from './slots.ts'
 
 /** A typed piece of a request, or a word outside of them. */
