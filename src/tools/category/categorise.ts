@@ -25,19 +25,11 @@ const aliases: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-const names: ReadonlySet<string> = new Set(contractCategories.map(({ name }) => name))
-
-/** Folded name of a tool → the categories of the format that have it, under any of its names. */
-const members: ReadonlyMap<string, readonly string[]> = (() => {
-  const byName = new Map<string, string[]>()
-  for (const { name: category, tools } of contractCategories) {
-    for (const { name } of tools.split(' ').flatMap((tool) => namesFor(tool, category))) {
-      const known = byName.get(foldName(name)) ?? []
-      byName.set(foldName(name), [...new Set([...known, category])])
-    }
-  }
-  return byName
-})()
+/** The categories of the format, with the folded names of their tools, under any of their names. */
+const categories = contractCategories.map(({ name, tools }) => {
+  const all = tools.split(' ').flatMap((tool) => namesFor(tool, name))
+  return { name, tools: new Set(all.map((tool) => foldName(tool.name))) }
+})
 
 /**
  * The one name of a category that has several: `browser` for `Browser Automation` and
@@ -66,26 +58,32 @@ function categorySlug(name: string): string {
  * configuration, else by most of the server's tools that the format names. Such a category decides about workflows, whatever a cache file says.
  */
 export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<string, string> {
-  const votes = new Map<string, Map<string, number>>()
-  for (const tool of tools) {
-    const server = votes.get(serverOf(tool)) ?? new Map<string, number>()
-    votes.set(serverOf(tool), server)
-    const found = categoriesNaming(tool)
-    // A name that two categories have says half as much for each.
-    for (const name of found) server.set(name, (server.get(name) ?? 0) + 1 / found.length)
-  }
+  const ofServer = Map.groupBy(tools, serverOf)
   const assigned = new Map<string, string>()
-  for (const tool of tools) {
-    const [own, ...others] = categoriesNaming(tool)
-    const [most] = [...(votes.get(serverOf(tool)) ?? [])].toSorted(
-      ([a, left], [b, right]) => right - left || compareText(a, b),
-    )
-    const configured = canonicalCategory(serverName(tool))
-    const isOwn = own !== undefined && others.length === 0
-    const category = isOwn ? own : names.has(configured) ? configured : most?.[0]
-    if (category !== undefined) assigned.set(tool.id, category)
+  for (const [server, list] of ofServer) {
+    const votes = new Map<string, number>()
+    for (const found of list.map(categoriesNaming)) {
+      // A name that two categories have says half as much for each.
+      for (const name of found) votes.set(name, (votes.get(name) ?? 0) + 1 / found.length)
+    }
+    const [most] = byCount(votes)
+    const configured = canonicalCategory(serverName(server))
+    const isCategory = categories.some(({ name }) => name === configured)
+    for (const tool of list) {
+      const [own, ...others] = categoriesNaming(tool)
+      const ofTool = others.length === 0 ? own : undefined
+      const category = ofTool ?? (isCategory ? configured : most)
+      if (category !== undefined) assigned.set(tool.id, category)
+    }
   }
   return assigned
+}
+
+/** Greatest first; equal ones in code-point order. */
+function byCount(counts: ReadonlyMap<string, number>): string[] {
+  return [...counts]
+    .toSorted(([a, left], [b, right]) => right - left || compareText(a, b))
+    .map(([name]) => name)
 }
 
 /**
@@ -96,7 +94,7 @@ export function categorise(tools: readonly CategorisedTool[]): Map<string, strin
   const known = contractCategoriesOf(tools)
   return new Map(
     tools.flatMap((tool): [string, string][] => {
-      const category = known.get(tool.id) ?? canonicalCategory(serverName(tool))
+      const category = known.get(tool.id) ?? canonicalCategory(serverName(serverOf(tool)))
       return category === '' ? [] : [[tool.id, category]]
     }),
   )
@@ -142,17 +140,16 @@ function keywordsOf(
     count(lastSegment(name), 3)
     count(description.slice(0, 300), 1)
   }
-  const words = [...counts]
-    .toSorted(([a, left], [b, right]) => right - left || compareText(a, b))
-    .map(([word]) => word)
-  return [...new Set([...words, 'tool', 'call', 'server', 'service', 'function'])].slice(
-    0,
-    Math.min(10, Math.max(5, words.length)),
-  )
+  const words = byCount(counts)
+  const filled = new Set([...words, 'tool', 'call', 'server', 'service', 'function'])
+  return [...filled].slice(0, Math.min(10, Math.max(5, words.length)))
 }
 
-function categoriesNaming({ name }: CategorisedTool): readonly string[] {
-  return members.get(foldName(lastSegment(name))) ?? members.get(foldName(name)) ?? []
+function categoriesNaming({ name }: CategorisedTool): string[] {
+  const having = (word: string): string[] =>
+    categories.filter(({ tools }) => tools.has(foldName(word))).map((category) => category.name)
+  const found = having(lastSegment(name))
+  return found.length > 0 ? found : having(name)
 }
 
 /** The server that a tool came from: `chrome-devtools__click` of `MetaMCP` is from `chrome-devtools`. */
@@ -162,8 +159,7 @@ function serverOf({ name, server }: CategorisedTool): string {
 }
 
 /** `ticker` for `ticker-mcp-server`. */
-function serverName(tool: CategorisedTool): string {
-  const server = serverOf(tool)
+function serverName(server: string): string {
   const plain = server.replaceAll(/(?<![\p{L}\p{N}])(?:mcp|server)(?![\p{L}\p{N}])/giu, ' ')
   return categorySlug(plain) === '' ? server : plain
 }

@@ -24,10 +24,14 @@ export function extractValue({ kind, words }: Extraction, text: string): Extract
       return openPage(text)
     case 'library-id': {
       const pattern = /(?<![\w:/.])(\/[\w.-]{1,100}\/[\w.-]{1,100}(?:\/[\w.-]{1,100})?)(?![\w/])/
-      const id = pattern.exec(text)?.[1]
-      return id === undefined ? { found: false, candidates: [] } : { found: true, value: id }
+      return extracted(pattern.exec(text)?.[1], [])
     }
   }
+}
+
+function extracted(value: JsonValue | undefined, candidates: readonly string[]): Extracted {
+  if (value !== undefined) return { found: true, value }
+  return { found: false, candidates: candidates.slice(0, 10) }
 }
 
 /** The page that is open: `1: about:blank [selected]`. */
@@ -35,67 +39,52 @@ function openPage(text: string): Extracted {
   const pages = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*(\d{1,9}):\s(.*)$/gm)]
   const selected = pages.filter((match) => match[2]?.includes('[selected]'))
   const [open, ...others] = selected.length > 0 ? selected : pages
-  return open === undefined || others.length > 0
-    ? { found: false, candidates: pages.map((match) => match[0].trim()).slice(0, 10) }
-    : { found: true, value: Number(open[1]) }
-}
-
-interface PageElement {
-  id: string
-  role: string
-  label: string
+  const isClear = open !== undefined && others.length === 0
+  return extracted(
+    isClear ? Number(open[1]) : undefined,
+    pages.map((match) => match[0].trim()),
+  )
 }
 
 /** The element of a page snapshot that the words describe: by its label, then by its role. */
 function elementIn(snapshot: string, words: readonly string[]): Extracted {
-  const elements = snapshot.split('\n').flatMap((line): PageElement[] => {
+  const elements = snapshot.split('\n').flatMap((line) => {
     const match = /^\s*uid=(\S{1,40})\s+(\S{1,40})(?:\s+"([^"]{0,500})")?/.exec(line)
     const [, id = '', role = '', label = ''] = match ?? []
-    return match === null ? [] : [{ id, role, label }]
+    const own = new Set(label.toLowerCase().match(/[\p{L}\p{N}]+/gu))
+    const named = words.filter((word) => own.has(word)).length
+    const whole = own.size > 0 && named === own.size ? 0.5 : 0
+    const score = named * 2 + whole + (words.includes(role.toLowerCase()) ? 1 : 0)
+    return match === null ? [] : [{ id, text: `${id} ${role}${label && ` "${label}"`}`, score }]
   })
   const scored = elements
-    .map((element) => ({ element, score: scoreOf(element, words) }))
     .filter(({ score }) => score > 0)
     .toSorted((one, other) => other.score - one.score)
   const [best, second] = scored
-  if (best !== undefined && best.score !== second?.score)
-    return { found: true, value: best.element.id }
-  const near = scored.length > 0 ? scored.map(({ element }) => element) : elements
-  const described = near.map(({ id, role, label }) => `${id} ${role}${label && ` "${label}"`}`)
-  return { found: false, candidates: described.slice(0, 10) }
-}
-
-function scoreOf({ role, label }: PageElement, words: readonly string[]): number {
-  const own = new Set(label.toLowerCase().match(/[\p{L}\p{N}]+/gu))
-  const named = words.filter((word) => own.has(word)).length
-  const isWhole = own.size > 0 && named === own.size
-  return named * 2 + (isWhole ? 0.5 : 0) + (words.includes(role.toLowerCase()) ? 1 : 0)
+  const near = scored.length > 0 ? scored : elements
+  return extracted(
+    best?.score === second?.score ? undefined : best?.id,
+    near.map(({ text }) => text),
+  )
 }
 
 /** The item of a list that the words mention, or the only one. */
 function itemIn(text: string, words: readonly string[]): Extracted {
-  const items = itemsOf(text)
+  const json = answerJson(text)
+  const lines = text
+    .split('\n')
+    .flatMap((line) => /^\s*(?:[-*•]\s*)?["'`]?([\w.$-]{1,128})["'`]?/.exec(line)?.[1] ?? [])
+  const items = [...new Set(json === undefined ? lines : namesIn(json, 0))].slice(0, 1000)
   const said = ` ${words.join(' ')} `
-  const asked = items
+  const [asked] = items
     .filter((item) =>
       said.includes(` ${(item.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')} `),
     )
     .toSorted((one, other) => other.length - one.length)
-  const value = asked[0] ?? (items.length === 1 ? items[0] : undefined)
-  return value === undefined
-    ? { found: false, candidates: items.slice(0, 10) }
-    : { found: true, value }
+  return extracted(asked ?? (items.length === 1 ? items[0] : undefined), items)
 }
 
-/** The names in a list: strings or `name` fields of JSON, else one a line. */
-function itemsOf(text: string): string[] {
-  const value = answerJson(text)
-  const lines = text
-    .split('\n')
-    .flatMap((line) => /^\s*(?:[-*•]\s*)?["'`]?([\w.$-]{1,128})["'`]?/.exec(line)?.[1] ?? [])
-  return [...new Set(value === undefined ? lines : namesIn(value, 0))].slice(0, 1000)
-}
-
+/** The names in JSON: strings, or fields `name` or `id`. */
 function namesIn(value: unknown, depth: number): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null || depth > 6) return []
