@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Toml from 'smol-toml'
-import { deepestJson, isObject, tooDeepAt } from '../../core/json.ts'
+import { deepestJson, isObject, parseJson, tooDeepAt } from '../../core/json.ts'
 import { messageOf } from '../../core/errors.ts'
 import { placesIn } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -46,7 +46,8 @@ function readJson(text: string): DocumentReading {
   const errors: Jsonc.ParseError[] = []
   const options = { allowTrailingComma: true }
   const root: unknown =
-    text.trim() === '' ? {} : (plainJson(text) ?? parser.parse(text, errors, options))
+    // Most files are plain JSON, and some are a program's own record of many megabytes.
+    text.trim() === '' ? {} : (parseJson(text) ?? parser.parse(text, errors, options))
   const [error] = errors
   if (error !== undefined) {
     const name = parser.printParseErrorCode(error.error)
@@ -65,15 +66,6 @@ function readJson(text: string): DocumentReading {
     parser.visit(text, visitor, options)
     return keys
   })
-}
-
-/** Most files are plain JSON, and some are a program's own record of many megabytes. */
-function plainJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function readToml(text: string): DocumentReading {

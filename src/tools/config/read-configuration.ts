@@ -1,8 +1,7 @@
-import { realpathSync } from 'node:fs'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { isObject, sha256 } from '../../core/json.ts'
-import { readRegularFile } from '../../core/read-files.ts'
+import { isObject, parseJson, sha256 } from '../../core/json.ts'
+import { readRegularFile, realPathOf } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -350,13 +349,9 @@ function isOwnName(word: string): boolean {
 /** The program of this package, wherever it was put. */
 function isOwnFile(word: string, directory: string | undefined): boolean {
   if (directory === undefined || !/[/\\]bin\.[cm]?[jt]s$/.test(word)) return false
-  try {
-    const program = realpathSync(resolve(directory, word))
-    const root = join(dirname(program), '../..')
-    const file = readRegularFile(join(root, 'package.json'), { maxBytes: 1_000_000 })
-    const facts: unknown = file.ok ? JSON.parse(file.text) : undefined
-    return isObject(facts) && facts['name'] === 'skillrail'
-  } catch {
-    return false
-  }
+  const program = realPathOf(resolve(directory, word))
+  if (program === undefined) return false
+  const file = readRegularFile(join(program, '../../../package.json'), { maxBytes: 1_000_000 })
+  const facts = file.ok ? parseJson(file.text) : undefined
+  return isObject(facts) && facts['name'] === 'skillrail'
 }

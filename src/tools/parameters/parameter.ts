@@ -110,7 +110,8 @@ function plainValue(text: string, { kind, choices, items }: Parameter): JsonValu
       const json = readJson(text)
       return json.ok && isObject(json.value) ? json.value : undefined
     }
-    default:
+    case 'string':
+    case 'unknown':
       return text === '' ? undefined : text
   }
 }

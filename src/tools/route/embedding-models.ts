@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Zod from 'zod'
 import { messageOf } from '../../core/errors.ts'
+import { parseJson } from '../../core/json.ts'
 import { safeLine } from '../../core/text.ts'
 import { ToolError } from '../errors.ts'
 import type { Embedding } from './embedding.ts'
@@ -113,12 +114,8 @@ function vectorsIn(text: string, count: number): Float32Array[] | string {
   const z: typeof Zod = createRequire(import.meta.url)('zod')
   const item = z.object({ index: z.number().optional(), embedding: z.array(z.number()) })
   const schema = z.object({ data: z.array(item).length(count) })
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    return 'the answer is not JSON'
-  }
+  const answer = parseJson(text)
+  if (answer === undefined) return 'the answer is not JSON'
   const { data, error } = schema.safeParse(answer)
   if (error !== undefined) {
     const isVector = (error.issues[0]?.path.length ?? 0) > 1

@@ -4,6 +4,7 @@ import type * as Zod from 'zod'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { StateFileError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
+import { parseJson } from '../../core/json.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { redactText } from '../../core/redact.ts'
 import { userDirectories } from '../../core/runtime.ts'
@@ -59,28 +60,23 @@ export function readLearned(place: ProjectPlace): {
     const diagnostic: Diagnostic = { code, severity: 'warning', message, path, hint }
     return { examples: [], diagnostics: [diagnostic] }
   }
-  const broken = (problem: string) =>
-    unusable('examples-unreadable', `the file ${problem}`, 'Fix it, or delete it to start again.')
   const file = readRegularFile(path, { maxBytes: largestFile })
   if (!file.ok) {
     if (file.code === 'file-missing') return { examples: [], diagnostics: [] }
     return unusable(file.code, file.message)
   }
-  let content: unknown
-  try {
-    content = JSON.parse(file.text)
-  } catch {
-    return broken('is not JSON')
-  }
   const z: typeof Zod = createRequire(import.meta.url)('zod')
   const { data } = z
     .object({ version: z.number(), examples: z.array(z.unknown()) })
-    .safeParse(content)
+    .safeParse(parseJson(file.text))
   if (data !== undefined && data.version > version) {
     const message = `the file is of version ${data.version}; this Skillrail knows up to ${version}`
     return unusable('newer-version', message, 'Use the newer Skillrail that wrote it.')
   }
-  if (data?.version !== version) return broken('has no list of examples')
+  if (data?.version !== version) {
+    const message = 'the file is not JSON with a list of examples'
+    return unusable('examples-unreadable', message, 'Fix it, or delete it to start again.')
+  }
   const schema = exampleSchema(z)
   const examples = data.examples.flatMap((item) => schema.safeParse(item).data ?? [])
   return { examples, diagnostics: [] }
