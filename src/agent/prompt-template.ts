@@ -28,11 +28,9 @@ export function promptText(prompt: PromptText): string {
   const text = template.replaceAll(placeholder, (match, name: string | undefined, at: number) => {
     if (match.startsWith('\\')) return '{{'
     if (name === undefined) {
-      throw new PromptTemplateError({
-        code: 'template-placeholder',
-        message: `Line ${template.slice(0, at).split('\n').length} of the prompt template has {{ without a name and }}.`,
-        hint: 'A placeholder is {{name}}; write \\{{ for two braces.',
-      })
+      const message = `Line ${template.slice(0, at).split('\n').length} of the prompt template has {{ without a name and }}.`
+      const hint = 'A placeholder is {{name}}; write \\{{ for two braces.'
+      throw new PromptTemplateError({ code: 'template-placeholder', message, hint })
     }
     if (!Object.hasOwn(variables, name)) missing.add(name)
     return String(variables[name])
@@ -40,9 +38,7 @@ export function promptText(prompt: PromptText): string {
   if (missing.size === 0) return text
   const given = Object.keys(variables)
   const guess = missing.size === 1 ? didYouMean([...missing].join(''), given) : ''
-  throw new PromptTemplateError({
-    code: 'template-variable',
-    message: `The prompt template needs ${[...missing].map((name) => `{{${name}}}`).join(', ')}, which has no value.`,
-    hint: guess || `Variables that were given: ${given.join(', ') || 'none'}.`,
-  })
+  const message = `The prompt template needs ${[...missing].map((name) => `{{${name}}}`).join(', ')}, which has no value.`
+  const hint = guess || `Variables that were given: ${given.join(', ') || 'none'}.`
+  throw new PromptTemplateError({ code: 'template-variable', message, hint })
 }

@@ -91,11 +91,9 @@ export function readModelName(
     )
   }
   if (names.includes(provider)) return { provider, model }
-  throw new ModelNotFoundError({
-    code: 'provider-unknown',
-    message: `Unknown model provider ${JSON.stringify(provider)}.`,
-    hint: `${didYouMean(provider, names)} ${all}`.trim(),
-  })
+  const message = `Unknown model provider ${JSON.stringify(provider)}.`
+  const hint = `${didYouMean(provider, names)} ${all}`.trim()
+  throw new ModelNotFoundError({ code: 'provider-unknown', message, hint })
 }
 
 async function hostedProvider(
@@ -112,11 +110,9 @@ async function hostedProvider(
   }
   const make: unknown = Reflect.get(exported, factory)
   if (isFactory(make)) return make(present({ apiKey: key, baseURL: baseUrl }))
-  throw new ModelNotFoundError({
-    code: 'provider-unusable',
-    message: `The installed ${packageName} has no ${factory}: it is of another version.`,
-    hint: `npm install ${packageName}@latest`,
-  })
+  const message = `The installed ${packageName} has no ${factory}: it is of another version.`
+  const hint = `npm install ${packageName}@latest`
+  throw new ModelNotFoundError({ code: 'provider-unusable', message, hint })
 }
 
 async function importProvider(name: string, packageName: string): Promise<object> {

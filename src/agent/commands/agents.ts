@@ -167,7 +167,7 @@ function validateAgents(
   const files =
     paths.length > 0
       ? paths.flatMap(filesAt)
-      : agentPlaces({ runtime }).flatMap(({ directory }) => agentFilesIn(directory).files)
+      : agentPlaces(runtime).flatMap(({ directory }) => agentFilesIn(directory).files)
   const readings = [...new Set(files)].map((path) => ({ path, ...readAgentAt(path) }))
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   const project = findWorkspace(runtime.cwd, runtime)
@@ -184,9 +184,7 @@ function filesAt(path: string): string[] {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats?.isDirectory() === true) return agentFilesIn(path).files
   if (stats !== undefined) return [path]
-  throw new UsageError({
-    code: 'path-missing',
-    message: `there is nothing at ${path}`,
-    hint: 'Give a file such as .claude/agents/reviewer.md, or the folder that it is in.',
-  })
+  const message = `there is nothing at ${path}`
+  const hint = 'Give a file such as .claude/agents/reviewer.md, or the folder that it is in.'
+  throw new UsageError({ code: 'path-missing', message, hint })
 }

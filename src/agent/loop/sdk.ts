@@ -60,11 +60,9 @@ export async function callModel(call: ModelCall): Promise<ModelReply> {
   const { model } = call
   // The SDK sends a bare name to a hosted gateway; here a name is resolved before, or not at all.
   if (typeof model === 'string') {
-    throw new ModelNotFoundError({
-      code: 'model-unresolved',
-      message: `${JSON.stringify(model)} is a name and not a model.`,
-      hint: 'resolveModel makes a model of a name such as anthropic:claude-sonnet-4-5.',
-    })
+    const message = `${JSON.stringify(model)} is a name and not a model.`
+    const hint = 'resolveModel makes a model of a name such as anthropic:claude-sonnet-4-5.'
+    throw new ModelNotFoundError({ code: 'model-unresolved', message, hint })
   }
   const plain = { ...call, outputSchema: undefined }
   if (call.outputSchema === undefined || plainModels.has(model)) return await callOnce(plain)
@@ -130,12 +128,12 @@ export function modelName(model: LanguageModel): string {
 }
 
 function toolSet(tools: ReadonlyMap<string, AgentTool>): ToolSet {
-  const set: ToolSet = {}
-  for (const [name, { description, inputSchema }] of tools) {
-    const schema = isSchema(inputSchema) ? inputSchema : {}
-    set[name] = tool({ description, inputSchema: jsonSchema(schema) })
-  }
-  return set
+  return Object.fromEntries(
+    Array.from(tools, ([name, { description, inputSchema }]) => {
+      const schema = isSchema(inputSchema) ? inputSchema : {}
+      return [name, tool({ description, inputSchema: jsonSchema(schema) })]
+    }),
+  )
 }
 
 /** A schema goes to the provider as it is; arguments are checked by the loop. */

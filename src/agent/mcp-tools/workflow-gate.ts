@@ -1,5 +1,4 @@
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { stepCaller } from '../../tools/call/call-tool.ts'
 import type { CallAtGate, CallGate, CallIndex, StepCaller } from '../../tools/call/context.ts'
@@ -14,7 +13,7 @@ import {
   type WorkflowTrust,
   workflowTrust,
 } from '../../tools/call/gate.ts'
-import type { ToolDefinition, ToolSummary } from '../../tools/model.ts'
+import type { ToolDefinition } from '../../tools/model.ts'
 import type { ServerListFailure } from '../../tools/server/pool.ts'
 import { afterCall, runGate } from '../../tools/workflow/gate.ts'
 import { matchWorkflows } from '../../tools/workflow/match.ts'
@@ -67,7 +66,13 @@ export class WorkflowGate {
     const trust = this.#readTrust()
     if (hasErrors(this.#diagnostics)) return await this.#gateOf([], trust).pass(first, noSteps)
     const own = ownTools([...callers, ...this.#tools()])
-    const ofAgent = Array.from(own.values(), ({ definition }) => summaryOf(definition))
+    // Workflows look at names alone.
+    const ofAgent = Array.from(
+      own.values(),
+      ({ definition: { id, server, name, description } }) => {
+        return { id, server, name, description, parameters: [], required: [] }
+      },
+    )
     const offered = [...servers.index.tools, ...ofAgent].map(workflowTool)
     for (const call of calls) refuseWithoutGone(call, this.#gone, offered)
     if (!this.#mayBind(calls, offered, trust)) return await this.#suggest(calls, offered)
@@ -176,20 +181,14 @@ export function failClosed(
   const [first] = matchWorkflows(gatedCall(call), workflows, installed).notInstalled
   if (first === undefined || failures.length === 0) return
   const reasons = failures.map(({ server, message }) => `${server} cannot be used: ${message}`)
-  throw new ToolRefusedError({
-    code: 'workflow-servers',
-    message: `Workflow '${first.workflow}' must run first and cannot: it needs ${first.missing.join(', ')}, and ${reasons.join('; ')}`,
-    hint: 'Check them with: skillrail tools servers',
-  })
+  const message = `Workflow '${first.workflow}' must run first and cannot: it needs ${first.missing.join(', ')}, and ${reasons.join('; ')}`
+  const hint = 'Check them with: skillrail tools servers'
+  throw new ToolRefusedError({ code: 'workflow-servers', message, hint })
 }
 
 /** A tool of the agent as workflows see it, under each of its names; it belongs to no server. */
-export function namesAtGate({
-  name,
-  aliases = [],
-  description,
-  inputSchema,
-}: AgentTool): Pick<CallAtGate, 'tool' | 'instance'>[] {
+export function namesAtGate(tool: AgentTool): Pick<CallAtGate, 'tool' | 'instance'>[] {
+  const { name, aliases = [], description, inputSchema } = tool
   const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
   return [name, ...others].map((id) => ({
     // Not the wire name: that of a long name is cut, and nobody writes it into a workflow.
@@ -208,18 +207,6 @@ function ownTools(tools: readonly AgentTool[]): OwnTools {
   // Of two entries with one key the last one counts, in the place of the first.
   const entries = named.map((one) => [one.definition.id, one] as const)
   return new Map([...entries, ...entries.toReversed()])
-}
-
-function summaryOf({ id, server, name, description, inputSchema }: ToolDefinition): ToolSummary {
-  const { properties, required } = inputSchema
-  return {
-    id,
-    server,
-    name,
-    description,
-    parameters: isObject(properties) ? Object.keys(properties) : [],
-    required: Array.isArray(required) ? required.filter((one) => typeof one === 'string') : [],
-  }
 }
 
 /** Calls steps on servers. A step that is a tool of the agent fails until the agent called it. */

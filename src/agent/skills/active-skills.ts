@@ -199,11 +199,9 @@ async function confinementOf(
     return { confinement: { sandbox, grants: noGrants }, hint }
   }
   if (refusal !== undefined) throw refusal
-  throw new SandboxMissingError({
-    code: 'sandbox-missing',
-    message: `${path} of the skill ${name} runs only in a sandbox, and ${probe.reason}.`,
-    hint: probe.hint,
-  })
+  const message = `${path} of the skill ${name} runs only in a sandbox, and ${probe.reason}.`
+  const hint = probe.hint
+  throw new SandboxMissingError({ code: 'sandbox-missing', message, hint })
 }
 
 const emptyState = JSON.stringify({

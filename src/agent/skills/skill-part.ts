@@ -246,11 +246,9 @@ export class SkillPart implements SessionPart {
     for (const name of skills.filter(isName)) {
       if ((await this.manager.get(name)) !== undefined) continue
       const names = (await this.manager.list()).map((skill) => skill.name).join(', ')
-      throw new SkillNotFoundError({
-        code: 'skill-not-found',
-        message: `The agent was given a skill called ${name}, and there is none.`,
-        hint: `There ${names === '' ? 'are no skills here' : `are: ${names}`}. A path must contain a /.`,
-      })
+      const message = `The agent was given a skill called ${name}, and there is none.`
+      const hint = `There ${names === '' ? 'are no skills here' : `are: ${names}`}. A path must contain a /.`
+      throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })
     }
   }
 
@@ -279,11 +277,9 @@ export class SkillPart implements SessionPart {
   #refuseForkWhileNarrowed(name: string): void {
     const [narrowing] = this.rules.narrowed
     if (narrowing === undefined) return
-    throw new SkillInvocationError({
-      code: 'fork-while-narrowed',
-      message: `Skill ${name} runs in a subagent, and that is not started while the untrusted skill ${narrowing.skill} limits the tools.`,
-      hint: 'It can run in the next turn.',
-    })
+    const message = `Skill ${name} runs in a subagent, and that is not started while the untrusted skill ${narrowing.skill} limits the tools.`
+    const hint = 'It can run in the next turn.'
+    throw new SkillInvocationError({ code: 'fork-while-narrowed', message, hint })
   }
 
   #refuseCollisions({ activation, tools }: ActiveSkill): void {

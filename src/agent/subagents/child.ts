@@ -202,11 +202,9 @@ function instructionsOf(
 /** Copies of messages without calls and results that lack the other, which no provider accepts. */
 function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
   if (messages.some(({ role }) => role === 'system')) {
-    throw new SubagentDelegationError({
-      code: 'context-system-message',
-      message: 'A system message cannot be part of the context of a subagent.',
-      hint: 'Put it into `systemPrompt` of its definition, or pass it as the text `context`.',
-    })
+    const message = 'A system message cannot be part of the context of a subagent.'
+    const hint = 'Put it into `systemPrompt` of its definition, or pass it as the text `context`.'
+    throw new SubagentDelegationError({ code: 'context-system-message', message, hint })
   }
   const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : [...content]))
   const idsOf = (type: 'tool-call' | 'tool-result'): Set<string> =>

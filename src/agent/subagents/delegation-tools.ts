@@ -142,11 +142,9 @@ export class DelegationPart implements SessionPart {
     const found = this.#background.get(id)
     if (found !== undefined) return found
     const known = [...this.#background.keys()].join(', ')
-    throw new SubagentDelegationError({
-      code: 'delegation-unknown',
-      message: `There is no background delegation ${id}.`,
-      hint: `There are ${known || 'none'}.`,
-    })
+    const message = `There is no background delegation ${id}.`
+    const hint = `There are ${known || 'none'}.`
+    throw new SubagentDelegationError({ code: 'delegation-unknown', message, hint })
   }
 }
 

@@ -11,15 +11,8 @@ import type { DelegateOptions } from './config.ts'
 
 export type DelegationStatus = 'queued' | 'running' | RunStatus
 
-type EndReason =
-  | 'done'
-  /** Its turns were used up, or it repeated itself. */
-  | 'capped'
-  | 'cancelled'
-  /** The run that waited for it was cancelled. */
-  | 'parent-cancelled'
-  | 'timeout'
-  | 'failed'
+/** `capped`: its turns were used up, or it repeated itself. */
+type EndReason = 'done' | 'capped' | 'cancelled' | 'parent-cancelled' | 'timeout' | 'failed'
 
 /** What a delegation came to. There is one however it ended. */
 export interface SubagentResult {
@@ -96,13 +89,11 @@ export class DelegationHandle {
    * Sends a message to the subagent, which reads it before its next step.
    * @throws {SubagentDelegationError} when it is over.
    */
-  send(message: string): void {
-    if (!this.isComplete) return this.#input.child.session.steer(message)
-    throw new SubagentDelegationError({
-      code: 'delegation-over',
-      message: `The delegation ${this.id} to ${this.subagentName} has ended and takes no more messages.`,
-      hint: 'Resume it with the message as its next task.',
-    })
+  send(text: string): void {
+    if (!this.isComplete) return this.#input.child.session.steer(text)
+    const message = `The delegation ${this.id} to ${this.subagentName} has ended and takes no more messages.`
+    const hint = 'Resume it with the message as its next task.'
+    throw new SubagentDelegationError({ code: 'delegation-over', message, hint })
   }
 
   async #run(): Promise<SubagentResult> {
@@ -219,10 +210,9 @@ export function requireSuccess(result: SubagentResult): SubagentResult {
   const { success, endReason, id, subagentName, error = '' } = result
   if (success) return result
   const isLimit = endReason === 'capped' || endReason === 'timeout'
-  throw new (isLimit ? SubagentTimeoutError : SubagentDelegationError)({
-    code: `delegation-${endReason}`,
-    message: `The delegation ${id} to ${subagentName} did not succeed: ${error}`,
-  })
+  const Failure = isLimit ? SubagentTimeoutError : SubagentDelegationError
+  const message = `The delegation ${id} to ${subagentName} did not succeed: ${error}`
+  throw new Failure({ code: `delegation-${endReason}`, message })
 }
 
 type StopReason = Extract<EndReason, 'cancelled' | 'parent-cancelled' | 'timeout'>
@@ -287,9 +277,7 @@ const current = new AsyncLocalStorage<string>()
 export function refuseNesting(wanted: string): void {
   const subagent = current.getStore()
   if (subagent === undefined) return
-  throw new SubagentNestingError({
-    code: 'subagent-nesting',
-    message: `The subagent ${subagent} may not delegate to ${wanted}: subagents are one level deep.`,
-    hint: 'Let it do the task itself, or say in its answer what should be delegated next.',
-  })
+  const message = `The subagent ${subagent} may not delegate to ${wanted}: subagents are one level deep.`
+  const hint = 'Let it do the task itself, or say in its answer what should be delegated next.'
+  throw new SubagentNestingError({ code: 'subagent-nesting', message, hint })
 }

@@ -32,19 +32,11 @@ export interface AgentInfo extends Omit<AgentPlace, 'directory'> {
   diagnostics: readonly Diagnostic[]
 }
 
-/** A file that defines a subagent and is not used because its project is not trusted. */
-interface WithheldAgent {
-  name: string
-  description: string
-  path: string
-  reason: string
-  hint: string
-}
-
 export interface AgentDiscovery {
   /** One of each name, in order of precedence, then code-point order of paths. */
   agents: readonly AgentInfo[]
-  withheld: readonly WithheldAgent[]
+  /** Not used because their project is not trusted. */
+  withheld: readonly Record<'name' | 'description' | 'path' | 'reason' | 'hint', string>[]
   broken: readonly { path: string; name?: string | undefined; diagnostics: readonly Diagnostic[] }[]
   diagnostics: readonly Diagnostic[]
 }
@@ -55,10 +47,10 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
   const workspace = findWorkspace(runtime.cwd, runtime)
   const trust = readTrustPolicy(runtime, { workspace, trustedPaths, workspaceTrust })
   const agents = new Map<string, AgentInfo>()
-  const withheld: WithheldAgent[] = []
+  const withheld: AgentDiscovery['withheld'][number][] = []
   const broken: AgentDiscovery['broken'][number][] = []
   const diagnostics: Diagnostic[] = [...trust.diagnostics]
-  for (const { directory, ...place } of agentPlaces(options)) {
+  for (const { directory, ...place } of agentPlaces(runtime, options.precedence)) {
     const { files, problems } = agentFilesIn(directory)
     for (const problem of problems) {
       diagnostics.push({ code: 'directory-unreadable', severity: 'error', ...problem })
@@ -82,9 +74,8 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
         agents.set(name, { config, path, ...place, shadows: [], diagnostics: own })
       } else {
         agents.set(name, { ...first, shadows: [...first.shadows, path] })
-        if (dirname(first.path) === dirname(path)) {
-          diagnostics.push(sameName(name, first.path, path))
-        }
+        const isTwice = dirname(first.path) === dirname(path)
+        if (isTwice) diagnostics.push(sameName(name, first.path, path))
       }
     }
   }
@@ -98,22 +89,16 @@ interface AgentPlace {
 }
 
 /** Every directory that is looked into, highest precedence first. */
-export function agentPlaces({
-  runtime,
-  precedence,
-}: Pick<DiscoverAgentsOptions, 'runtime' | 'precedence'>): AgentPlace[] {
-  const workspace = findWorkspace(runtime.cwd, runtime)
+export function agentPlaces(runtime: Runtime, precedence?: 'project' | 'user'): AgentPlace[] {
+  const below = (root: string, scope: AgentPlace['scope'], prefix: string): AgentPlace[] =>
+    agentDirectories.map((place) => {
+      return { directory: join(root, place), scope, source: `${prefix}${place}` }
+    })
   const home = realPathOf(runtime.home) ?? runtime.home
-  const project = upTo(realPathOf(runtime.cwd) ?? runtime.cwd, workspace)
-    .filter((directory) => directory !== home)
-    .flatMap((root) =>
-      agentDirectories.map((source): AgentPlace => {
-        return { directory: join(root, source), scope: 'project', source }
-      }),
-    )
-  const user = agentDirectories.map((place): AgentPlace => {
-    return { directory: join(runtime.home, place), scope: 'user', source: `~/${place}` }
-  })
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const roots = upTo(realPathOf(runtime.cwd) ?? runtime.cwd, workspace)
+  const project = roots.flatMap((root) => (root === home ? [] : below(root, 'project', '')))
+  const user = below(runtime.home, 'user', '~/')
   return precedence === 'user' ? [...user, ...project] : [...project, ...user]
 }
 
@@ -137,11 +122,9 @@ export function subagentNotFound(
   const subagent = `subagent ${safeLine(name)}`
   const refused = withheld.find((agent) => agent.name === name)
   if (refused !== undefined) {
-    return new SubagentNotFoundError({
-      code: 'subagent-untrusted',
-      message: `The ${subagent} is not used: ${refused.reason} (${refused.path}).`,
-      hint: refused.hint,
-    })
+    const message = `The ${subagent} is not used: ${refused.reason} (${refused.path}).`
+    const hint = refused.hint
+    return new SubagentNotFoundError({ code: 'subagent-untrusted', message, hint })
   }
   const file = broken.find((one) => one.name === name || basename(one.path, '.md') === name)
   if (file !== undefined) {
@@ -152,11 +135,9 @@ export function subagentNotFound(
       hint: 'Fix the file; skillrail agents validate checks it.',
     })
   }
-  return new SubagentNotFoundError({
-    code: 'subagent-not-found',
-    message: `There is no subagent named ${safeLine(name)}.`,
-    hint: `${didYouMean(name, known)} There are ${known.join(', ') || 'none'}.`.trim(),
-  })
+  const message = `There is no subagent named ${safeLine(name)}.`
+  const hint = `${didYouMean(name, known)} There are ${known.join(', ') || 'none'}.`.trim()
+  return new SubagentNotFoundError({ code: 'subagent-not-found', message, hint })
 }
 
 interface AgentFileReading {

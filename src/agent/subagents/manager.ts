@@ -76,11 +76,9 @@ export class SubagentManager {
     const config = Object.freeze(requireConfig(given))
     const { name } = config
     if (!isDeepStrictEqual(this.#inCode.get(name) ?? config, config)) {
-      throw new SubagentConfigError({
-        code: 'subagent-twice',
-        message: `There is another subagent called ${name}.`,
-        hint: 'Choose another name, or take the first one away with deregister.',
-      })
+      const message = `There is another subagent called ${name}.`
+      const hint = 'Choose another name, or take the first one away with deregister.'
+      throw new SubagentConfigError({ code: 'subagent-twice', message, hint })
     }
     this.#inCode.set(name, config)
     this.#removed.delete(name)
@@ -181,20 +179,16 @@ export class SubagentManager {
     refuseNesting(id)
     const running = this.#active.get(id)
     if (running !== undefined) {
-      throw new SubagentDelegationError({
-        code: 'delegation-running',
-        message: `The delegation ${id} to ${running.subagentName} is not over.`,
-        hint: 'Send it a message, or wait for its result.',
-      })
+      const message = `The delegation ${id} to ${running.subagentName} is not over.`
+      const hint = 'Send it a message, or wait for its result.'
+      throw new SubagentDelegationError({ code: 'delegation-running', message, hint })
     }
     const child = this.#finished.get(id)
     if (child === undefined) {
       const known = [...this.#finished.keys()].join(', ')
-      throw new SubagentDelegationError({
-        code: 'delegation-unknown',
-        message: `There is no finished delegation ${id} to resume.`,
-        hint: `Only the last ones are kept. There are ${known || 'none'}.`,
-      })
+      const message = `There is no finished delegation ${id} to resume.`
+      const hint = `Only the last ones are kept. There are ${known || 'none'}.`
+      throw new SubagentDelegationError({ code: 'delegation-unknown', message, hint })
     }
     const { config } = child
     requireTask(task, config.name)
@@ -284,11 +278,10 @@ export class SubagentManager {
     const skills = (await this.#parent.skills()?.list()) ?? []
     const cycle = findCycle(start, skills, (name) => this.#config(name))
     if (cycle === undefined) return
-    throw new SubagentConfigError({
-      code: 'subagent-cycle',
-      message: `Skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}.`,
-      hint: 'Take the skill out of the `skills` of the subagent, or let the skill fork to another one.',
-    })
+    const message = `Skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}.`
+    const hint =
+      'Take the skill out of the `skills` of the subagent, or let the skill fork to another one.'
+    throw new SubagentConfigError({ code: 'subagent-cycle', message, hint })
   }
 
   #start(child: Child, { task, options }: Work, stopper: Stopper): DelegationHandle {
@@ -343,11 +336,9 @@ function stopperFor({ config, options: { signal, timeoutMs } }: Work): Stopper {
 /** @throws {SubagentDelegationError} for a task without a word in it. */
 function requireTask(task: string, name: string): void {
   if (typeof task === 'string' && task.trim() !== '') return
-  throw new SubagentDelegationError({
-    code: 'task-empty',
-    message: `The task for ${name} is empty: a subagent knows nothing but its task.`,
-    hint: 'Say what to do, with everything that is needed for it.',
-  })
+  const message = `The task for ${name} is empty: a subagent knows nothing but its task.`
+  const hint = 'Say what to do, with everything that is needed for it.'
+  throw new SubagentDelegationError({ code: 'task-empty', message, hint })
 }
 
 export function requireConcurrency(given = defaultConcurrency): number {

@@ -14,21 +14,19 @@ export interface ToolSelection {
   notices: readonly string[]
 }
 
-interface SelectToolsInput {
+/**
+ * The allow list, then the deny list, under the ceiling of the parent. A tool that was given as a value
+ * is the program's, is not held against the ceiling and takes precedence. Tools of the agent itself are
+ * bound to its conversation and never passed on.
+ */
+export function selectTools(input: {
   subagent: string
   /** What the parent may use now: nothing else is ever selected by name. */
   ceiling: readonly AgentTool[]
   tools: readonly (string | AgentTool)[] | null | undefined
   disallowed: readonly string[] | null | undefined
   readOnly: boolean
-}
-
-/**
- * The allow list, then the deny list, under the ceiling of the parent. A tool that was given as a value
- * is the program's, is not held against the ceiling and takes precedence. Tools of the agent itself are
- * bound to its conversation and never passed on.
- */
-export function selectTools(input: SelectToolsInput): ToolSelection {
+}): ToolSelection {
   const asked = input.tools ?? []
   const own = asked.filter((item) => typeof item !== 'string')
   const selectors = toolSelectors(asked.filter((item) => typeof item === 'string'))

@@ -173,7 +173,7 @@ it('a skill whose tool has the name of another one is refused before it is activ
   agent.agent.skillManager.registerTool('mail', { name: 'send', execute: () => 1 })
   const { status } = await agent.ask('go')
   expect(status).toBe('completed')
-  expect(agent.results(1)[0]).toMatch(/^Error: The tools mail__send and mail.send/)
+  expect(agent.results(1)[0]).toMatch(/^Error: Two tools would be called mail__send/)
   expect(agent.agent.skillManager.activeSkills).toEqual([])
 })
 
