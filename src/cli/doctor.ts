@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Check, CheckContext } from '../core/check.ts'
-import { type Context, defineCommand, type Screen } from '../core/command.ts'
+import { type Context, defineCommand, option, type Screen } from '../core/command.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import { exitCode, messageOf } from '../core/errors.ts'
 import { userDirectories } from '../core/runtime.ts'
@@ -21,11 +21,7 @@ interface DoctorResult {
 export const command = defineCommand<DoctorResult>()({
   options: {
     ...engineOptions,
-    probe: {
-      kind: 'flag',
-      flags: '--probe',
-      help: 'call the hook of every client as the client would',
-    },
+    probe: option.flag('--probe', 'call the hook of every client as the client would'),
   },
   details: 'Exits with 1 if a problem prevents skillrail from working.',
   examples: ['doctor'],

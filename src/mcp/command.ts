@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type Context, defineCommand, type Screen, Serving } from '../core/command.ts'
+import { type Context, defineCommand, option, type Screen, Serving } from '../core/command.ts'
 import { exitCode, pointless, UsageError } from '../core/errors.ts'
 import { listening } from '../core/local-server.ts'
 import { readRegularFile } from '../core/read-files.ts'
@@ -28,35 +28,19 @@ interface Served {
 
 export const command = defineCommand<Offer | Served>()({
   options: {
-    http: {
-      kind: 'flag',
-      flags: '--http',
-      help: 'serve Streamable HTTP on 127.0.0.1 instead of stdio',
-    },
-    port: {
-      kind: 'integer',
-      flags: '--port <port>',
-      help: 'for --http; default: a free port',
+    http: option.flag('--http', 'serve Streamable HTTP on 127.0.0.1 instead of stdio'),
+    port: option.integer('--port <port>', 'for --http; default: a free port', {
       least: 0,
       most: 65_535,
-    },
-    tokenFile: {
-      kind: 'text',
-      flags: '--token-file <file>',
-      help: 'for --http: read the token from this file, or create it (0600), instead of printing it',
-    },
-    session: {
-      kind: 'text',
-      flags: '--session <id>',
-      help: 'one session for all clients; default: one for each',
-    },
-    yes: {
-      kind: 'flag',
-      flags: '--yes',
-      help: 'call tools that may change something without asking',
-    },
-    list: { kind: 'flag', flags: '--list', help: 'show what would be served, and exit' },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'the same' },
+    }),
+    tokenFile: option.text(
+      '--token-file <file>',
+      'for --http: read the token from this file, or create it (0600), instead of printing it',
+    ),
+    session: option.text('--session <id>', 'one session for all clients; default: one for each'),
+    yes: option.flag('--yes', 'call tools that may change something without asking'),
+    list: option.flag('--list', 'show what would be served, and exit'),
+    dryRun: option.flag('--dry-run', 'the same'),
   },
   details: `In the configuration of an MCP client, with the directory of the project that has the package:
   {"mcpServers": {"skillrail": {"command": "npx", "args":

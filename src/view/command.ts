@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { defineCommand, Serving } from '../core/command.ts'
+import { defineCommand, option, Serving } from '../core/command.ts'
 import { exitCode } from '../core/errors.ts'
 import { listening } from '../core/local-server.ts'
 import type { Runtime } from '../core/runtime.ts'
@@ -22,14 +22,11 @@ interface ViewEvent {
 
 export const command = defineCommand<ViewResult, ViewEvent>()({
   options: {
-    port: {
-      kind: 'integer',
-      flags: '--port <number>',
-      help: 'the port on 127.0.0.1 (default: a free port)',
+    port: option.integer('--port <number>', 'the port on 127.0.0.1 (default: a free port)', {
       least: 0,
       most: 65_535,
-    },
-    open: { kind: 'flag', flags: '--open', help: 'open the page in your browser' },
+    }),
+    open: option.flag('--open', 'open the page in your browser'),
   },
   details: `Shows skills, triggers, chains, runs, tools, workflows and sessions of this project in a browser. The
 page is read-only: it runs, approves and changes nothing, and starts no tool or server.

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Values } from '../../core/command.ts'
+import { type Context, defineCommand, option, type Values } from '../../core/command.ts'
 import { contradiction, exitCode } from '../../core/errors.ts'
 import { inputText, refuseInputTwice } from '../../core/input-text.ts'
 import { safeLine, safeText } from '../../core/text.ts'
@@ -26,24 +26,16 @@ type Event = AgentEvent | { type: 'answered' }
 
 const options = {
   ...modelOptions,
-  skill: {
-    kind: 'list',
-    flags: '--skill <name>',
-    help: 'a skill that is active from the start (repeatable)',
-  },
-  concurrency: {
-    kind: 'integer',
-    flags: '--concurrency <number>',
-    help: 'subagents that work at once',
+  skill: option.list('--skill <name>', 'a skill that is active from the start (repeatable)'),
+  concurrency: option.integer('--concurrency <number>', 'subagents that work at once', {
     least: 1,
     most: 1000,
-  },
-  skills: { kind: 'flag', flags: '--no-skills', help: 'offer no skills and no subagents' },
-  instructions: {
-    kind: 'text',
-    flags: '--instructions <text>',
-    help: 'instructions before the task: text, @FILE, or -',
-  },
+  }),
+  skills: option.flag('--no-skills', 'offer no skills and no subagents'),
+  instructions: option.text(
+    '--instructions <text>',
+    'instructions before the task: text, @FILE, or -',
+  ),
 } as const
 
 export const command = defineCommand<AgentCommandResult, Event>()({

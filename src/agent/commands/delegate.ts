@@ -1,4 +1,4 @@
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import { exitCode, UsageError } from '../../core/errors.ts'
 import { inputText, refuseInputTwice } from '../../core/input-text.ts'
 import { safeText } from '../../core/text.ts'
@@ -20,12 +20,8 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
   },
   options: {
     ...modelOptions,
-    context: {
-      kind: 'text',
-      flags: '--context <text>',
-      help: 'additional context: text, @FILE, or -',
-    },
-    timeout: { kind: 'seconds', flags: '--timeout <seconds>', help: 'for the whole task' },
+    context: option.text('--context <text>', 'additional context: text, @FILE, or -'),
+    timeout: option.seconds('--timeout <seconds>', 'for the whole task'),
   },
   details:
     '--model is in place of the model of its definition. It may use what --tools (default all) and\n' +

@@ -1,4 +1,4 @@
-import type { Context, OptionSpecs, Values } from '../../core/command.ts'
+import { type Context, option, type OptionSpecs, type Values } from '../../core/command.ts'
 import { contradiction, UsageError } from '../../core/errors.ts'
 import { commaNames } from '../../core/option-values.ts'
 import { redactText, redactValue } from '../../core/redact.ts'
@@ -10,35 +10,19 @@ import type { AgentOptions } from '../agent-options.ts'
 import type { AgentEvent, TokenUsage } from '../types.ts'
 
 export const modelOptions = {
-  model: {
-    kind: 'text',
-    flags: '--model <provider:name>',
-    help: 'the model, such as anthropic:claude-sonnet-4-5',
-  },
-  baseUrl: {
-    kind: 'text',
-    flags: '--base-url <url>',
-    help: 'the address of the provider, such as http://127.0.0.1:11434/v1',
-  },
-  tools: {
-    kind: 'text',
-    flags: '--tools <names>',
-    help: 'built-in tools: read,list,search,write,edit,shell or all',
-  },
-  mcp: { kind: 'flag', flags: '--mcp', help: 'offer the tools of all configured MCP servers' },
-  mcpServer: {
-    kind: 'list',
-    flags: '--mcp-server <name>',
-    help: 'offer the tools of one server (repeatable)',
-  },
-  maxTurns: {
-    kind: 'integer',
-    flags: '--max-turns <number>',
-    help: 'maximum number of model calls',
+  model: option.text('--model <provider:name>', 'the model, such as anthropic:claude-sonnet-4-5'),
+  baseUrl: option.text(
+    '--base-url <url>',
+    'the address of the provider, such as http://127.0.0.1:11434/v1',
+  ),
+  tools: option.text('--tools <names>', 'built-in tools: read,list,search,write,edit,shell or all'),
+  mcp: option.flag('--mcp', 'offer the tools of all configured MCP servers'),
+  mcpServer: option.list('--mcp-server <name>', 'offer the tools of one server (repeatable)'),
+  maxTurns: option.integer('--max-turns <number>', 'maximum number of model calls', {
     least: 1,
     most: 9999,
-  },
-  yes: { kind: 'flag', flags: '--yes', help: 'approve every call of a tool' },
+  }),
+  yes: option.flag('--yes', 'approve every call of a tool'),
 } as const satisfies OptionSpecs
 
 type ModelValues = Omit<Values<typeof modelOptions>, 'arguments'>

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
-import type { OptionSpecs } from '../../core/command.ts'
+import { option, type OptionSpecs } from '../../core/command.ts'
 import { contradiction, UsageError } from '../../core/errors.ts'
 import { isInside } from '../../core/read-files.ts'
 import { safeLine } from '../../core/text.ts'
@@ -12,16 +12,14 @@ import type { ChainProject, GrantOptions } from './project.ts'
 
 /** What a user allows the scripts of a run that are not trusted. Never read from a file. */
 export const confinementOptions = {
-  grant: {
-    kind: 'list',
-    flags: '--grant <what>',
-    help: 'give the sandbox read:PATH, write:PATH, net:* or env:NAME (repeatable)',
-  },
-  unsafeNoSandbox: {
-    kind: 'flag',
-    flags: '--unsafe-no-sandbox',
-    help: 'run untrusted scripts with all your rights; the journal records it',
-  },
+  grant: option.list(
+    '--grant <what>',
+    'give the sandbox read:PATH, write:PATH, net:* or env:NAME (repeatable)',
+  ),
+  unsafeNoSandbox: option.flag(
+    '--unsafe-no-sandbox',
+    'run untrusted scripts with all your rights; the journal records it',
+  ),
 } as const satisfies OptionSpecs
 
 export interface ConfinementChoice extends GrantOptions {

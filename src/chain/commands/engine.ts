@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { OptionSpecs } from '../../core/command.ts'
+import { option, type OptionSpecs } from '../../core/command.ts'
 import { pointless, UsageError } from '../../core/errors.ts'
 import { cancelRun } from '../decisions.ts'
 import {
@@ -20,21 +20,12 @@ import type { ServerAddress } from '../restate/client.ts'
 import { type ChainProject, linesAgain, planKept, type RunContext, usablePlan } from './project.ts'
 
 export const engineOptions = {
-  engine: {
-    kind: 'text',
-    flags: '--engine <name>',
-    help: 'journal: on this machine; restate: by workers of a server',
-  },
-  url: {
-    kind: 'text',
-    flags: '--url <url>',
-    help: 'the ingress of the Restate server, if not from the settings',
-  },
-  adminUrl: {
-    kind: 'text',
-    flags: '--admin-url <url>',
-    help: 'the admin interface, if not from the settings',
-  },
+  engine: option.text(
+    '--engine <name>',
+    'journal: on this machine; restate: by workers of a server',
+  ),
+  url: option.text('--url <url>', 'the ingress of the Restate server, if not from the settings'),
+  adminUrl: option.text('--admin-url <url>', 'the admin interface, if not from the settings'),
 } as const satisfies OptionSpecs
 
 export interface EngineChoice {

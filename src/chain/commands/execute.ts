@@ -1,4 +1,4 @@
-import type { OptionSpecs } from '../../core/command.ts'
+import { option, type OptionSpecs } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { SkillrailError } from '../../core/errors.ts'
 import { lockReadOnce } from '../../trust/lock.ts'
@@ -13,12 +13,11 @@ import { type ChainProject, linesAgain, refusalIn, runSettings } from './project
 import { answerWith, type RunAnswer } from './run-text.ts'
 
 export const executeOptions = {
-  yesGates: { kind: 'flag', flags: '--yes-gates', help: 'approve every gate in advance' },
-  maxTime: {
-    kind: 'seconds',
-    flags: '--max-time <seconds>',
-    help: 'stop the run after this time; it can be resumed',
-  },
+  yesGates: option.flag('--yes-gates', 'approve every gate in advance'),
+  maxTime: option.seconds(
+    '--max-time <seconds>',
+    'stop the run after this time; it can be resumed',
+  ),
 } as const satisfies OptionSpecs
 
 export const runArguments = {

@@ -1,4 +1,4 @@
-import { type Context, defineCommand } from '../../core/command.ts'
+import { type Context, defineCommand, option } from '../../core/command.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { ApprovalRefusedError } from '../errors.ts'
 import { argumentsOf } from '../run-line.ts'
@@ -20,11 +20,7 @@ import {
 
 const waitingRun = { '<run>': 'the ID of a waiting run' } as const
 
-const stepOption = {
-  kind: 'text',
-  flags: '--step <step>',
-  help: 'which step, if several wait',
-} as const
+const stepOption = option.text('--step <step>', 'which step, if several wait')
 
 export const approve = defineCommand<RunAnswer, ChainEvent>()({
   arguments: { ...runArguments, ...waitingRun },

@@ -1,4 +1,4 @@
-import type { OptionSpecs } from '../../core/command.ts'
+import { option, type OptionSpecs } from '../../core/command.ts'
 import { contradiction, pointless, UsageError } from '../../core/errors.ts'
 import { commaNames } from '../../core/option-values.ts'
 import { agentClis, type AgentCliName, isAgentCli } from '../../exec/agent-clients.ts'
@@ -13,8 +13,8 @@ export interface InstructionChoice {
 }
 
 export const stepOptions = {
-  from: { kind: 'text', flags: '--from <step>', help: 'skip the steps before this one' },
-  only: { kind: 'text', flags: '--only <step>', help: 'skip every other step' },
+  from: option.text('--from <step>', 'skip the steps before this one'),
+  only: option.text('--only <step>', 'skip every other step'),
 } as const satisfies OptionSpecs
 
 interface StepChoice {

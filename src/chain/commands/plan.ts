@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note } from '../../core/command.ts'
+import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { confinedSteps } from '../plan-model.ts'
 import { planJson } from '../plan.ts'
@@ -13,25 +13,17 @@ export interface PlanAnswer extends ReturnType<typeof planJson> {
 export const command = defineCommand<PlanAnswer>()({
   arguments: { '<skill>': 'a name, a directory, or a SKILL.md' },
   options: {
-    format: {
-      kind: 'choice',
-      flags: '--format <format>',
-      help: 'text or mermaid',
+    format: option.choice('--format <format>', 'text or mermaid', {
       choices: ['text', 'mermaid'],
       default: 'text',
-    },
-    set: { kind: 'list', flags: '--set <key=value>', help: 'change the policy (repeatable)' },
-    via: {
-      kind: 'text',
-      flags: '--via <client>',
-      help: 'plan for an agent client: claude, codex, gemini, opencode, copilot or qwen',
-    },
-    model: { kind: 'text', flags: '--model <provider:name>', help: 'plan for a model' },
-    tools: {
-      kind: 'text',
-      flags: '--tools <names>',
-      help: 'plan with these built-in tools for the model',
-    },
+    }),
+    set: option.list('--set <key=value>', 'change the policy (repeatable)'),
+    via: option.text(
+      '--via <client>',
+      'plan for an agent client: claude, codex, gemini, opencode, copilot or qwen',
+    ),
+    model: option.text('--model <provider:name>', 'plan for a model'),
+    tools: option.text('--tools <names>', 'plan with these built-in tools for the model'),
     ...stepOptions,
   },
   examples: ['chain plan release-check --format mermaid'],

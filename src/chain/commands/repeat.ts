@@ -1,4 +1,4 @@
-import { type Context, defineCommand } from '../../core/command.ts'
+import { type Context, defineCommand, option } from '../../core/command.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
 import { StepNotFoundError } from '../errors.ts'
 import type { DoneRecord } from '../journal-records.ts'
@@ -31,7 +31,7 @@ export const resume = defineCommand<RunAnswer, ChainEvent>()({
   arguments: runArguments,
   options: {
     ...confinementOptions,
-    force: { kind: 'flag', flags: '--force', help: 'continue although the skills have changed' },
+    force: option.flag('--force', 'continue although the skills have changed'),
     ...executeOptions,
   },
   examples: ['runs resume 0mh2k9x0ab12cd'],
@@ -75,12 +75,7 @@ export const fork = defineCommand<RepeatedRun, ChainEvent>()({
   arguments: runArguments,
   options: {
     ...confinementOptions,
-    from: {
-      kind: 'text',
-      flags: '--from <step>',
-      help: 'the first step that is executed again',
-      required: true,
-    },
+    from: option.text('--from <step>', 'the first step that is executed again', { required: true }),
     ...executeOptions,
   },
   examples: ['runs fork 0mh2k9x0ab12cd --from deploy'],

@@ -1,5 +1,5 @@
 import { contradiction } from '../../core/errors.ts'
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import type { ChainEvent } from '../engine.ts'
 import type { ShownRun } from '../step-result.ts'
 import { confinementOptions } from './confinement.ts'
@@ -31,49 +31,32 @@ export const command = defineCommand<Result, ChainEvent>()({
     ...engineOptions,
     ...confinementOptions,
     ...stepOptions,
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show the plan and run nothing' },
-    set: {
-      kind: 'list',
-      flags: '--set <key=value>',
-      help: 'change the policy for this run (repeatable)',
-    },
+    dryRun: option.flag('--dry-run', 'show the plan and run nothing'),
+    set: option.list('--set <key=value>', 'change the policy for this run (repeatable)'),
     yesGates,
-    via: {
-      kind: 'text',
-      flags: '--via <client>',
-      help: 'claude, codex, gemini, opencode, copilot or qwen for steps without a script',
-    },
-    model: {
-      kind: 'text',
-      flags: '--model <provider:name>',
-      help: 'a model for steps without a script',
-    },
-    baseUrl: {
-      kind: 'text',
-      flags: '--base-url <url>',
-      help: 'the address of the model server',
-    },
-    tools: {
-      kind: 'text',
-      flags: '--tools <names>',
-      help: 'built-in tools for the model: read,list,search,write,edit,shell or all',
-    },
+    via: option.text(
+      '--via <client>',
+      'claude, codex, gemini, opencode, copilot or qwen for steps without a script',
+    ),
+    model: option.text('--model <provider:name>', 'a model for steps without a script'),
+    baseUrl: option.text('--base-url <url>', 'the address of the model server'),
+    tools: option.text(
+      '--tools <names>',
+      'built-in tools for the model: read,list,search,write,edit,shell or all',
+    ),
     maxTime,
-    requireVerified: {
-      kind: 'flag',
-      flags: '--require-verified',
-      help: 'a success needs a verification, not only the word of an agent',
-    },
-    report: {
-      kind: 'list',
-      flags: '--report <format[=file]>',
-      help: 'json, junit, github or html; - is stdout (repeatable)',
-    },
-    events: {
-      kind: 'optional',
-      flags: '--events [file]',
-      help: 'every event as a line of JSON; as in --events=FILE, else stdout',
-    },
+    requireVerified: option.flag(
+      '--require-verified',
+      'a success needs a verification, not only the word of an agent',
+    ),
+    report: option.list(
+      '--report <format[=file]>',
+      'json, junit, github or html; - is stdout (repeatable)',
+    ),
+    events: option.optional(
+      '--events [file]',
+      'every event as a line of JSON; as in --events=FILE, else stdout',
+    ),
   },
   examples: ['run release-check --report html=report.html'],
   async run(context, { arguments: [reference = '', ...given], ...values }) {

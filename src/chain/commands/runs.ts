@@ -1,4 +1,4 @@
-import { type Context, defineCommand } from '../../core/command.ts'
+import { type Context, defineCommand, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError } from '../../core/errors.ts'
 import { safeLine } from '../../core/text.ts'
@@ -70,11 +70,7 @@ interface ShownResult extends ShownRun {
 export const show = defineCommand<ShownResult>()({
   arguments: { '<run>': 'the run ID' },
   options: {
-    report: {
-      kind: 'list',
-      flags: '--report <format[=file]>',
-      help: 'json, junit, github or html (repeatable)',
-    },
+    report: option.list('--report <format[=file]>', 'json, junit, github or html (repeatable)'),
   },
   examples: ['runs show 0mh2k9x0ab12cd --report html=report.html'],
   async run(context, { arguments: [runId = ''] }) {
@@ -119,31 +115,18 @@ interface PruneResult {
 
 export const prune = defineCommand<PruneResult>()({
   options: {
-    olderThan: {
-      kind: 'integer',
-      flags: '--older-than <days>',
-      help: 'only runs unchanged for this number of days',
+    olderThan: option.integer(
+      '--older-than <days>',
+      'only runs unchanged for this number of days',
+      { least: 0, most: 999_999 },
+    ),
+    keep: option.integer('--keep <count>', 'keep this number of newest runs', {
       least: 0,
       most: 999_999,
-    },
-    keep: {
-      kind: 'integer',
-      flags: '--keep <count>',
-      help: 'keep this number of newest runs',
-      least: 0,
-      most: 999_999,
-    },
-    unfinished: {
-      kind: 'flag',
-      flags: '--unfinished',
-      help: 'also runs that could still be resumed',
-    },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'only list them' },
-    yes: {
-      kind: 'flag',
-      flags: '--yes',
-      help: 'remove all without a question, if no other option limits it',
-    },
+    }),
+    unfinished: option.flag('--unfinished', 'also runs that could still be resumed'),
+    dryRun: option.flag('--dry-run', 'only list them'),
+    yes: option.flag('--yes', 'remove all without a question, if no other option limits it'),
   },
   examples: ['runs prune --older-than 30 --keep 10'],
   async run(context, { olderThan, keep, unfinished, dryRun, yes }) {

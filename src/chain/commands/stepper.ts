@@ -1,4 +1,4 @@
-import { defineCommand, type Screen } from '../../core/command.ts'
+import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { exitCode, type ExitCode, UsageError } from '../../core/errors.ts'
 import { safeLine } from '../../core/text.ts'
 import { statePart } from '../../exec/agent-clients.ts'
@@ -71,11 +71,10 @@ export const start = defineCommand<StepperResult, ChainEvent>()({
   },
   options: {
     ...confinementOptions,
-    requireVerified: {
-      kind: 'flag',
-      flags: '--require-verified',
-      help: 'a success needs a verification, not only the word of the agent',
-    },
+    requireVerified: option.flag(
+      '--require-verified',
+      'a success needs a verification, not only the word of the agent',
+    ),
   },
   examples: ['chain start review-and-deploy'],
   async run(context, { arguments: [reference = '', ...given], ...values }) {
@@ -122,17 +121,14 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
   arguments: runArguments,
   options: {
     ...confinementOptions,
-    step: { kind: 'text', flags: '--step <step>', help: 'the step that was done', required: true },
-    status: {
-      kind: 'choice',
-      flags: '--status <status>',
-      help: 'success, failure or critical',
+    step: option.text('--step <step>', 'the step that was done', { required: true }),
+    status: option.choice('--status <status>', 'success, failure or critical', {
       choices: ['success', 'failure', 'critical'],
       required: true,
-    },
-    result: { kind: 'text', flags: '--result <text>', help: 'what was done, in one sentence' },
-    error: { kind: 'list', flags: '--error <text>', help: 'one error (repeatable)' },
-    metric: { kind: 'list', flags: '--metric <name=number>', help: 'one measurement (repeatable)' },
+    }),
+    result: option.text('--result <text>', 'what was done, in one sentence'),
+    error: option.list('--error <text>', 'one error (repeatable)'),
+    metric: option.list('--metric <name=number>', 'one measurement (repeatable)'),
   },
   examples: ['chain report 0mh2k9x0ab12cd --step review --status success --result "no findings"'],
   async run(context, { arguments: [runId = '', ...given], ...values }) {

@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Context, defineCommand, Serving } from '../../core/command.ts'
+import { type Context, defineCommand, option, Serving } from '../../core/command.ts'
 import { exitCode, messageOf, pointless, SkillrailError } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { safeLine } from '../../core/text.ts'
@@ -34,60 +34,35 @@ interface WorkerResult {
 
 export const command = defineCommand<WorkerResult, ChainEvent>()({
   options: {
-    port: {
-      kind: 'integer',
-      flags: '--port <port>',
-      help: 'the port to listen on, else 9080',
+    port: option.integer('--port <port>', 'the port to listen on, else 9080', {
       least: 0,
       most: 65_535,
-    },
-    host: {
-      kind: 'text',
-      flags: '--host <address>',
-      help: 'the address to listen on, else 127.0.0.1',
-    },
-    register: {
-      kind: 'text',
-      flags: '--register <url>',
-      help: 'register the worker with the server under this address',
-    },
-    adminUrl: {
-      kind: 'text',
-      flags: '--admin-url <url>',
-      help: 'the admin interface of the server, for --register',
-    },
-    via: {
-      kind: 'list',
-      flags: '--via <client>',
-      help: 'also execute steps with this agent client (repeatable)',
-    },
-    model: {
-      kind: 'list',
-      flags: '--model <provider:name>',
-      help: 'also execute steps with this model (repeatable)',
-    },
-    baseUrl: {
-      kind: 'text',
-      flags: '--base-url <url>',
-      help: 'the address of the model server',
-    },
-    tools: {
-      kind: 'text',
-      flags: '--tools <names>',
-      help: 'built-in tools for the models, separated by commas, or all',
-    },
-    patience: {
-      kind: 'integer',
-      flags: '--patience <seconds>',
-      help: 'how long to look for a worker with the skill, else 60',
-      least: 0,
-      most: 86_400,
-    },
-    identityKey: {
-      kind: 'list',
-      flags: '--identity-key <key>',
-      help: 'accept only requests that this key signed (repeatable)',
-    },
+    }),
+    host: option.text('--host <address>', 'the address to listen on, else 127.0.0.1'),
+    register: option.text(
+      '--register <url>',
+      'register the worker with the server under this address',
+    ),
+    adminUrl: option.text('--admin-url <url>', 'the admin interface of the server, for --register'),
+    via: option.list('--via <client>', 'also execute steps with this agent client (repeatable)'),
+    model: option.list(
+      '--model <provider:name>',
+      'also execute steps with this model (repeatable)',
+    ),
+    baseUrl: option.text('--base-url <url>', 'the address of the model server'),
+    tools: option.text(
+      '--tools <names>',
+      'built-in tools for the models, separated by commas, or all',
+    ),
+    patience: option.integer(
+      '--patience <seconds>',
+      'how long to look for a worker with the skill, else 60',
+      { least: 0, most: 86_400 },
+    ),
+    identityKey: option.list(
+      '--identity-key <key>',
+      'accept only requests that this key signed (repeatable)',
+    ),
   },
   details: 'The settings restate.* set defaults: see docs/reference/settings.md.',
   examples: ['worker --port 9081 --register http://127.0.0.1:9080'],

@@ -13,13 +13,9 @@ type NewSkill = { name: string; path: string; written: boolean; text: string }
 export const command = defineCommand<NewSkill>()({
   arguments: { '<name>': 'a-z, 0-9 and single hyphens' },
   options: {
-    dir: {
-      kind: 'text',
-      flags: '--dir <dir>',
-      help: 'create the skill in this folder',
-      // The location that most clients read (Codex, Gemini CLI, OpenCode, VS Code, Cursor, Goose, pi).
+    dir: option.text('--dir <dir>', 'create the skill in this folder', {
       default: join('.agents', 'skills'),
-    },
+    }),
     description: option.text('--description <text>', 'what it does and when to use it'),
     dryRun: option.flag('--dry-run', 'print the text and write nothing'),
   },

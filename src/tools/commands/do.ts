@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note } from '../../core/command.ts'
+import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
 import { safeLine } from '../../core/text.ts'
@@ -86,11 +86,7 @@ export const command = defineCommand<Result, CallEvent>()({
   arguments: { '<request...>': 'what to do, in words; - for stdin' },
   options: {
     ...callOptions,
-    yes: {
-      kind: 'flag',
-      flags: '--yes',
-      help: 'call tools that may change something without asking',
-    },
+    yes: option.flag('--yes', 'call tools that may change something without asking'),
     dryRun: dryRunOption,
     raw: rawOption,
   },

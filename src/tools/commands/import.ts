@@ -1,4 +1,4 @@
-import { defineCommand, type Note, type Screen } from '../../core/command.ts'
+import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { safeLine, amount } from '../../core/text.ts'
@@ -15,11 +15,7 @@ interface ImportResult {
 
 export const command = defineCommand<ImportResult>()({
   options: {
-    all: {
-      kind: 'flag',
-      flags: '--all',
-      help: 'also show places where nothing was found',
-    },
+    all: option.flag('--all', 'also show places where nothing was found'),
   },
   details: `Servers are read from the files of their clients: nothing is copied, and no file is written.
 Files of the project come before those of the user, then the order of the table holds; the

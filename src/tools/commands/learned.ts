@@ -1,4 +1,4 @@
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
 import { amount, cell, safeLine } from '../../core/text.ts'
@@ -31,7 +31,7 @@ export const add = defineCommand<Learning>()({
     '<tool>': 'the tool to select: SERVER__TOOL, or a unique name',
   },
   options: {
-    wrong: { kind: 'flag', flags: '--wrong', help: 'the request does not mean this tool' },
+    wrong: option.flag('--wrong', 'the request does not mean this tool'),
   },
   examples: ['tools learn add "what is on my plate" github__list_issues'],
   async run(context, { arguments: [request = '', name = ''], wrong }) {
@@ -100,11 +100,10 @@ interface Forgotten {
 export const remove = defineCommand<Forgotten>()({
   arguments: { '[request]': 'the request, as `tools learn list` shows it, or a tool' },
   options: {
-    tool: {
-      kind: 'text',
-      flags: '--tool <id>',
-      help: 'only of this tool, by its id or its name; without a request, all of it',
-    },
+    tool: option.text(
+      '--tool <id>',
+      'only of this tool, by its id or its name; without a request, all of it',
+    ),
   },
   examples: [
     'tools learn remove "what is on my plate"',

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note, type Screen } from '../../core/command.ts'
+import { type Context, defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { nearest, safeLine, amount, cell } from '../../core/text.ts'
@@ -38,17 +38,15 @@ interface Filter {
 
 export const command = defineCommand<ListResult>()({
   options: {
-    category: {
-      kind: 'text',
-      flags: '--category <name>',
-      help: 'only tools of this category; aliases are understood',
-    },
-    server: { kind: 'text', flags: '--server <name>', help: 'only tools of this server' },
-    changed: {
-      kind: 'flag',
-      flags: '--changed',
-      help: 'only tools whose description or schema changed since they were accepted',
-    },
+    category: option.text(
+      '--category <name>',
+      'only tools of this category; aliases are understood',
+    ),
+    server: option.text('--server <name>', 'only tools of this server'),
+    changed: option.flag(
+      '--changed',
+      'only tools whose description or schema changed since they were accepted',
+    ),
   },
   examples: ['tools list --category browser'],
   run: async (context, values) => await listTools(context, values),

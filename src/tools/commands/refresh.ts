@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note } from '../../core/command.ts'
+import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { safeLine, amount } from '../../core/text.ts'
@@ -16,13 +16,9 @@ const shown = 20
 
 export const command = defineCommand<RefreshReport, ListingEvent>()({
   options: {
-    server: {
-      kind: 'text',
-      flags: '--server <name>',
-      help: 'refresh only this server',
-    },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would change and write nothing' },
-    accept: { kind: 'flag', flags: '--accept', help: 'accept changed tools as they are now' },
+    server: option.text('--server <name>', 'refresh only this server'),
+    dryRun: option.flag('--dry-run', 'show what would change and write nothing'),
+    accept: option.flag('--accept', 'accept changed tools as they are now'),
   },
   examples: ['tools refresh --dry-run'],
   run: async (context, values) => await refreshTools(context, values),

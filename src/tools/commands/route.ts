@@ -1,4 +1,4 @@
-import { defineCommand, type Note, type Screen } from '../../core/command.ts'
+import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
@@ -37,15 +37,12 @@ export interface RouteResult extends Omit<Route, 'category'> {
 export const command = defineCommand<RouteResult>()({
   arguments: { '<request...>': 'what to do, in words; - for stdin' },
   options: {
-    explain: { kind: 'flag', flags: '--explain', help: 'show what led to each candidate' },
-    limit: {
-      kind: 'integer',
-      flags: '--limit <number>',
-      help: 'maximum number of candidates',
+    explain: option.flag('--explain', 'show what led to each candidate'),
+    limit: option.integer('--limit <number>', 'maximum number of candidates', {
       least: 1,
       most: 1000,
       default: 5,
-    },
+    }),
   },
   examples: ['tools route "take a screenshot of the login page" --explain'],
   async run(context, { arguments: words, explain, limit }) {

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note } from '../../core/command.ts'
+import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { safeLine, cell } from '../../core/text.ts'
@@ -21,14 +21,11 @@ interface SearchResult {
 export const command = defineCommand<SearchResult>()({
   arguments: { '<words...>': 'what the tool should do, or parts of its name' },
   options: {
-    limit: {
-      kind: 'integer',
-      flags: '--limit <number>',
-      help: 'maximum number of tools',
+    limit: option.integer('--limit <number>', 'maximum number of tools', {
       least: 1,
       most: 1000,
       default: 10,
-    },
+    }),
   },
   examples: ['tools search take a screenshot'],
   run: async (context, { arguments: words, limit }) =>

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Context, defineCommand, type Screen, Serving } from '../../core/command.ts'
+import { type Context, defineCommand, option, type Screen, Serving } from '../../core/command.ts'
 import { contradiction, exitCode, SkillrailError } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { userDirectories } from '../../core/runtime.ts'
@@ -27,13 +27,9 @@ type StatusResult = { running: false } | ({ running: true } & ServedStatus)
 
 export const command = defineCommand<ServeResult>()({
   options: {
-    detach: {
-      kind: 'flag',
-      flags: '--detach',
-      help: 'run in the background',
-    },
-    status: { kind: 'flag', flags: '--status', help: 'show the running servers of this project' },
-    stop: { kind: 'flag', flags: '--stop', help: 'stop it and its servers' },
+    detach: option.flag('--detach', 'run in the background'),
+    status: option.flag('--status', 'show the running servers of this project'),
+    stop: option.flag('--stop', 'stop it and its servers'),
   },
   details: `Without it, every command starts and stops the servers it needs. With it, a browser page or a
 database connection stays open between commands. It listens on 127.0.0.1, accepts clients that can

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note } from '../../core/command.ts'
+import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, messageOf } from '../../core/errors.ts'
 import { safeLine, safeText } from '../../core/text.ts'
@@ -14,11 +14,7 @@ interface ServersResult {
 
 export const command = defineCommand<ServersResult>()({
   options: {
-    start: {
-      kind: 'flag',
-      flags: '--start',
-      help: 'start each server, and show its answer',
-    },
+    start: option.flag('--start', 'start each server, and show its answer'),
   },
   examples: ['tools servers', 'tools servers --start'],
   run: async (context, { start }) => await listServers(context, start),

@@ -1,4 +1,4 @@
-import { defineCommand, type Screen } from '../../core/command.ts'
+import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { amount, nearest, safeLine } from '../../core/text.ts'
@@ -10,11 +10,7 @@ import { listSessions, type SessionSummary } from '../workflow/session.ts'
 import type { ToolContext } from './project-tools.ts'
 import { openWorkflows, sessionOf } from './workflow-project.ts'
 
-const sessionOption = {
-  kind: 'text',
-  flags: '--session <id>',
-  help: 'a session other than that of this shell',
-} as const
+const sessionOption = option.text('--session <id>', 'a session other than that of this shell')
 
 interface SessionList {
   sessions: readonly SessionSummary[]
@@ -151,8 +147,8 @@ interface Clearing {
 export const clear = defineCommand<Clearing>()({
   options: {
     session: sessionOption,
-    log: { kind: 'flag', flags: '--log', help: 'also delete its log of calls' },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be cleared' },
+    log: option.flag('--log', 'also delete its log of calls'),
+    dryRun: option.flag('--dry-run', 'show what would be cleared'),
   },
   examples: ['session clear'],
   async run(context, { session: id, log: withLog, dryRun }) {

@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import type { Context, OptionSpecs, Progress, Screen, Values } from '../../core/command.ts'
+import {
+  type Context,
+  option,
+  type OptionSpecs,
+  type Progress,
+  type Screen,
+  type Values,
+} from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject } from '../../core/json.ts'
 import { safeLine, safeText } from '../../core/text.ts'
@@ -24,35 +31,21 @@ import { cautionText } from './describe-tool.ts'
 import { openWorkflows, sessionOf } from './workflow-project.ts'
 
 export const callOptions = {
-  output: {
-    kind: 'text',
-    flags: '--output <dir>',
-    help: 'where images and other files go; default .skillrail/results',
-  },
-  session: {
-    kind: 'text',
-    flags: '--session <id>',
-    help: 'the session that holds completed prerequisites',
-  },
-  skipPrerequisites: {
-    kind: 'flag',
-    flags: '--skip-prerequisites',
-    help: 'skip prerequisites of workflows with mode warn',
-  },
-  timeout: {
-    kind: 'seconds',
-    flags: '--timeout <seconds>',
-    help: 'time limit of each call',
-  },
+  output: option.text(
+    '--output <dir>',
+    'where images and other files go; default .skillrail/results',
+  ),
+  session: option.text('--session <id>', 'the session that holds completed prerequisites'),
+  skipPrerequisites: option.flag(
+    '--skip-prerequisites',
+    'skip prerequisites of workflows with mode warn',
+  ),
+  timeout: option.seconds('--timeout <seconds>', 'time limit of each call'),
 } as const satisfies OptionSpecs
 
-export const rawOption = { kind: 'flag', flags: '--raw', help: 'print the full result' } as const
+export const rawOption = option.flag('--raw', 'print the full result')
 
-export const dryRunOption = {
-  kind: 'flag',
-  flags: '--dry-run',
-  help: 'show what would be called and call nothing',
-} as const
+export const dryRunOption = option.flag('--dry-run', 'show what would be called and call nothing')
 
 type CallOptions = Partial<Omit<Values<typeof callOptions>, 'arguments'>>
 

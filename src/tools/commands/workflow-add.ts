@@ -1,4 +1,4 @@
-import { defineCommand, type Values } from '../../core/command.ts'
+import { defineCommand, option, type Values } from '../../core/command.ts'
 import { UsageError, wrongUse } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import { checkDefinitionText } from '../workflow/edit-workflows.ts'
@@ -21,13 +21,12 @@ import {
 import { openWorkflows, type WorkflowProject } from './workflow-project.ts'
 
 const options = {
-  template: {
-    kind: 'optional',
-    flags: '--template [name]',
-    help: 'start from a template; without a name, list the templates',
-  },
+  template: option.optional(
+    '--template [name]',
+    'start from a template; without a name, list the templates',
+  ),
   ...workflowOptions,
-  dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be written' },
+  dryRun: option.flag('--dry-run', 'show what would be written'),
 } as const
 
 type AddOptions = Omit<Values<typeof options>, 'arguments'>

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import type { Note, OptionSpecs, Values } from '../../core/command.ts'
+import { type Note, option, type OptionSpecs, type Values } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { wrongUse } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
@@ -148,38 +148,20 @@ function isRefused({ severity, code }: Diagnostic): boolean {
 }
 
 export const workflowOptions = {
-  description: { kind: 'text', flags: '--description <text>', help: 'what it is for' },
-  category: {
-    kind: 'text',
-    flags: '--category <name>',
-    help: 'trigger: every tool of this category',
-  },
-  tool: { kind: 'list', flags: '--tool <name>', help: 'trigger: this tool (repeatable)' },
-  keyword: {
-    kind: 'list',
-    flags: '--keyword <words>',
-    help: 'trigger: these words in the request (repeatable)',
-  },
-  step: {
-    kind: 'list',
-    flags: '--step <tool: why>',
-    help: 'a prerequisite (repeatable, in order)',
-  },
-  optionalStep: {
-    kind: 'list',
-    flags: '--optional-step <tool: why>',
-    help: 'a prerequisite that can fail; runs after the others',
-  },
-  param: {
-    kind: 'list',
-    flags: '--param <step.name=value>',
-    help: 'a parameter of a step, such as 2.database=$call.database (repeatable)',
-  },
-  mode: {
-    kind: 'text',
-    flags: '--mode <mode>',
-    help: `${workflowModes.join(', ')}; default: enforce`,
-  },
+  description: option.text('--description <text>', 'what it is for'),
+  category: option.text('--category <name>', 'trigger: every tool of this category'),
+  tool: option.list('--tool <name>', 'trigger: this tool (repeatable)'),
+  keyword: option.list('--keyword <words>', 'trigger: these words in the request (repeatable)'),
+  step: option.list('--step <tool: why>', 'a prerequisite (repeatable, in order)'),
+  optionalStep: option.list(
+    '--optional-step <tool: why>',
+    'a prerequisite that can fail; runs after the others',
+  ),
+  param: option.list(
+    '--param <step.name=value>',
+    'a parameter of a step, such as 2.database=$call.database (repeatable)',
+  ),
+  mode: option.text('--mode <mode>', `${workflowModes.join(', ')}; default: enforce`),
 } as const satisfies OptionSpecs
 
 export const lifted =

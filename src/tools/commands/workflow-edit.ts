@@ -1,4 +1,4 @@
-import { type AnyCommand, defineCommand } from '../../core/command.ts'
+import { type AnyCommand, defineCommand, option } from '../../core/command.ts'
 import { exitCode } from '../../core/errors.ts'
 import { safeLine } from '../../core/text.ts'
 import { checkDefinitionText, definitionText } from '../workflow/edit-workflows.ts'
@@ -22,7 +22,7 @@ export const edit = defineCommand<WorkflowChange>()({
   arguments: { '<name>': 'the workflow' },
   options: {
     ...workflowOptions,
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be written' },
+    dryRun: option.flag('--dry-run', 'show what would be written'),
   },
   examples: ['workflow edit database-safe-query --mode warn'],
   async run(context, { arguments: [name = ''], ...options }) {
@@ -49,8 +49,8 @@ export const edit = defineCommand<WorkflowChange>()({
 export const remove = defineCommand<WorkflowChange>()({
   arguments: { '<name>': 'the workflow' },
   options: {
-    yes: { kind: 'flag', flags: '--yes', help: 'do not ask' },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be removed' },
+    yes: option.flag('--yes', 'do not ask'),
+    dryRun: option.flag('--dry-run', 'show what would be removed'),
   },
   details: lifted,
   examples: ['workflow remove old-workflow --yes'],
@@ -91,7 +91,7 @@ function toggle(enabled: boolean): AnyCommand {
   return defineCommand<WorkflowChange>()({
     arguments: { '<name>': 'the workflow' },
     options: {
-      dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be written' },
+      dryRun: option.flag('--dry-run', 'show what would be written'),
     },
     ...(enabled ? {} : { details: lifted }),
     examples: [`workflow ${word} database-safe-query`],

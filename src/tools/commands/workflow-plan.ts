@@ -1,4 +1,4 @@
-import { defineCommand, type Note, type Screen } from '../../core/command.ts'
+import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { UsageError, wrongUse } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
@@ -29,12 +29,8 @@ export const command = defineCommand<Result>()({
     '[params]': 'its parameters as a JSON object (default: "{}")',
   },
   options: {
-    request: {
-      kind: 'text',
-      flags: '--request <text>',
-      help: 'the request of the user, for keyword triggers',
-    },
-    session: { kind: 'text', flags: '--session <id>', help: 'the session to use' },
+    request: option.text('--request <text>', 'the request of the user, for keyword triggers'),
+    session: option.text('--session <id>', 'the session to use'),
   },
   examples: [
     'workflow plan execute_query \'{"database": "shop", "query": "SELECT * FROM users"}\'',
