@@ -3,6 +3,8 @@ import { loadConfiguration } from '../core/configuration.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
+import { parseAllowedTools } from '../skill/allowed-tools.ts'
+import type { AllowedTool } from '../skill/model.ts'
 import type { ConversationLimits } from './conversation/compact.ts'
 import type { McpChoice } from './mcp-tools/mcp-part.ts'
 import type { PromptText } from './prompt-template.ts'
@@ -74,12 +76,15 @@ export class AgentEnvironment {
   /** With the project as its working directory. */
   readonly runtime: Runtime
   readonly project: string
+  /** What neither the agent nor its subagents may call. */
+  readonly denied: readonly AllowedTool[]
   #settings: Settings | undefined
   #model: Promise<ModelObject> | undefined
 
   constructor(options: AgentOptions) {
     const runtime = options.runtime ?? systemRuntime()
     this.options = options
+    this.denied = (options.disallowedTools ?? []).flatMap(parseAllowedTools)
     this.project = options.project ?? runtime.cwd
     this.runtime = this.project === runtime.cwd ? runtime : { ...runtime, cwd: this.project }
   }

@@ -1,7 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { SkillManager } from '../library/manager.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
-import { parseAllowedTools } from '../skill/allowed-tools.ts'
 import { AgentEnvironment, type AgentOptions } from './agent-options.ts'
 import { approvalPart } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
@@ -46,7 +45,6 @@ export class Agent {
   readonly name: string
   readonly #environment: AgentEnvironment
   readonly #ledger = new UsageLedger()
-  readonly #denied
   readonly #servers: McpPart
   readonly #session: AgentSession
   #skills: SkillPart | undefined
@@ -62,7 +60,6 @@ export class Agent {
     requireConcurrency(options.concurrency)
     this.#environment = new AgentEnvironment(options)
     this.name = this.#environment.name
-    this.#denied = (options.disallowedTools ?? []).flatMap(parseAllowedTools)
     const note = (message: string): void =>
       this.#emit({ type: 'notice', agent: this.name, message })
     this.#servers = new McpPart(this.#environment, note)
@@ -228,7 +225,7 @@ export class Agent {
       agent: this.name,
       platform: runtime.platform,
       rules: () => this.#skills?.rules,
-      denied: this.#denied,
+      denied: this.#environment.denied,
       mode: permissionMode,
       approver,
     })
@@ -271,28 +268,17 @@ export class Agent {
 
   #manager(): SubagentManager {
     const environment = this.#environment
-    const { approver, permissionMode, subagents, concurrency, discover, mcp } = environment.options
-    const servers = this.#servers
+    const { subagents, concurrency, discover } = environment.options
     this.#subagents ??= new SubagentManager(
       {
-        name: this.name,
-        runtime: environment.runtime,
-        model: () => environment.model(),
-        resolveModel: (wanted) => environment.resolveModel(wanted),
-        ready: mcp === undefined ? undefined : (signal) => servers.ready(signal),
+        environment,
+        servers: this.#servers,
         tools: () => this.tools,
-        skills: () => this.#skills?.manager,
-        toolsOfSkill: async (activation, signal) =>
-          (await this.#skills?.toolsOf(activation, signal)) ?? [],
-        approver: () => approver,
-        denied: this.#denied,
-        permissionMode,
-        narrowed: () => this.#skills?.rules.narrowed ?? [],
-        partsOfChild: () => servers.workflowsOfChild(),
+        skills: () => this.#skills,
         onUsage: (entry) => this.#ledger.record(entry),
         onEvent: this.#emit,
       },
-      subagents ?? [],
+      subagents,
       { files: discover === false ? undefined : environment.places, concurrency },
     )
     return this.#subagents

@@ -45,12 +45,13 @@ export class Child {
 
   static async create(input: ChildInput): Promise<Child> {
     const { config, parent, options, forked, signal } = input
-    const manager = parent.skills()
+    const ofParent = parent.skills()
+    const manager = ofParent?.manager
     const source = options.source ?? forked?.source
     const own = await loadSkills(config.skills ?? [], manager, config.name, source)
     const skills = forked === undefined ? own : [...own, forked]
     const tools = await Promise.all(
-      skills.map(async (skill) => (await parent.toolsOfSkill?.(skill, signal)) ?? []),
+      skills.map(async (skill) => (await ofParent?.toolsOf(skill, signal)) ?? []),
     )
     const loaded = await Promise.all(skills.map(async ({ name }) => manager?.get(name)))
     // The files that a content refers to can be read; no further skill can be activated.
@@ -64,13 +65,14 @@ export class Child {
     skills: readonly Activation[],
     skillTools: readonly AgentTool[],
   ) {
-    this.id = parent.runtime.id()
+    const { environment } = parent
+    this.id = environment.runtime.id()
     this.config = config
     this.parent = parent
     this.#skills = skills
     this.#skillTools = skillTools
     // What one of the two modes rules out is ruled out.
-    const modes = [parent.permissionMode, config.permissionMode]
+    const modes = [environment.options.permissionMode, config.permissionMode]
     this.#asks = !modes.includes('dont-ask')
     this.#mode = modes.includes('plan') ? 'plan' : this.#asks ? 'default' : 'dont-ask'
     this.#selection = this.#select()
@@ -81,8 +83,8 @@ export class Child {
       agent: config.name,
       delegation: this.id,
       model: () => {
-        if (model === undefined) return parent.model()
-        return typeof model === 'string' ? parent.resolveModel(model) : model
+        if (model === undefined) return environment.model()
+        return typeof model === 'string' ? environment.resolveModel(model) : model
       },
       instructions: instructionsOf(config, inInstructions),
       parts: [
@@ -92,7 +94,7 @@ export class Child {
             this.notices.length === 0 ? '' : ['Note:', ...this.notices].join('\n'),
           tools: () => this.#selection.tools,
         },
-        ...(parent.partsOfChild?.() ?? []),
+        ...(parent.servers?.workflowsOfChild() ?? []),
         this.#guard(),
       ],
       maxTurns: options.maxTurns ?? config.maxTurns,
@@ -133,7 +135,8 @@ export class Child {
   /** The patterns of the definition, then the rules of calls with the approver of the parent. */
   #guard(): SessionPart {
     const { config, parent } = this
-    const { platform } = parent.runtime
+    const { denied: deniedParent, options, runtime } = parent.environment
+    const { platform } = runtime
     const narrowed = this.#skills.flatMap(({ name, effects: { narrowedTo } }) =>
       narrowedTo === undefined ? [] : [{ skill: name, tools: narrowedTo }],
     )
@@ -141,7 +144,7 @@ export class Child {
     const preApproved = this.#skills.flatMap(({ effects }) => effects.preApproved)
     const rules = (): CallRules => ({
       preApproved,
-      narrowed: [...(parent.narrowed?.() ?? []), ...narrowed],
+      narrowed: [...(parent.skills()?.rules.narrowed ?? []), ...narrowed],
       beforeTool: hooks && ((...call) => hooks.before(...call)),
     })
     return {
@@ -158,9 +161,9 @@ export class Child {
           agent: config.name,
           platform,
           rules,
-          denied: [...(parent.denied ?? []), ...denied],
+          denied: [...deniedParent, ...denied],
           mode: this.#mode,
-          approver: this.#asks ? parent.approver() : undefined,
+          approver: this.#asks ? options.approver : undefined,
         })
         return await permit(tool, input, context)
       },
@@ -169,8 +172,8 @@ export class Child {
 
   #hooks(): SkillHooks | undefined {
     const { config, parent } = this
-    const { runtime } = parent
-    const manager = parent.skills()
+    const { runtime } = parent.environment
+    const manager = parent.skills()?.manager
     const hooked = this.#skills.filter(({ effects }) => effects.hooks !== undefined)
     if (manager === undefined || hooked.length === 0) return undefined
     const skills = hooked.map(async ({ name, effects }) => ({

@@ -2,25 +2,16 @@ import type { ModelMessage } from 'ai'
 import { z } from 'zod'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject } from '../../core/json.ts'
-import type { Runtime } from '../../core/runtime.ts'
 import { didYouMean } from '../../core/text.ts'
-import type { Activation, InvocationSource } from '../../library/activation.ts'
-import type { SkillManager } from '../../library/manager.ts'
-import type { AllowedTool } from '../../skill/model.ts'
+import type { InvocationSource } from '../../library/activation.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import type { CallRules } from '../approval/permit.ts'
+import type { AgentEnvironment } from '../agent-options.ts'
 import { SubagentConfigError } from '../errors.ts'
+import type { McpPart } from '../mcp-tools/mcp-part.ts'
 import type { PromptTemplate, PromptText } from '../prompt-template.ts'
-import type { SessionPart } from '../session.ts'
+import type { SkillPart } from '../skills/skill-part.ts'
 import type { SchemaType } from '../tool.ts'
-import type {
-  AgentEvent,
-  AgentTool,
-  Approver,
-  CallSettings,
-  ModelObject,
-  UsageEntry,
-} from '../types.ts'
+import type { AgentEvent, AgentTool, CallSettings, ModelObject, UsageEntry } from '../types.ts'
 
 export const permissionModes = ['default', 'plan', 'dont-ask'] as const
 
@@ -185,33 +176,16 @@ function isTemplate(value: unknown): boolean {
 
 /** What subagents get of the agent that delegates to them, and nothing of its conversation. */
 export interface SubagentParent {
-  /** `main`, or what the program calls it. */
-  readonly name: string
-  readonly runtime: Runtime
-  /** Its own model, as the object that it uses. */
-  model: () => ModelObject | Promise<ModelObject>
-  /** The model of a name such as `provider:name`; throws an error that says how to get it. */
-  resolveModel: (name: string) => ModelObject | Promise<ModelObject>
-  /** Starts what `tools` needs first, such as MCP servers. The signal ends the wait. */
-  ready?: ((signal?: AbortSignal) => Promise<void>) | undefined
+  environment: Pick<
+    AgentEnvironment,
+    'name' | 'options' | 'denied' | 'runtime' | 'model' | 'resolveModel'
+  >
+  /** Where the tools of servers and the workflows come from. */
+  servers?: Pick<McpPart, 'ready' | 'workflowsOfChild'> | undefined
   /** Everything it may use now: the ceiling of its subagents. */
   tools: () => readonly AgentTool[]
-  /** Where its skills are; undefined when it has none. */
-  skills: () => SkillManager | undefined
-  /** Tools of a skill that is loaded into a subagent: those of the program, and its scripts. */
-  toolsOfSkill?:
-    | ((activation: Activation, signal?: AbortSignal) => Promise<readonly AgentTool[]>)
-    | undefined
-  /** What it may never call, which holds for its subagents too. */
-  denied?: readonly AllowedTool[] | undefined
-  /** Who is asked before something is changed; undefined: nobody, and it is refused. */
-  approver: () => Approver | undefined
-  /** How its own approvals are handled; a subagent is never freer. Default `default`. */
-  permissionMode?: PermissionMode | undefined
-  /** What untrusted skills limit its calls to now; the same holds for its subagents. */
-  narrowed?: (() => CallRules['narrowed']) | undefined
-  /** Parts of every subagent's conversation, such as the check of workflows. */
-  partsOfChild?: (() => readonly SessionPart[]) | undefined
+  /** Undefined when it has no skills. */
+  skills: () => Pick<SkillPart, 'manager' | 'toolsOf' | 'rules'> | undefined
   /** Books a model call of a subagent. */
   onUsage: (entry: UsageEntry) => void
   /** Tells what happens in a subagent; events carry the id of the delegation. */

@@ -99,7 +99,7 @@ export class DelegationHandle {
   async #run(): Promise<SubagentResult> {
     const { child, queue, stopper, onEnd } = this.#input
     const { id, subagentName, task } = this
-    const { runtime } = child.parent
+    const { runtime } = child.parent.environment
     const began = runtime.elapsed()
     const before = child.used
     let outcome: LoopOutcome | undefined
@@ -155,7 +155,7 @@ export class DelegationHandle {
 
   #tellStatus(status: 'started' | RunStatus): void {
     const { id: delegation, subagentName: subagent } = this
-    const agent = this.#input.child.parent.name
+    const agent = this.#input.child.parent.environment.name
     this.#tell({ type: 'delegation', agent, delegation, subagent, status })
   }
 

@@ -261,7 +261,7 @@ export class SubagentManager {
     if (forked === undefined && (config.skills?.length ?? 0) > 0) await this.#refuseCycle(config)
     const parent = this.#parent
     try {
-      await parent.ready?.(signal)
+      await parent.servers?.ready(signal)
     } catch (error) {
       // What comes of a delegation that was stopped is its result.
       if (signal?.aborted !== true) throw error
@@ -275,7 +275,7 @@ export class SubagentManager {
   }
 
   async #refuseCycle(start: SubagentConfig | Activation): Promise<void> {
-    const skills = (await this.#parent.skills()?.list()) ?? []
+    const skills = (await this.#parent.skills()?.manager.list()) ?? []
     const cycle = findCycle(start, skills, (name) => this.#config(name))
     if (cycle === undefined) return
     const message = `Skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}.`

@@ -4,8 +4,16 @@ import {
   SubagentManager,
   type SubagentManagerOptions,
 } from '../../../src/agent/subagents/manager.ts'
-import type { SubagentConfig, SubagentParent } from '../../../src/agent/subagents/config.ts'
-import type { AgentEvent, AgentTool, UsageEntry } from '../../../src/agent/types.ts'
+import type {
+  PermissionMode,
+  SubagentConfig,
+  SubagentParent,
+} from '../../../src/agent/subagents/config.ts'
+import { AgentEnvironment } from '../../../src/agent/agent-options.ts'
+import type { CallRules } from '../../../src/agent/approval/permit.ts'
+import type { SkillPart } from '../../../src/agent/skills/skill-part.ts'
+import { SkillManager } from '../../../src/library/manager.ts'
+import type { AgentEvent, AgentTool, Approver, UsageEntry } from '../../../src/agent/types.ts'
 import { systemRuntime } from '../../../src/core/runtime.ts'
 import { until } from '../../patience.ts'
 import { type Reply, says, scripted } from '../mock-replies.ts'
@@ -22,8 +30,17 @@ export interface DelegatingOptions {
   model?: MockLanguageModelV4 | undefined
   configs?: readonly SubagentConfig[] | undefined
   tools?: readonly AgentTool[] | undefined
-  parent?: Partial<SubagentParent> | undefined
+  parent?: ParentOptions | undefined
   options?: SubagentManagerOptions | undefined
+}
+
+interface ParentOptions {
+  tools?: SubagentParent['tools']
+  approver?: () => Approver
+  permissionMode?: PermissionMode
+  skills?: () => SkillManager
+  toolsOfSkill?: SkillPart['toolsOf']
+  narrowed?: () => CallRules['narrowed']
 }
 
 /** A manager of a parent that has nothing but what the test gives it. */
@@ -31,19 +48,22 @@ export function delegating(given: DelegatingOptions = {}): Delegating {
   const model = given.model ?? scripted(given.replies ?? [says('Done.')], 'parent-model')
   const usage: UsageEntry[] = []
   const events: AgentEvent[] = []
+  const { approver, permissionMode, skills, toolsOfSkill, narrowed, tools } = given.parent ?? {}
+  const skillManager =
+    skills?.() ?? new SkillManager({ runtime: systemRuntime(), autoDiscover: false })
   const parent: SubagentParent = {
-    name: 'main',
-    runtime: systemRuntime(),
-    model: () => model,
-    resolveModel: (name) => {
-      throw new Error(`There is no model ${name}.`)
-    },
-    tools: () => given.tools ?? [],
-    skills: () => undefined,
-    approver: () => undefined,
+    environment: new AgentEnvironment({ model, approver: approver?.(), permissionMode }),
+    tools: tools ?? (() => given.tools ?? []),
+    skills: () =>
+      skills === undefined && narrowed === undefined
+        ? undefined
+        : {
+            manager: skillManager,
+            toolsOf: toolsOfSkill ?? (async () => []),
+            rules: { preApproved: [], narrowed: narrowed?.() ?? [] },
+          },
     onUsage: (entry) => usage.push(entry),
     onEvent: (event) => events.push(event),
-    ...given.parent,
   }
   const manager = new SubagentManager(parent, given.configs ?? [worker()], given.options)
   return { manager, model, usage, events }

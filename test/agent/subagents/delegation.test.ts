@@ -503,7 +503,7 @@ describe('isolation (§6.2)', () => {
     expect(result).toMatchObject({
       success: false,
       status: 'failed',
-      error: 'There is no model nobody:nothing.',
+      error: expect.stringContaining('Unknown model provider "nobody"'),
       result: undefined,
     })
   })
