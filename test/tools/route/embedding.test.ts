@@ -73,7 +73,7 @@ describe('an endpoint', () => {
     ],
     ['a page', () => ({ text: '<html>' }), /not JSON/],
     ['too few vectors', () => ({ text: '{"data":[]}' }), /no 1 vectors/],
-    ['no numbers', () => ({ text: '{"data":[{"embedding":["a"]}]}' }), /not numbers/],
+    ['no numbers', () => ({ text: '{"data":[{"embedding":["a"]}]}' }), /no 1 vectors/],
     ['nothing', () => undefined, /failed/],
   ])('that answers with %s is an error in a sentence', async (name, answer, message) => {
     const url = await listen(answer)
