@@ -1,12 +1,8 @@
-import { wordsOf } from '../parameters/parameter.ts'
-import {
-  clausesOf,
-  type PlannedCall,
-  planRequest,
-  type PlanTools,
-} from '../parameters/plan-request.ts'
-import { stemOf } from '../../rank/words.ts'
-import type { Route } from '../route/route.ts'
+import { splitClauses } from '../parameters/clauses.ts'
+import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
+import { plainWords, stemOf } from '../../rank/words.ts'
+import type { Route } from '../route/router.ts'
+import { lastSegment } from '../workflow/tool-names.ts'
 import type { CallIndex } from './context.ts'
 
 /** The reading of a request, for showing it and for executing it. */
@@ -40,7 +36,7 @@ export function decideRequest(
   tools: PlanTools,
 ): RequestDecision {
   const whole = routeOf(request)
-  const clauses = clausesOf(request, tools)
+  const clauses = splitClauses(request, tools.tools.map(lastSegment))
   if (clauses.length > 1) {
     const parts = clauses.map((text) => ({
       text,
@@ -121,9 +117,12 @@ function onlyComplete(
   const better = candidates.slice(0, only === undefined ? 0 : candidates.indexOf(only))
   if (only === undefined || better.some((one) => one.takesAll)) return undefined
   if (others.length === 0) return only.tool
-  const said = new Set(wordsOf(request).map(stemOf))
+  const said = new Set(plainWords(request).map(stemOf))
   const named = complete
-    .map(({ tool }) => ({ tool, words: wordsOf(tools.definition(tool)?.name ?? '').map(stemOf) }))
+    .map(({ tool }) => ({
+      tool,
+      words: plainWords(tools.definition(tool)?.name ?? '').map(stemOf),
+    }))
     .filter(({ words }) => words.length > 1 && words.every((word) => said.has(word)))
   const most = Math.max(...named.map(({ words }) => words.length))
   const [fullest, ...alike] = named.filter(({ words }) => words.length === most)

@@ -1,6 +1,6 @@
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import type { PlannedCall, PlanTools } from '../parameters/plan-request.ts'
-import type { Route } from '../route/route.ts'
+import type { Route } from '../route/router.ts'
 import type { CallContext, CallIndex, CallReport } from './context.ts'
 import { decideRequest, planTools, type Proposal, proposeTool } from './decide-request.ts'
 import { isOnlyJson, readDirective, type ToolStep } from './directive-text.ts'

@@ -43,7 +43,14 @@ export function parsePassthrough(
   })
   const { tool, written, reading, isBare } = call
   // The rest of such a request is found by routing its clauses.
-  if (isBare && splitClauses(text, index.tools).length > 1) return { kind: 'none' }
+  if (
+    isBare &&
+    splitClauses(
+      text,
+      index.tools.map(({ name }) => name),
+    ).length > 1
+  )
+    return { kind: 'none' }
   if (!reading.ok) return { kind: 'broken', written, message: reading.message }
   const other = named.find((one) => one.tool.id !== tool.id)
   if (other === undefined && again === undefined) {

@@ -12,8 +12,14 @@ import {
   type RequestDecision,
 } from '../call/decide-request.ts'
 import type { PlannedCall, PlanTools } from '../parameters/plan-request.ts'
-import type { Route, RouteExplanation } from '../route/route.ts'
-import { isUnsure, projectRouter, type RouteOptions, type Router } from '../route/router.ts'
+import {
+  isUnsure,
+  projectRouter,
+  type Route,
+  type RouteExplanation,
+  type RouteOptions,
+  type Router,
+} from '../route/router.ts'
 import {
   sayUnasked,
   foundAmongAsked,

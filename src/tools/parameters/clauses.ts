@@ -15,11 +15,12 @@ const maxClauses = 8
 
 /**
  * Splits a request into what is to be done one after the other: `click submit, then list console
- * errors`. Of known tools, `and` divides only before a word with which the name of one begins. Quoted text, JSON,
- * SQL, URLs and paths are never split.
+ * errors`. Quoted text, JSON, SQL, URLs and paths are never split.
+ *
+ * @param tools names of all tools: `and` divides only before a word with which one of them begins
  */
-export function splitClauses(request: string, tools?: readonly { name: string }[]): string[] {
-  const verbs = tools && new Set(tools.map(({ name }) => /^[a-z]+/.exec(name)?.[0] ?? ''))
+export function splitClauses(request: string, tools?: readonly string[]): string[] {
+  const verbs = tools && new Set(tools.map((name) => /^[a-z]+/.exec(name)?.[0] ?? ''))
   const slots = findSlots(request).filter(({ kind }) => kind !== 'number' && kind !== 'identifier')
   const { objects, end: readTo } = readJsonIn(request)
   const whole = [...slots, ...objects, { start: readTo, end: request.length }]

@@ -1,3 +1,4 @@
+import { plainWords } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { answerJson } from '../workflow/gate.ts'
 
@@ -51,7 +52,7 @@ function elementIn(snapshot: string, words: readonly string[]): Extracted {
   const elements = snapshot.split('\n').flatMap((line) => {
     const match = /^\s*uid=(\S{1,40})\s+(\S{1,40})(?:\s+"([^"]{0,500})")?/.exec(line)
     const [, id = '', role = '', label = ''] = match ?? []
-    const own = new Set(label.toLowerCase().match(/[\p{L}\p{N}]+/gu))
+    const own = new Set(plainWords(label.toLowerCase()))
     const named = words.filter((word) => own.has(word)).length
     const whole = own.size > 0 && named === own.size ? 0.5 : 0
     const score = named * 2 + whole + (words.includes(role.toLowerCase()) ? 1 : 0)
@@ -77,9 +78,7 @@ function itemIn(text: string, words: readonly string[]): Extracted {
   const items = [...new Set(json === undefined ? lines : namesIn(json, 0))].slice(0, 1000)
   const said = ` ${words.join(' ')} `
   const [asked] = items
-    .filter((item) =>
-      said.includes(` ${(item.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')} `),
-    )
+    .filter((item) => said.includes(` ${plainWords(item.toLowerCase()).join(' ')} `))
     .toSorted((one, other) => other.length - one.length)
   return extracted(asked ?? (items.length === 1 ? items[0] : undefined), items)
 }

@@ -1,9 +1,9 @@
 import { nearest } from '../../core/text.ts'
-import { stopWords, stemOf } from '../../rank/words.ts'
+import { plainWords, stopWords, stemOf } from '../../rank/words.ts'
 import { blankObjects, jsonObjectsIn } from '../call/directive-text.ts'
 import { contractPhrases } from '../contract.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
-import { coerceText, type Parameter, parametersOf, wordsOf } from './parameter.ts'
+import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { placeByForm } from './place-by-form.ts'
 import { choicesOf, isGrammar, type MappedValue, Reading, type Token } from './reading.ts'
 import { maxRequestLength } from './slots.ts'
@@ -120,7 +120,8 @@ function within({ tokens }: Reading, from: number, to: number): Token[] {
 function placeContract(reading: Reading): void {
   const rule = 'a phrase of the format'
   for (const { tool, phrase, values = {} } of contractPhrases) {
-    if (tool !== undefined && wordsOf(tool).join() !== wordsOf(reading.tool.name).join()) continue
+    if (tool !== undefined && plainWords(tool).join() !== plainWords(reading.tool.name).join())
+      continue
     const match = phrase.exec(reading.text)
     const open = new Map(reading.open().map((parameter) => [parameter.name, parameter]))
     const groups = Object.entries({ ...match?.groups })
@@ -201,7 +202,7 @@ function listFrom(reading: Reading, first: Token): Token[] {
 
 /** The one parameter that has a word of the request among its choices. */
 function placeChoices(reading: Reading): void {
-  const own = wordsOf(reading.tool.name).map(stemOf)
+  const own = plainWords(reading.tool.name).map(stemOf)
   const first = reading.tokens.find(({ text }) => !isGrammar(text))
   const said = new Map<Parameter, { choice: string; token: Token }[]>()
   for (const token of reading.tokens) {
@@ -246,7 +247,7 @@ function chosen({ text, stem }: Token, choices: Parameter['choices']): string | 
 /** A flag all of whose words are said, one after the other; negated it is off. */
 function placeFlags(reading: Reading): void {
   const { tokens, tool } = reading
-  const own = new Set(wordsOf(tool.name).map(stemOf))
+  const own = new Set(plainWords(tool.name).map(stemOf))
   for (const parameter of reading.open()) {
     const stems = parameter.words.map(stemOf)
     if (parameter.kind !== 'boolean' || stems.every((stem) => own.has(stem))) continue

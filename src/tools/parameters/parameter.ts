@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json.ts'
+import { plainWords } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { isList, objectOf, readJson } from '../call/directive-text.ts'
 import type { JsonObject } from '../model.ts'
@@ -46,7 +47,7 @@ function parameterOf(name: string, given: JsonObject, required: boolean): Parame
   const number = (value: JsonValue | undefined) => (typeof value === 'number' ? value : undefined)
   return {
     name,
-    words: wordsOf(name),
+    words: plainWords(name),
     kind,
     required,
     description: text(given['description']) ?? text(schema['description']) ?? '',
@@ -64,16 +65,6 @@ function choicesOf(schema: JsonObject, options: readonly JsonObject[]): readonly
   const all = schema['const'] === undefined && own.length === 0 ? options : [schema]
   const consts = all.flatMap((one) => (one['const'] === undefined ? [] : [one['const']]))
   return consts.length > 0 ? consts : own
-}
-
-/** The words of a name, in lower case: `pullNumber`, `pull_number` and `pull-number` are the same. */
-export function wordsOf(name: string): string[] {
-  return name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '')
 }
 
 function arrayOf(value: JsonValue | undefined): readonly JsonValue[] {

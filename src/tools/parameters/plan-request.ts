@@ -1,12 +1,10 @@
 import { withoutEnd } from '../../core/text.ts'
+import { plainWords } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
-import { lastSegment } from '../workflow/tool-names.ts'
-import { splitClauses } from './clauses.ts'
 import { contractOpener, contractProviders, contractSequences } from '../contract.ts'
 import { type Extraction, extractValue } from './extract-value.ts'
 import { mapParameters, type ParameterMapping } from './map-parameters.ts'
-import { wordsOf } from './parameter.ts'
 import type { MappedValue } from './reading.ts'
 import { findSlots } from './slots.ts'
 
@@ -63,14 +61,6 @@ export function planRequest(
     for (const one of sequenceOf(text, definition, tools)) planner.addAsked(text, one)
   }
   return planner.steps
-}
-
-/** The clauses of a request; the names of all tools say which words are verbs. */
-export function clausesOf(request: string, { tools }: PlanTools): string[] {
-  return splitClauses(
-    request,
-    tools.map((id) => ({ name: lastSegment(id) })),
-  )
 }
 
 /**
@@ -130,7 +120,9 @@ class Planner {
   ): PlannedCall {
     const bindings = missing.flatMap((parameter) => this.#binding(clause, tool, parameter) ?? [])
     const from = [...new Set(bindings.map((binding) => binding.from))]
-    const words = new Set(bindings.flatMap(({ extraction }) => wordsOf(extraction.words.join(' '))))
+    const words = new Set(
+      bindings.flatMap(({ extraction }) => plainWords(extraction.words.join(' '))),
+    )
     const previous = this.steps.slice(-1).map(({ name }) => name)
     const base = tool.name.replaceAll(/\W/g, '_')
     const isSame = (name: string): boolean =>
@@ -142,7 +134,7 @@ class Planner {
       params,
       bindings,
       missing: missing.filter((name) => !bindings.some(({ parameter }) => parameter === name)),
-      unplaced: unplaced.filter((text) => !wordsOf(text).every((word) => words.has(word))),
+      unplaced: unplaced.filter((text) => !plainWords(text).every((word) => words.has(word))),
       trace,
       reason,
       after: from.length > 0 ? from : previous,
@@ -164,8 +156,8 @@ class Planner {
       const reason = `gives ${parameter} to ${tool.name}`
       from = this.#add(clause, provider, { ...mapping, unplaced: [] }, reason)
     }
-    const own = new Set(wordsOf(tool.name))
-    const words = (clause.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, 60)
+    const own = new Set(plainWords(tool.name))
+    const words = plainWords(clause.toLowerCase()).slice(0, 60)
     const extraction = { kind, words: words.filter((word) => !own.has(word)) }
     return { parameter, from: from.name, extraction }
   }
@@ -197,9 +189,9 @@ function sibling(
   { server }: ToolDefinition,
   name: string,
 ): ToolDefinition | undefined {
-  const wanted = wordsOf(name).join()
+  const wanted = plainWords(name).join()
   const isWanted = (id: string): boolean =>
-    id.startsWith(`${server}__`) && wordsOf(id.slice(server.length + 2)).join() === wanted
+    id.startsWith(`${server}__`) && plainWords(id.slice(server.length + 2)).join() === wanted
   const id = tools.find(isWanted)
   return id === undefined ? undefined : definition(id)
 }

@@ -2,7 +2,7 @@ import { stopWords, plainWords, stemOf } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { callingVerbs, readingVerbs } from '../contract.ts'
 import type { ToolDefinition } from '../model.ts'
-import { coerceText, type Parameter, parametersOf, wordsOf } from './parameter.ts'
+import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { findSlots, type Slot } from './slots.ts'
 
 /** A typed piece of a request, or a word outside of them. */
@@ -54,7 +54,7 @@ export class Reading {
     this.tool = tool
     this.tokens = tokensOf(text)
     this.#parameters = parameters
-    this.#name = wordsOf(tool.name)
+    this.#name = plainWords(tool.name)
     const described = parametersOf(tool.inputSchema).flatMap((parameter) => [
       parameter.name,
       parameter.description,
@@ -132,7 +132,7 @@ export class Reading {
   /** `pull_request` says no more than its words; a number, a path or a quoted text always does. */
   #isOwnWords({ kind, value }: Slot, token: Token): boolean {
     if (kind !== 'identifier' || /\d/.test(value)) return false
-    return wordsOf(value).every((text) => this.isKnown({ ...token, text, stem: stemOf(text) }))
+    return plainWords(value).every((text) => this.isKnown({ ...token, text, stem: stemOf(text) }))
   }
 }
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { decideRequest, type RequestDecision } from '../../../src/tools/call/decide-request.ts'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
 import type { JsonObject } from '../../../src/tools/model.ts'
-import { prepareRouter } from '../../../src/tools/route/router.ts'
-import type { RouteExample } from '../../../src/tools/route/route.ts'
+import { prepareRouter, type RouteExample } from '../../../src/tools/route/router.ts'
 import { catalogue } from '../parameters/catalogue.ts'
 
 const text = { type: 'string' }

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { splitClauses } from '../../../src/tools/parameters/clauses.ts'
+import { lastSegment } from '../../../src/tools/workflow/tool-names.ts'
 import {
   bindParams,
-  clausesOf as splitRequest,
   planRequest as planClauses,
   type PlannedCall,
 } from '../../../src/tools/parameters/plan-request.ts'
@@ -25,7 +26,8 @@ const planTools = {
 }
 
 function planRequest(request: string, tool?: string): readonly PlannedCall[] {
-  const clauses = tool === undefined ? splitRequest(request, planTools) : [request]
+  const clauses =
+    tool === undefined ? splitClauses(request, planTools.tools.map(lastSegment)) : [request]
   const routed = (text: string): string | undefined =>
     words.find(([pattern]) => pattern.test(text))?.[1]
   return planClauses(
