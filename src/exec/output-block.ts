@@ -165,7 +165,7 @@ interface ScannedObject {
   value: unknown
 }
 
-type ObjectScanner = (start: number) => ScannedObject
+type ObjectScanner = ReturnType<typeof objectScanner>
 
 const keyHere = /"(?:status|output)"\s{0,9}:/y
 
@@ -174,14 +174,11 @@ const statusHere = /(["']?)status\1\s{0,9}:\s{0,9}["']?(?:success|failure|critic
 
 const statusTorn = /"status"\s{0,9}:\s{0,9}(?:"[a-z]{0,8})?$/y
 
-/**
- * Scans objects of `text` from the last to the first. What was scanned is passed over inside of what
- * is around it, and hostile quotes find a limit, so that all of it takes linear time.
- */
-function objectScanner(text: string): ObjectScanner {
-  const known = new Map<number, ScannedObject>()
-  let budget = 8 * text.length + 4096
-  let toParse = budget
+/** Scans objects of `text`. What lies in several of them is scanned again, within a linear limit. */
+function objectScanner(text: string) {
+  let budget = 16 * text.length + 4096
+  /** Where the object begins that was scanned last and is never closed: nor is one around it. */
+  let unclosed = -1
 
   function at(expression: RegExp, index: number): boolean {
     expression.lastIndex = index
@@ -189,8 +186,7 @@ function objectScanner(text: string): ObjectScanner {
   }
 
   function parsed(start: number, end: number): unknown {
-    toParse -= end - start
-    if (toParse < 0) return undefined
+    budget -= end - start
     try {
       return JSON.parse(text.slice(start, end))
     } catch {
@@ -198,15 +194,14 @@ function objectScanner(text: string): ObjectScanner {
     }
   }
 
-  function walk(start: number): ScannedObject {
-    const quotes = /[^\s]/.exec(text.slice(start + 1, start + 200))?.[0] === '"' ? '"' : `"'`
+  return (start: number): ScannedObject => {
+    const quotes = /\S/.exec(text.slice(start + 1, start + 200))?.[0] === '"' ? '"' : `"'`
     let depth = 0
     let quote = ''
     let before = ''
     let hasStatus = false
     let named = false
-    for (let index = start; index < text.length; index++) {
-      if (--budget < 0) break
+    for (let index = start; index < text.length && --budget >= 0; index++) {
       const character = text[index] ?? ''
       if (quote !== '') {
         if (character === '\\') index++
@@ -218,24 +213,16 @@ function objectScanner(text: string): ObjectScanner {
         named ||= character === '"' && at(keyHere, index)
       }
       if (quotes.includes(character)) quote = character
-      else if (character === '{') {
-        const inner = depth === 0 ? undefined : known.get(index)
-        if (inner === undefined) depth++
-        else if (inner.end === undefined) break
-        else index = inner.end - 1
-      } else if (character === '}' && --depth === 0) {
+      else if (character === '{' && index === unclosed) break
+      else if (character === '{') depth++
+      else if (character === '}' && --depth === 0) {
         const end = index + 1
         return { end, hasStatus, value: named ? parsed(start, end) : undefined }
       }
-      if (character.trim() !== '') before = text[index] ?? ''
+      if (character.trim() !== '') before = character
     }
+    unclosed = start
     return { end: undefined, hasStatus, value: undefined }
-  }
-
-  return (start) => {
-    const found = walk(start)
-    known.set(start, found)
-    return found
   }
 }
 
