@@ -64,7 +64,7 @@ export interface ToolOutcome {
   content: readonly ToolContent[]
   /** `structuredContent` of the answer. */
   structured?: JsonValue | undefined
-  /** Bytes of the answer as it was sent. */
+  /** Bytes of its content and its structured content, as JSON where they are not bytes. */
   size: number
   /** What was wrong with the answer and is not in it; only where something was. */
   problems?: readonly AnswerProblem[] | undefined

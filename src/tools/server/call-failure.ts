@@ -135,37 +135,11 @@ function codeOf(error: unknown): number | string | undefined {
   return typeof code === 'string' || (typeof code === 'number' && code < 0) ? code : undefined
 }
 
-/** Follows calls on their way through the client, which keeps the identity of the arguments object. */
-export type CallRecords = ReturnType<typeof createCallRecords>
+/** The arguments of calls that were handed to a transport; the client keeps the identity of the object. */
+export type SentCalls = WeakSet<object>
 
-interface CallRecord {
-  sent: boolean
-  /** Bytes of the answer; 0 where the transport does not know. */
-  size: number
-}
-
-export function createCallRecords() {
-  const byArguments = new WeakMap<object, CallRecord>()
-  const byId = new Map<unknown, CallRecord>()
-  return {
-    open(callArguments: object): CallRecord {
-      const record = { sent: false, size: 0 }
-      byArguments.set(callArguments, record)
-      return record
-    },
-    sent(message: JSONRPCMessage): void {
-      if (!('method' in message) || message.method !== 'tools/call' || !('id' in message)) return
-      const given = message.params?.['arguments']
-      const record = isObject(given) ? byArguments.get(given) : undefined
-      if (record === undefined) return
-      record.sent = true
-      byId.set(message.id, record)
-    },
-    received(message: JSONRPCMessage, bytes: number): void {
-      const id = 'id' in message && !('method' in message) ? message.id : undefined
-      const record = byId.get(id)
-      if (record !== undefined) record.size = bytes
-      byId.delete(id)
-    },
-  }
+export function noteSent(message: JSONRPCMessage, sent: SentCalls): void {
+  if (!('method' in message) || message.method !== 'tools/call') return
+  const given = message.params?.['arguments']
+  if (isObject(given)) sent.add(given)
 }

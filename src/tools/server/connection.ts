@@ -8,10 +8,10 @@ import { ToolCallError } from '../errors.ts'
 import type { JsonObject, ToolCallOptions, ToolDefinition, ToolOutcome } from '../model.ts'
 import {
   callFailure,
-  type CallRecords,
   hasCode,
   httpStatus,
   isHeaderMismatch,
+  type SentCalls,
 } from './call-failure.ts'
 import { inputRequiredText, readInputRequired, readOutcome, readTools } from './read-answers.ts'
 import { ServerStartError } from './errors.ts'
@@ -42,7 +42,7 @@ export interface OpenOptions extends ConnectOptions {
 
 export interface OpenedServer {
   client: Client
-  records: CallRecords
+  sent: SentCalls
   instance: string
   ending(): Promise<string | undefined>
   close(): Promise<void>
@@ -72,7 +72,7 @@ const pauseMs = 250
 
 interface GivenCall extends ToolCallOptions {
   tool: string
-  /** The object by which {@link CallRecords} know the call. */
+  /** The object by which {@link SentCalls} know the call. */
   given: JsonObject
   timeoutMs: number
 }
@@ -163,17 +163,17 @@ export class Connection {
   ): Promise<ToolOutcome> {
     const { name: server, callTimeoutMs } = this.#definition
     const given = { ...parameters }
-    const record = this.#opened.records.open(given)
     const timeoutMs = options.timeoutMs ?? callTimeoutMs
     try {
       const result = await this.#callWithHeaders({ ...options, tool, given, timeoutMs })
-      return maskedError(readOutcome(result, record.size), this.#mask)
+      return maskedError(readOutcome(result), this.#mask)
     } catch (error) {
       if (error instanceof ToolCallError) throw error
       const cancelled = options.signal?.aborted === true
       if (httpStatus(error) === sessionGone) this.#isClosed = true
       const ending = cancelled ? undefined : await this.#opened.ending()
-      const call = { server, tool, timeoutMs, sent: record.sent, cancelled, ending }
+      const sent = this.#opened.sent.has(given)
+      const call = { server, tool, timeoutMs, sent, cancelled, ending }
       const failure = callFailure(error, call)
       throw new ToolCallError(
         { ...failure, message: this.#mask(failure.message) },

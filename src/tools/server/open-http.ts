@@ -5,10 +5,11 @@ import { sha256 } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import {
-  createCallRecords,
   hasCode,
   httpStatus,
   neverReached,
+  noteSent,
+  type SentCalls,
   signInNeeded,
 } from './call-failure.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
@@ -51,12 +52,12 @@ async function attempt(
   const url = new URL(transport.url)
   const requestInit = { headers: { ...transport.headers } }
   const init = { requestInit, fetch: limitedFetch(answerLimit) }
-  const records = createCallRecords()
+  const sent: SentCalls = new WeakSet()
   const http = kind === 'http' ? new sdk.StreamableHTTPClientTransport(url, init) : undefined
   const channel: Transport = http ?? new sdk.SSEClientTransport(url, init)
   const send = channel.send.bind(channel)
   channel.send = (message, sending) => {
-    records.sent(message)
+    noteSent(message, sent)
     return send(message, sending)
   }
   const mode: ClientOptions = kind === 'http' ? { versionNegotiation: { mode: 'auto' } } : {}
@@ -73,7 +74,7 @@ async function attempt(
   }
   return {
     client,
-    records,
+    sent,
     instance: http?.sessionId ?? sha256(transport.url).slice(7, 23),
     ending: async () => undefined,
     async close() {

@@ -10,7 +10,7 @@ import { type KeptProcess, startKeptProcess } from '../../exec/kept-process.ts'
 import { type ProcessEnd, whatIsMissing } from '../../exec/process.ts'
 import { passedOn } from '../../exec/environment.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
-import { createCallRecords, hasCode } from './call-failure.ts'
+import { hasCode, type SentCalls } from './call-failure.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
 import type { Mask } from './mask-secrets.ts'
@@ -32,10 +32,10 @@ export async function openStdio(
   const stderr = createTextTail(mask)
   process.stderr.on('data', (chunk: Buffer) => stderr.add(chunk))
   const garbage: string[] = []
-  const records = createCallRecords()
+  const sent: SentCalls = new WeakSet()
   const pipe = stdioTransport({
     process,
-    records,
+    sent,
     messageLimit: options.answerLimit,
     parse: sdk.parseJSONRPCMessage,
     onGarbage(line) {
@@ -63,7 +63,7 @@ export async function openStdio(
   }
   return {
     client,
-    records,
+    sent,
     instance: `${process.pid}-${runtime.id()}`,
     async ending() {
       const ended = await endOf(process)

@@ -17,10 +17,9 @@ import type { Mask } from './mask-secrets.ts'
  * Reads the result of a call (MCP, CallToolResult). A block of a kind that the protocol does not know
  * becomes its JSON as text, so that nothing a server said is lost.
  *
- * @param size bytes of the answer; 0 where the transport does not know
  * @throws {ToolCallError} `protocol`, where nothing of it can be used
  */
-export function readOutcome(result: JsonObject, size: number): ToolOutcome {
+export function readOutcome(result: JsonObject): ToolOutcome {
   const { isError = false, structuredContent } = result
   const content: ToolContent[] = []
   const problems: AnswerProblem[] = []
@@ -51,9 +50,15 @@ export function readOutcome(result: JsonObject, size: number): ToolOutcome {
     isError: isError !== null && isError !== false,
     content,
     structured,
-    size: size || Buffer.byteLength(JSON.stringify([content, structured])),
+    size: content.reduce((sum, block) => sum + bytesOf(block), bytesOf(structured)),
     ...(problems.length === 0 ? {} : { problems }),
   }
+}
+
+function bytesOf(part: unknown): number {
+  if (part === undefined) return 0
+  const data = isObject(part) ? part['data'] : undefined
+  return data instanceof Uint8Array ? data.byteLength : Buffer.byteLength(JSON.stringify(part))
 }
 
 const deep = `is nested deeper than ${deepestJson} levels`

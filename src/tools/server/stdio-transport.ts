@@ -1,11 +1,11 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { isObject } from '../../core/json.ts'
 import type { KeptProcess } from '../../exec/kept-process.ts'
-import { type CallRecords, unusableAnswer } from './call-failure.ts'
+import { noteSent, type SentCalls, unusableAnswer } from './call-failure.ts'
 
 interface StdioTransportOptions {
   process: KeptProcess
-  records: CallRecords
+  sent: SentCalls
   /** Bytes of one message; a longer one is dropped and its call fails. */
   messageLimit: number
   parse: (value: unknown) => JSONRPCMessage
@@ -17,11 +17,11 @@ const drainMs = 250
 
 /**
  * The protocol over the pipes of a process: one message a line. Unlike the official one it takes an
- * answer of any size in linear time, survives one that is too large, knows the size of each, and
- * sees the end of a server whose children hold its pipes open.
+ * answer of any size in linear time, survives one that is too large, and sees the end of a server
+ * whose children hold its pipes open.
  */
 export function stdioTransport(options: StdioTransportOptions): Transport {
-  const { process, records, messageLimit, parse, onGarbage } = options
+  const { process, sent, messageLimit, parse, onGarbage } = options
   const waiting = new Set<string | number>()
   let isClosed = false
   const transport: Transport = {
@@ -32,7 +32,7 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
       void process.ended.then(() => setTimeout(closed, drainMs).unref())
     },
     send(message) {
-      records.sent(message)
+      noteSent(message, sent)
       if ('method' in message && 'id' in message) waiting.add(message.id)
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       process.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
@@ -48,31 +48,31 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
   }
   return transport
 
-  function receive(text: string, bytes: number): void {
+  function receive(text: string): void {
     let value: unknown
     try {
       value = JSON.parse(text)
-      deliver(parse(value), bytes)
+      deliver(parse(value))
     } catch {
       const id = isObject(value) && !('method' in value) ? value['id'] : undefined
       const isAwaited = (typeof id === 'string' || typeof id === 'number') && waiting.has(id)
-      if (isAwaited) fail(id, 'it is not a result as the protocol knows it', bytes)
+      if (isAwaited) fail(id, 'it is not a result as the protocol knows it')
       else onGarbage(text)
     }
   }
 
-  function deliver(message: JSONRPCMessage, bytes: number): void {
-    if ('method' in message) transport.onmessage?.(message)
-    else {
-      if (message.id !== undefined) waiting.delete(message.id)
-      records.received(message, bytes)
-      // The client takes notes of progress a turn later; its answer must not overtake them.
-      queueMicrotask(() => transport.onmessage?.(message))
+  function deliver(message: JSONRPCMessage): void {
+    if ('method' in message) {
+      transport.onmessage?.(message)
+      return
     }
+    if (message.id !== undefined) waiting.delete(message.id)
+    // The client takes notes of progress a turn later; its answer must not overtake them.
+    queueMicrotask(() => transport.onmessage?.(message))
   }
 
-  function fail(id: string | number, message: string, bytes: number): void {
-    deliver({ jsonrpc: '2.0', id, error: { code: unusableAnswer, message } }, bytes)
+  function fail(id: string | number, message: string): void {
+    deliver({ jsonrpc: '2.0', id, error: { code: unusableAnswer, message } })
   }
 
   /** Its id stands before or after the result, in one of the ends that were kept. */
@@ -81,7 +81,7 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
     const named = [...`${head}\n${tail}`.matchAll(/"id"\s*:\s*(\d+)/g)].map(([, id]) => Number(id))
     const id = waiting.size === 1 ? only : named.find((number) => waiting.has(number))
     if (id === undefined) return
-    fail(id, `its answer of ${bytes} bytes is over the limit of ${messageLimit}`, bytes)
+    fail(id, `its answer of ${bytes} bytes is over the limit of ${messageLimit}`)
   }
 
   function closed(): void {
@@ -99,7 +99,7 @@ interface DroppedLine {
 }
 
 interface LineListener {
-  line(text: string, bytes: number): void
+  line(text: string): void
   dropped?(line: DroppedLine): void
 }
 
@@ -134,7 +134,7 @@ export function splitLines(limit: number, listener: LineListener): (chunk: Buffe
       const [only] = parts
       const line = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
       const end = line.at(-1) === 13 ? line.length - 1 : line.length
-      if (end > 0) listener.line(line.toString('utf8', 0, end), bytes)
+      if (end > 0) listener.line(line.toString('utf8', 0, end))
     }
     parts = []
     bytes = 0

@@ -32,8 +32,8 @@ export function fuzz(data: Uint8Array): void {
 function linesOf(chunks: readonly Buffer[], limit: number): (string | number)[] {
   const lines: (string | number)[] = []
   const add = splitLines(limit, {
-    line(text, bytes) {
-      demand(bytes <= limit, 'a line over the limit', bytes)
+    line(text) {
+      demand(text.length <= limit, 'a line over the limit', text.length)
       lines.push(text)
     },
     dropped({ head, tail, bytes }) {

@@ -9,7 +9,7 @@ const image = (data: string): object => ({ type: 'image', mimeType: 'image/png',
 
 /** As it comes from a server: whatever JSON there is. */
 function read(result: object): ToolOutcome {
-  return readOutcome(Object.fromEntries(Object.entries(result)), 0)
+  return readOutcome(Object.fromEntries(Object.entries(result)))
 }
 
 it.each([
