@@ -35,7 +35,6 @@ export {
 } from '../agent/subagents/delegation.ts'
 export {
   type Subagent,
-  type SubagentListing,
   SubagentManager,
   type SubagentManagerOptions,
 } from '../agent/subagents/manager.ts'

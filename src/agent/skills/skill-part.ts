@@ -130,9 +130,8 @@ export class SkillPart implements SessionPart {
     this.#hooks.reset()
     await this.#refresh()
     const contents: string[] = []
-    for (const { name, argumentText } of (this.#environment.options.startSkills ?? []).map(
-      splitSkill,
-    )) {
+    const { startSkills = [] } = this.#environment.options
+    for (const { name, argumentText } of startSkills.map(splitSkill)) {
       if (this.#started.has(name)) continue
       contents.push((await this.use(name, argumentText, 'code')).text)
       this.#started.add(name)

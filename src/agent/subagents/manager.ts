@@ -101,14 +101,6 @@ export class SubagentManager {
     return this.#config(name)
   }
 
-  /** Looks at the files again. Never throws for what it finds. */
-  async discover(): Promise<SubagentListing> {
-    this.#removed.clear()
-    this.#found = undefined
-    const { withheld, diagnostics } = this.#discovery()
-    return { configs: this.#configs(), agents: this.#ofFiles(), withheld, diagnostics }
-  }
-
   /**
    * Makes a subagent of a definition, without asking its model yet.
    *
@@ -307,11 +299,6 @@ interface Work {
 }
 
 const nothing: AgentDiscovery = { agents: [], withheld: [], broken: [], diagnostics: [] }
-
-/** What a search for definitions found; `agents` are those of `configs` that come from files. */
-export interface SubagentListing extends Omit<AgentDiscovery, 'broken'> {
-  configs: readonly SubagentConfig[]
-}
 
 /** A subagent that was made for a task and does not work on it yet. */
 export interface Subagent {

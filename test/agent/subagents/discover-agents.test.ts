@@ -190,13 +190,4 @@ describe('a manager with files', () => {
     expect(await manager.deregister('worker')).toBe(true)
     expect(await manager.get('worker')).toBeUndefined()
   })
-
-  it('discover looks again', async () => {
-    const place = world()
-    const { manager } = delegating({ configs: [], options: { files: { runtime: place.runtime } } })
-    expect(await manager.list()).toEqual([])
-    place.write({ 'home/.claude/agents/a.md': agentText('a') })
-    expect(await manager.list()).toEqual([])
-    expect((await manager.discover()).configs.map(({ name }) => name)).toEqual(['a'])
-  })
 })
