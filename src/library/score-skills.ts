@@ -15,9 +15,7 @@ export function scoreSkills<Entry extends { name: string; description: string }>
     ],
   }))
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
-  return prepareRanker(documents)
-    .rank(query)
-    .ranked.filter(({ score }) => score > 0)
-    .slice(0, most)
+  return prepareRanker(documents)(query)
+    .ranked.slice(0, most)
     .flatMap(({ id }) => byName.get(id) ?? [])
 }

@@ -50,13 +50,11 @@ export interface Ranking {
   words: readonly { word: string; weight: number }[]
 }
 
-export interface Ranker {
-  /**
-   * Ranks the documents for a sentence. Pure: the same sentence gives the same ranking. `meaning` is
-   * likeness by the document's id, -1 to 1; it counts only where the words are not sure.
-   */
-  rank(sentence: string, options?: { meaning?: ReadonlyMap<string, number> | undefined }): Ranking
-}
+/**
+ * Ranks documents for a sentence. Pure: the same sentence gives the same ranking. `meaning` is
+ * likeness by the document's id, -1 to 1; it counts only where the words are not sure.
+ */
+type Ranker = (sentence: string, meaning?: ReadonlyMap<string, number>) => Ranking
 
 /** Chosen by cross-validation on MetaTool and on prompts for 25 skills; all lie on plateaus. */
 const weights = {
@@ -85,33 +83,31 @@ export function prepareRanker(documents: readonly RankDocument[]): Ranker {
   const index = indexOf(all)
   const likenessOf = prepareLikeness(all)
 
-  return {
-    rank(sentence, { meaning } = {}) {
-      const query = readQuery(sentence, index)
-      const likeness = likenessOf(sentence)
-      const found = wordParts(query, index)
-      addLikeness(found, likeness, query.reach)
-      const ranking = (): Pick<Ranking, 'ranked' | 'probability'> => {
-        const ranked = inOrder(found, all, index.rarest)
-        const at = all.findIndex(({ id }) => id === ranked[0]?.id)
-        const name = plainWords(all[at]?.name ?? '').map(stemOf)
-        const near = likeness.get(at)?.closest ?? 0
-        return { ranked, probability: sureness(ranked, query, index, { at, name, near }) }
+  return (sentence, meaning) => {
+    const query = readQuery(sentence, index)
+    const likeness = likenessOf(sentence)
+    const found = wordParts(query, index)
+    addLikeness(found, likeness, query.reach)
+    const ranking = () => {
+      const ranked = inOrder(found, all, index.rarest)
+      const at = all.findIndex(({ id }) => id === ranked[0]?.id)
+      const name = new Set(plainWords(all[at]?.name ?? '').map(stemOf))
+      const near = likeness.get(at)?.closest ?? 0
+      return { ranked, probability: sureness(ranked, query, index, { at, name, near }) }
+    }
+    let best = ranking()
+    if (meaning !== undefined && best.probability < sureOfWords) {
+      const reach = weights.meaning * Math.max(query.reach, index.rarest)
+      for (const [at, { id }] of all.entries()) {
+        const likely = Math.max(0, meaning.get(id) ?? 0)
+        addTo(found, at, { kind: 'meaning', text: likely.toFixed(2), score: likely * reach })
       }
-      let best = ranking()
-      if (meaning !== undefined && best.probability < sureOfWords) {
-        const reach = weights.meaning * Math.max(query.reach, index.rarest)
-        for (const [at, { id }] of all.entries()) {
-          const likely = Math.max(0, meaning.get(id) ?? 0)
-          addTo(found, at, { kind: 'meaning', text: likely.toFixed(2), score: likely * reach })
-        }
-        best = ranking()
-      }
-      const words = query.words.map(({ text, weight }) => {
-        return { word: text, weight: rounded(weight / index.rarest) }
-      })
-      return { ranked: best.ranked, probability: rounded(best.probability), words }
-    },
+      best = ranking()
+    }
+    const words = query.words.map(({ text, weight }) => {
+      return { word: text, weight: rounded(weight / index.rarest) }
+    })
+    return { ranked: best.ranked, probability: rounded(best.probability), words }
   }
 }
 
@@ -129,18 +125,18 @@ function withMentions(documents: readonly RankDocument[]): readonly RankDocument
     for (const name of others) addTo(mentions, name, { ...field, kind: 'mention', text: sentence })
     return others.size === 0
   }
-  const own = documents.map(({ name, fields, ...document }) => ({
-    ...document,
-    name,
-    fields: fields.map((field) => {
-      const kept = sentencesOf(field.text).filter((sentence) => isOwn(sentence, name, field))
+  const own = documents.map((document) => {
+    const fields = document.fields.map((field) => {
+      const sentences = sentencesOf(field.text)
+      const kept = sentences.filter((sentence) => isOwn(sentence, document.name, field))
       return { ...field, text: kept.join('\n') }
-    }),
-  }))
-  return own.map((document) => ({
-    ...document,
-    fields: [...document.fields, ...(mentions.get(document.name) ?? [])],
-  }))
+    })
+    return { ...document, fields }
+  })
+  return own.map((document) => {
+    const { name, fields } = document
+    return { ...document, fields: [...fields, ...(mentions.get(name) ?? [])] }
+  })
 }
 
 interface Posting {
@@ -157,8 +153,8 @@ interface Index {
   rarity(term: string): number
   /** The rarity of a word that one document has. */
   rarest: number
-  /** The single words of all documents, by their first letter. */
-  vocabulary: ReadonlyMap<string, readonly string[]>
+  /** The single words of all documents. */
+  vocabulary: readonly string[]
 }
 
 function indexOf(documents: readonly RankDocument[]): Index {
@@ -173,7 +169,6 @@ function indexOf(documents: readonly RankDocument[]): Index {
   const rarityOf = (held: number): number =>
     Math.log(1 + (counted.length - held + 0.5) / (held + 0.5))
   const rarest = Math.max(rarityOf(1), 0.1)
-  const single = [...postings.keys()].filter((term) => !term.includes(' '))
   return {
     postings,
     rarity(term) {
@@ -181,7 +176,7 @@ function indexOf(documents: readonly RankDocument[]): Index {
       return held === undefined ? rarest : Math.max(rarityOf(held), 0.05)
     },
     rarest,
-    vocabulary: Map.groupBy(single, (term) => term.charAt(0)),
+    vocabulary: [...postings.keys()].filter((term) => !term.includes(' ')),
   }
 }
 
@@ -263,8 +258,8 @@ function queryWord(text: string, stem: string, index: Index): QueryTerm {
 function similarWord(word: string, { vocabulary }: Index): string | undefined {
   if (!/^[a-z]{4,}$/.test(word)) return undefined
   const gap = (other: string): number => Math.abs(other.length - word.length)
-  const near = (vocabulary.get(word.charAt(0)) ?? []).filter(
-    (other) => other.length >= 4 && gap(other) <= 4,
+  const near = vocabulary.filter(
+    (other) => other.startsWith(word.charAt(0)) && other.length >= 4 && gap(other) <= 4,
   )
   const [continued] = near
     .filter((other) => other.startsWith(word) || word.startsWith(other))
@@ -327,10 +322,9 @@ function sureness(
   { words, reach }: Query,
   { postings, rarest }: Index,
   /** The place of the first, the stems of its name, and how alike its nearest example is. */
-  { at, name, near }: { at: number; name: readonly string[]; near: number },
+  { at, name, near }: { at: number; name: ReadonlySet<string>; near: number },
 ): number {
   if (first === undefined || reach === 0) return 0
-  const named = [...new Set(name)]
   const said = new Set(words.map(({ term }) => term))
   const held = words.filter(({ term }) => postings.get(term)?.some((one) => one.at === at))
   const lead = 1 - (second?.score ?? 0) / first.score
@@ -342,7 +336,7 @@ function sureness(
     1.4 * lead +
     1.3 * Math.sqrt(lead * Math.min(1, reached)) +
     (2 * held.reduce((total, { weight }) => total + weight, 0)) / reach +
-    (0.6 * named.filter((word) => said.has(word)).length) / Math.max(1, named.length) -
+    (0.6 * [...name].filter((word) => said.has(word)).length) / Math.max(1, name.size) -
     0.5 * near +
     0.9 * Math.log(1 + words.length) -
     0.4 * Math.log(1 + rivals)

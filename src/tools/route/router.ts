@@ -108,14 +108,14 @@ const leastEvidence = 0.3
  * prepareRouter(index.tools).route('take a screenshot of the login page').tool
  */
 export function prepareRouter(tools: readonly ToolSummary[], options: RouterOptions = {}): Router {
-  const ranker = prepareRanker(tools.map((tool) => documentOf(tool, options.examples)))
+  const rank = prepareRanker(tools.map((tool) => documentOf(tool, options.examples)))
   const byId = new Map(tools.toReversed().map((tool) => [tool.id, tool]))
   const namesIn = prepareNames([...byId.values()])
 
   const explain: Router['explain'] = (request, { limit = 5, meaning } = {}) => {
     const named = namesIn(request)
     const slots = findSlots(request)
-    const { probability, ...ranking } = ranker.rank(rankedText(request, slots), { meaning })
+    const { probability, ...ranking } = rank(rankedText(request, slots), meaning)
     const ranked = withNamed(ranking.ranked, named)
     const [first, second] = ranked
     const tool = byId.get(first?.id ?? '')
