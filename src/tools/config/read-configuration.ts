@@ -96,106 +96,92 @@ export function readServerConfiguration(options: {
   const { runtime } = options
   const project = findWorkspace(options.project, runtime)
   const trust = fileTrust(project, runtime, options.trust ?? 'ask')
-  const readings = serverPlaces(project, runtime).map((place) =>
-    readPlace(place, project, runtime, trust),
-  )
-  const diagnostics = [...trust.diagnostics, ...readings.flatMap((reading) => reading.diagnostics)]
-  // A file that is read for two places is reported once.
-  const byText = new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
-  return {
-    ...selectServers(readings.flatMap(({ servers }) => servers)),
-    files: readings.map(({ file }) => file),
-    inputs: [
-      ...new Set([new TrustStore(runtime).path, ...readings.flatMap(({ inputs }) => inputs)]),
-    ],
-    diagnostics: [...byText.values()],
-  }
-}
-
-interface PlaceReading {
-  file: ServerFile
-  servers: readonly ServerDefinition[]
-  /** The file itself, and those that its variables name. */
-  inputs: readonly string[]
-  diagnostics: readonly Diagnostic[]
-}
-
-function readPlace(
-  place: ServerPlace,
-  project: string,
-  runtime: Runtime,
-  trust: FileTrust,
-): PlaceReading {
-  const { client, path, scope, shape } = place
-  const ended = (
-    state: ServerFile['state'],
-    diagnostics: readonly Diagnostic[] = [],
-    servers: readonly ServerDefinition[] = [],
-    inputs: readonly string[] = [path],
-  ): PlaceReading => ({
-    file: { client, path, scope, state, servers: servers.length },
-    servers,
-    inputs,
-    diagnostics,
-  })
-  const file = readRegularFile(path, { maxBytes: maxFileBytes })
-  if (!file.ok) {
-    if (file.code === 'file-missing') return ended('missing')
-    return ended('broken', [{ code: file.code, severity: 'error', message: file.message, path }])
-  }
-  const document = readDocument(file.text, shape.syntax)
-  if (!document.ok) {
-    const { message: problem, line, column } = document
-    const message = `${problem}; its servers are left out`
-    const code = 'servers-syntax'
-    return ended('broken', [{ code, severity: 'error', message, path, line, column }])
-  }
-  const inputs = [path]
-  const reader: EntryReader = {
-    place,
-    document,
-    block: scope === 'project' ? trust.blockOf(path) : undefined,
-    runtime,
+  const found: Found = {
     project,
-    onRead: (input) => inputs.push(input),
-    diagnostics: [],
+    runtime,
+    trust,
+    servers: [],
+    inputs: new Set([new TrustStore(runtime).path]),
+    diagnostics: [...trust.diagnostics],
   }
-  const servers = shape.groups(document.root).flatMap((group) => {
-    for (const { key, line } of document.repeatedIn(group.place)) {
-      const message = `the server "${key}" is named twice in this file; the last one counts`
-      reader.diagnostics.push({ code: 'server-repeated', severity: 'warning', message, path, line })
-    }
-    return Object.entries(group.entries).flatMap(
-      ([name, entry]) => readServer(name, entry, [...group.place, name], reader) ?? [],
-    )
+  const files = serverPlaces(project, runtime).map((place): ServerFile => {
+    const { client, path, scope } = place
+    const before = found.servers.length
+    const state = readPlace(place, found)
+    return { client, path, scope, state, servers: found.servers.length - before }
   })
-  if (reader.block !== undefined && servers.length > 0) {
-    const { reason, message: why, hint } = reader.block
-    const message = `its servers are not started: ${why}`
-    const code = `servers-${reason}`
-    reader.diagnostics.push({ code, severity: 'warning', message, path, hint })
+  // A file that is read for two places is reported once.
+  const reported = new Map(found.diagnostics.map((one) => [JSON.stringify(one), one]))
+  return {
+    ...selectServers(found.servers),
+    files,
+    inputs: [...found.inputs],
+    diagnostics: [...reported.values()],
   }
-  return ended('read', reader.diagnostics, servers, inputs)
 }
 
-/** What the entries of one file are read with. */
-interface EntryReader {
-  place: ServerPlace
-  document: Document
-  block: ServerBlock | undefined
-  runtime: Runtime
+/** What the files are read with, and what is found in them. */
+interface Found {
   project: string
-  onRead(path: string): void
+  runtime: Runtime
+  trust: FileTrust
+  servers: ServerDefinition[]
+  inputs: Set<string>
   diagnostics: Diagnostic[]
 }
 
+function readPlace(place: ServerPlace, found: Found): ServerFile['state'] {
+  const { path, scope, shape } = place
+  const { diagnostics, servers } = found
+  found.inputs.add(path)
+  const file = readRegularFile(path, { maxBytes: maxFileBytes })
+  if (!file.ok) {
+    if (file.code === 'file-missing') return 'missing'
+    diagnostics.push({ code: file.code, severity: 'error', message: file.message, path })
+    return 'broken'
+  }
+  const document = readDocument(file.text, shape.syntax)
+  if (!document.ok) {
+    const message = `${document.message}; its servers are left out`
+    const { line, column } = document
+    diagnostics.push({ code: 'servers-syntax', severity: 'error', message, path, line, column })
+    return 'broken'
+  }
+  const block = scope === 'project' ? found.trust.blockOf(path) : undefined
+  const before = servers.length
+  for (const { place: keys, entries } of shape.groups(document.root)) {
+    for (const { key, line } of document.repeatedIn(keys)) {
+      const message = `the server "${key}" is named twice in this file; the last one counts`
+      diagnostics.push({ code: 'server-repeated', severity: 'warning', message, path, line })
+    }
+    for (const [name, entry] of Object.entries(entries)) {
+      const server = readServer([...keys, name], entry, { place, document, block, found })
+      if (server !== undefined) servers.push(server)
+    }
+  }
+  if (block !== undefined && servers.length > before) {
+    const message = `its servers are not started: ${block.message}`
+    const { reason, hint } = block
+    diagnostics.push({ code: `servers-${reason}`, severity: 'warning', message, path, hint })
+  }
+  return 'read'
+}
+
+interface EntryContext {
+  place: ServerPlace
+  document: Document
+  block: ServerBlock | undefined
+  found: Found
+}
+
 function readServer(
-  name: string,
-  entry: JsonValue,
   keys: readonly string[],
-  { place, document, block, runtime, project, onRead, diagnostics }: EntryReader,
+  entry: JsonValue,
+  { place, document, block, found }: EntryContext,
 ): ServerDefinition | undefined {
+  const name = keys.at(-1) ?? ''
   const { client, path, scope } = place
+  const { project, runtime } = found
   const report = (
     severity: Diagnostic['severity'],
     code: string,
@@ -204,7 +190,7 @@ function readServer(
   ): undefined => {
     const line = document.lineOf(more.key === undefined ? keys : [...keys, more.key])
     const message = `server "${name}": ${problem}`
-    diagnostics.push({ code, severity, message, path, line, hint: more.hint })
+    found.diagnostics.push({ code, severity, message, path, line, hint: more.hint })
   }
   if (!isUsableName(name)) return report('error', 'server-name-invalid', nameRule)
   if (!isObject<JsonValue>(entry)) return report('error', 'server-invalid', 'it must be an object')
@@ -222,20 +208,18 @@ function readServer(
     project,
     path,
     root: document.root,
-    onRead,
+    onRead: (input) => found.inputs.add(input),
   })
   for (const { message, hint, fatal } of isBlocked ? [] : problems) {
     const severity = fatal && !raw.disabled ? 'error' : 'warning'
     report(severity, 'server-variable', message, { hint })
   }
   if (startsOwnServer(transport, isBlocked ? undefined : project)) {
-    return report(
-      'info',
-      'server-own',
-      'it is Skillrail itself, serving the others to a client; it is left out',
-    )
+    const message = 'it is Skillrail itself, serving the others to a client; it is left out'
+    return report('info', 'server-own', message)
   }
   const fatal = problems.find((problem) => problem.fatal)
+  const hint = fatal?.hint ?? `Correct it in ${path}.`
   return {
     name,
     transport,
@@ -247,13 +231,7 @@ function readServer(
     disabled: raw.disabled,
     trusted: !isBlocked,
     digest: sha256(JSON.stringify([name, raw])),
-    blocked:
-      block ??
-      (fatal && {
-        reason: 'unresolved',
-        message: fatal.message,
-        hint: fatal.hint ?? `Correct it in ${path}.`,
-      }),
+    blocked: block ?? (fatal && { reason: 'unresolved', message: fatal.message, hint }),
   }
 }
 
