@@ -17,6 +17,7 @@ import type { OfferedTool } from '../../library/registry.ts'
 import type { JsonValue, SkillFields } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { SkillNotTrustedError } from '../../trust/decide.ts'
+import type { CallRules } from '../approval/permit.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { AgentError } from '../errors.ts'
 import { objectSchema, tool } from '../tool.ts'
@@ -78,6 +79,16 @@ export async function activeSkill(
     return [...own, ...scripts.filter((one) => !names.has(one.name)), ...ofServers]
   }
   return { activation, skill, hooks, model, tools }
+}
+
+/** What skills approve, and what untrusted ones limit calls to. */
+export function rulesOf(skills: readonly ActiveSkill[]): CallRules {
+  return {
+    preApproved: skills.flatMap(({ activation }) => activation.effects.preApproved),
+    narrowed: skills.flatMap(({ activation: { name, effects } }) =>
+      effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
+    ),
+  }
 }
 
 /** A tool that a program registered for a skill: its own code, which asks nobody. */

@@ -12,6 +12,7 @@ import type { HookVerdict } from '../approval/permit.ts'
 import { shellOf } from '../built-in-tools/built-in-tools.ts'
 import type { PermissionMode } from '../subagents/config.ts'
 import type { AfterTool, AgentTool, ToolContext } from '../types.ts'
+import type { ActiveSkill } from './active-skills.ts'
 import {
   type HookAnswer,
   type HookEvent,
@@ -20,14 +21,8 @@ import {
   type SkillHook,
 } from './hook-format.ts'
 
-interface HookedSkill {
-  name: string
-  directory: string
-  hooks: readonly SkillHook[]
-}
-
 interface SkillHooksOptions {
-  skills: () => readonly HookedSkill[] | Promise<readonly HookedSkill[]>
+  skills: () => readonly ActiveSkill[]
   /** Refuses when the skill is no longer trusted: something in it was changed since. */
   manager: Pick<SkillManager, 'requireTrusted'>
   project: string
@@ -69,14 +64,14 @@ export class SkillHooks {
   ): Promise<HookVerdict> {
     const verdict: HookVerdict = {}
     const added: string[] = []
-    for (const [skill, hook] of await this.#hooksFor('PreToolUse', tool)) {
+    for (const [skill, hook] of this.#hooksFor('PreToolUse', tool)) {
       const answer = await this.#run(skill, hook, signal, {
         tool_name: hookName(tool),
         tool_input: verdict.input ?? input,
         tool_use_id: toolCallId,
       })
       if (answer === undefined) {
-        const reason = `the hooks of the skill ${skill.name} may not run any more`
+        const reason = `the hooks of the skill ${skill.activation.name} may not run any more`
         return { decision: 'deny', reason }
       }
       const { decision, reason, context } = answer
@@ -93,7 +88,7 @@ export class SkillHooks {
   readonly after: AfterTool = async (tool, input, output, isError) => {
     const texts = [this.#contexts.get(input) ?? []].flat()
     // PostToolUse is about calls that succeeded.
-    const hooks = isError ? [] : await this.#hooksFor('PostToolUse', tool)
+    const hooks = isError ? [] : this.#hooksFor('PostToolUse', tool)
     for (const [skill, hook] of hooks) {
       const facts = { tool_name: hookName(tool), tool_input: input, tool_response: output }
       const answer = await this.#run(skill, hook, undefined, facts)
@@ -105,7 +100,7 @@ export class SkillHooks {
 
   async stop(text: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     const reasons: string[] = []
-    for (const [skill, hook] of await this.#hooksFor('Stop', undefined)) {
+    for (const [skill, hook] of this.#hooksFor('Stop')) {
       const facts = { stop_hook_active: this.#stops > 0, last_assistant_message: text }
       const answer = await this.#run(skill, hook, signal, facts)
       if (answer?.ends === true) return undefined
@@ -118,11 +113,8 @@ export class SkillHooks {
     return undefined
   }
 
-  async #hooksFor(
-    event: HookEvent,
-    tool: AgentTool | undefined,
-  ): Promise<(readonly [HookedSkill, SkillHook])[]> {
-    return (await this.#options.skills()).flatMap((skill) =>
+  #hooksFor(event: HookEvent, tool?: AgentTool): (readonly [ActiveSkill, SkillHook])[] {
+    return this.#options.skills().flatMap((skill) =>
       skill.hooks
         .filter((hook) => hook.event === event && !this.#done.has(hook))
         .filter((hook) => tool === undefined || hook.matches(tool))
@@ -132,13 +124,14 @@ export class SkillHooks {
 
   /** Runs a hook in the project with its payload on standard input; undefined: it may not run. */
   async #run(
-    { name, directory }: HookedSkill,
+    { activation: { name }, skill }: ActiveSkill,
     hook: SkillHook,
     signal: AbortSignal | undefined,
     facts: JsonObject,
   ): Promise<HookAnswer | undefined> {
     const { project, mode = 'default', manager, notice } = this.#options
     const { runtime, environment = [] } = this.#options
+    const { directory } = skill.info
     const tell = (message: string): void =>
       notice(`A ${hook.event} hook of the skill ${name}: ${message}.`)
     try {

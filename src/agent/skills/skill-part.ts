@@ -15,7 +15,7 @@ import type { AgentSession, PromptContext, SessionPart } from '../session.ts'
 import { splitSkill } from '../subagents/skills.ts'
 import { toWireNames } from '../tool.ts'
 import type { AfterTool, AgentTool, ModelObject } from '../types.ts'
-import { type ActiveSkill, activeSkill, type SkillContext } from './active-skills.ts'
+import { type ActiveSkill, activeSkill, rulesOf, type SkillContext } from './active-skills.ts'
 import { SkillHooks } from './skill-hooks.ts'
 import { findingTools, resourceTools, skillCatalogue } from './skill-tools.ts'
 
@@ -73,10 +73,7 @@ export class SkillPart implements SessionPart {
     this.#hooks = new SkillHooks({
       ...this.#context,
       mode,
-      skills: () =>
-        this.#skills.map(({ activation: { name }, skill, hooks }) => {
-          return { name, directory: skill.info.directory, hooks }
-        }),
+      skills: () => this.#skills,
       notice: (message) => this.#notice(message),
     })
     this.afterTool = this.#hooks.after
@@ -93,13 +90,7 @@ export class SkillPart implements SessionPart {
 
   /** What the active skills say about calls. */
   get rules(): CallRules {
-    return {
-      preApproved: this.#skills.flatMap(({ activation }) => activation.effects.preApproved),
-      narrowed: this.#skills.flatMap(({ activation: { name, effects } }) =>
-        effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
-      ),
-      beforeTool: (...call) => this.#hooks.before(...call),
-    }
+    return { ...rulesOf(this.#skills), beforeTool: (...call) => this.#hooks.before(...call) }
   }
 
   /** Directories of active trusted skills, which may be read without asking. */
@@ -109,12 +100,11 @@ export class SkillPart implements SessionPart {
       .flatMap(({ skill }) => skill.info.directory || [])
   }
 
-  /** Tools that an activation brings along, for a subagent that has the skill. */
-  async toolsOf(activation: Activation, signal?: AbortSignal): Promise<readonly AgentTool[]> {
+  /** What an activation brings along, for a subagent that has the skill. */
+  async load(activation: Activation, signal?: AbortSignal): Promise<ActiveSkill[]> {
     const skill = await this.manager.get(activation.name)
     if (skill === undefined) return []
-    const active = await activeSkill(activation, skill, this.#context, () => undefined, signal)
-    return active.tools()
+    return [await activeSkill(activation, skill, this.#context, () => undefined, signal)]
   }
 
   attach(session: AgentSession): void {

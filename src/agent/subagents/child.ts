@@ -6,7 +6,7 @@ import { callFits } from '../approval/tool-patterns.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import { promptText } from '../prompt-template.ts'
 import { AgentSession, type SessionPart } from '../session.ts'
-import { readHooks } from '../skills/hook-format.ts'
+import { type ActiveSkill, rulesOf } from '../skills/active-skills.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
 import { resourceTools } from '../skills/skill-tools.ts'
 import { jsonSchemaOf } from '../tool.ts'
@@ -36,7 +36,7 @@ export class Child {
   readonly parent: SubagentParent
   readonly session: AgentSession
   readonly outputSchema: JsonObject | undefined
-  readonly #skills: readonly Activation[]
+  readonly #skills: readonly ActiveSkill[]
   readonly #skillTools: readonly AgentTool[]
   readonly #mode: PermissionMode
   readonly #asks: boolean
@@ -50,27 +50,27 @@ export class Child {
     const source = options.source ?? forked?.source
     const own = await loadSkills(config.skills ?? [], manager, config.name, source)
     const skills = forked === undefined ? own : [...own, forked]
-    const tools = await Promise.all(
-      skills.map(async (skill) => (await ofParent?.toolsOf(skill, signal)) ?? []),
+    const loaded = await Promise.all(
+      skills.map(async (skill) => (await ofParent?.load(skill, signal)) ?? []),
     )
-    const loaded = await Promise.all(skills.map(async ({ name }) => manager?.get(name)))
-    // The files that a content refers to can be read; no further skill can be activated.
-    const files = manager === undefined ? [] : resourceTools(loaded, manager)
-    return new Child(input, own, skills, [...tools.flat(), ...files])
+    return new Child(input, own, loaded.flat())
   }
 
   private constructor(
     { config, parent, options, onUsage }: ChildInput,
     inInstructions: readonly Activation[],
-    skills: readonly Activation[],
-    skillTools: readonly AgentTool[],
+    skills: readonly ActiveSkill[],
   ) {
     const { environment } = parent
     this.id = environment.runtime.id()
     this.config = config
     this.parent = parent
     this.#skills = skills
-    this.#skillTools = skillTools
+    const manager = parent.skills()?.manager
+    const files = skills.map(({ skill }) => skill)
+    // The files that a content refers to can be read; no further skill can be activated.
+    const resources = manager === undefined ? [] : resourceTools(files, manager)
+    this.#skillTools = [...skills.flatMap(({ tools }) => tools()), ...resources]
     // What one of the two modes rules out is ruled out.
     const modes = [environment.options.permissionMode, config.permissionMode]
     this.#asks = !modes.includes('dont-ask')
@@ -137,11 +137,8 @@ export class Child {
     const { config, parent } = this
     const { denied: deniedParent, options, runtime } = parent.environment
     const { platform } = runtime
-    const narrowed = this.#skills.flatMap(({ name, effects: { narrowedTo } }) =>
-      narrowedTo === undefined ? [] : [{ skill: name, tools: narrowedTo }],
-    )
+    const { preApproved, narrowed } = rulesOf(this.#skills)
     const hooks = this.#hooks()
-    const preApproved = this.#skills.flatMap(({ effects }) => effects.preApproved)
     const rules = (): CallRules => ({
       preApproved,
       narrowed: [...(parent.skills()?.rules.narrowed ?? []), ...narrowed],
@@ -174,15 +171,10 @@ export class Child {
     const { config, parent } = this
     const { runtime } = parent.environment
     const manager = parent.skills()?.manager
-    const hooked = this.#skills.filter(({ effects }) => effects.hooks !== undefined)
-    if (manager === undefined || hooked.length === 0) return undefined
-    const skills = hooked.map(async ({ name, effects }) => ({
-      name,
-      directory: (await manager.get(name))?.info.directory ?? '',
-      hooks: readHooks(effects.hooks).hooks,
-    }))
+    const isHooked = this.#skills.some(({ hooks }) => hooks.length > 0)
+    if (manager === undefined || !isHooked) return undefined
     return new SkillHooks({
-      skills: () => Promise.all(skills),
+      skills: () => this.#skills,
       manager,
       project: runtime.cwd,
       mode: this.#mode,

@@ -185,7 +185,7 @@ export interface SubagentParent {
   /** Everything it may use now: the ceiling of its subagents. */
   tools: () => readonly AgentTool[]
   /** Undefined when it has no skills. */
-  skills: () => Pick<SkillPart, 'manager' | 'toolsOf' | 'rules'> | undefined
+  skills: () => Pick<SkillPart, 'manager' | 'load' | 'rules'> | undefined
   /** Books a model call of a subagent. */
   onUsage: (entry: UsageEntry) => void
   /** Tells what happens in a subagent; events carry the id of the delegation. */

@@ -11,7 +11,8 @@ import type {
 } from '../../../src/agent/subagents/config.ts'
 import { AgentEnvironment } from '../../../src/agent/agent-options.ts'
 import type { CallRules } from '../../../src/agent/approval/permit.ts'
-import type { SkillPart } from '../../../src/agent/skills/skill-part.ts'
+import { readHooks } from '../../../src/agent/skills/hook-format.ts'
+import type { Activation } from '../../../src/library/activation.ts'
 import { SkillManager } from '../../../src/library/manager.ts'
 import type { AgentEvent, AgentTool, Approver, UsageEntry } from '../../../src/agent/types.ts'
 import { systemRuntime } from '../../../src/core/runtime.ts'
@@ -39,7 +40,7 @@ interface ParentOptions {
   approver?: () => Approver
   permissionMode?: PermissionMode
   skills?: () => SkillManager
-  toolsOfSkill?: SkillPart['toolsOf']
+  toolsOfSkill?: (activation: Activation) => Promise<readonly AgentTool[]>
   narrowed?: () => CallRules['narrowed']
 }
 
@@ -59,7 +60,13 @@ export function delegating(given: DelegatingOptions = {}): Delegating {
         ? undefined
         : {
             manager: skillManager,
-            toolsOf: toolsOfSkill ?? (async () => []),
+            async load(activation) {
+              const skill = await skillManager.get(activation.name)
+              const tools = (await toolsOfSkill?.(activation)) ?? []
+              const { hooks } = readHooks(activation.effects.hooks)
+              if (skill === undefined) return []
+              return [{ activation, skill, hooks, model: undefined, tools: () => tools }]
+            },
             rules: { preApproved: [], narrowed: narrowed?.() ?? [] },
           },
     onUsage: (entry) => usage.push(entry),
