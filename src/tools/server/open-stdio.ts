@@ -7,7 +7,12 @@ import type { Client } from '@modelcontextprotocol/client'
 import { messageOf, systemCode } from '../../core/errors.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { type KeptProcess, startKeptProcess } from '../../exec/kept-process.ts'
-import { type ProcessEnd, whatIsMissing } from '../../exec/process.ts'
+import {
+  type CapturedOutput,
+  createCapture,
+  type ProcessEnd,
+  whatIsMissing,
+} from '../../exec/process.ts'
 import { passedOn } from '../../exec/environment.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import { hasCode, type SentCalls } from './call-failure.ts'
@@ -29,8 +34,9 @@ export async function openStdio(
     loadSdk(),
     startProcess(definition, transport, options),
   ])
-  const stderr = createTextTail(mask)
-  process.stderr.on('data', (chunk: Buffer) => stderr.add(chunk))
+  const stderr = createCapture(2 * keptBytes)
+  process.stderr.on('data', stderr.add)
+  const printed = (): string => lastLines(stderr.finish(), mask)
   const garbage: string[] = []
   const sent: SentCalls = new WeakSet()
   const pipe = stdioTransport({
@@ -45,7 +51,7 @@ export async function openStdio(
       if (garbage.length < 5) garbage.push(shown)
     },
   })
-  const client = new sdk.Client(clientInfo(), { capabilities: rootsCapability })
+  const client = new sdk.Client(clientInfo(), { capabilities: { roots: {} } })
   answerRoots(client, transport.args, transport.cwd ?? project)
   try {
     await client.connect(pipe, { timeout: definition.startupTimeoutMs, signal })
@@ -56,9 +62,9 @@ export async function openStdio(
     if (signal.aborted) throw startCancelled(definition.name, error)
     const failed = ended?.kind === 'exit' && ended.code !== 0
     const missing = failed ? missingFor(transport, project) : undefined
-    const end = missing ?? (ended && endingText(ended, stderr.text()))
-    const message = mask(startFailure(definition, error, end, garbage, stderr.text()))
-    const stderrTail = stderr.text() || garbage.join('\n')
+    const end = missing ?? (ended && endingText(ended, printed()))
+    const message = mask(startFailure(definition, error, end, garbage, printed()))
+    const stderrTail = printed() || garbage.join('\n')
     throw new ServerStartError({ server: definition.name, message, stderrTail }, { cause: error })
   }
   return {
@@ -67,7 +73,7 @@ export async function openStdio(
     instance: `${process.pid}-${runtime.id()}`,
     async ending() {
       const ended = await endOf(process)
-      return ended && endingText(ended, stderr.text())
+      return ended && endingText(ended, printed())
     },
     // The client lets go of a transport that broke; what a crashed server started still runs.
     close: () => client.close().finally(() => process.end()),
@@ -142,9 +148,6 @@ function lastOutput(stderr: string): string {
   return stderr === '' ? '' : `. Its last error output:\n${stderr}`
 }
 
-/** The capability to say where a server may work; {@link answerRoots} has to be called with it. */
-const rootsCapability = { roots: {} } as const
-
 /**
  * Tells a server of this machine where it may work when it asks (MCP, `roots/list`): in the
  * directories that its own arguments name, else in the project. Servers of files take the roots
@@ -156,9 +159,8 @@ function answerRoots(client: Client, args: readonly string[], project: string): 
     const isOfOption = args[index - 1]?.startsWith('-') === true
     return isAbsolute(arg) && !isOfOption && isDirectory(arg)
   })
-  const roots = (named.length > 0 ? named : [project]).map((directory) => ({
-    uri: pathToFileURL(directory).href,
-  }))
+  const directories = named.length > 0 ? named : [project]
+  const roots = directories.map((directory) => ({ uri: pathToFileURL(directory).href }))
   client.setRequestHandler('roots/list', () => ({ roots }))
 }
 
@@ -192,26 +194,11 @@ const onWindows =
 const keptBytes = 16_384
 const keptLines = 20
 
-/** Keeps the end of a stream; `text` is its last lines, masked, without what colours a terminal. */
-function createTextTail(mask: Mask): { add(chunk: Buffer): void; text(): string } {
-  let kept = Buffer.alloc(0)
-  let isCut = false
-  return {
-    add(chunk) {
-      const all = Buffer.concat([kept, chunk])
-      isCut ||= all.length > keptBytes
-      kept = all.subarray(-keptBytes)
-    },
-    text() {
-      const whole = mask(stripVTControlCharacters(kept.toString('utf8')))
-      const lines = (isCut ? withoutBeginning(whole) : whole).trim().split('\n')
-      return lines.slice(-keptLines).join('\n')
-    },
-  }
-}
-
-/** It may begin within a secret, which no mask knows then; of what is kept, half is for that. */
-function withoutBeginning(text: string): string {
-  const half = text.trimEnd().slice(text.length / 2)
-  return half.slice(half.indexOf('\n') + 1)
+/** The last lines of a stream, masked, without what colours a terminal. */
+function lastLines({ head, tail, droppedBytes }: CapturedOutput, mask: Mask): string {
+  const isCut = droppedBytes > 0
+  const whole = mask(stripVTControlCharacters(isCut ? tail : head)).trim()
+  // What was cut may begin within a secret, which no mask knows then: half of it is for that.
+  const shown = isCut ? whole.slice(whole.length / 2).replace(/^[^\n]*\n/, '') : whole
+  return shown.split('\n').slice(-keptLines).join('\n')
 }

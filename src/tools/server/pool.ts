@@ -44,21 +44,15 @@ export interface ServerPool {
    * @throws {ServerNotFoundError}, {ServerStartError}, and {ServerNotTrustedError} (exit code 4).
    */
   get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
-  list(options?: {
-    signal?: AbortSignal | undefined
-    /** How long each server is waited for; one that takes longer continues and counts as failed. */
-    patienceMs?: ((server: string) => number) | undefined
-  }): Promise<ToolListing>
+  list(options?: ListOptions): Promise<ToolListing>
   /** Ends every process; resolves when nothing is left of them. */
   close(): Promise<void>
 }
 
-/** A pool whose definitions may change while it runs. */
-export interface KeptServers extends ServerPool {
-  listOne(name: string, signal?: AbortSignal): Promise<ListedServer & { instance: string }>
-  /** Ends every server whose definition is not the same any more; others continue. */
-  update(definitions: readonly ServerDefinition[]): Promise<void>
-  states(): readonly ServerState[]
+interface ListOptions {
+  signal?: AbortSignal | undefined
+  /** How long each server is waited for; one that takes longer continues and counts as failed. */
+  patienceMs?: ((server: string) => number) | undefined
 }
 
 export interface OpenServersOptions {
@@ -72,29 +66,25 @@ export interface OpenServersOptions {
 
 const defaultAnswerLimit = 32 * 1024 * 1024
 
-/** Servers that start when they are needed, and end with {@link ServerPool.close}. */
-export function openServers(
-  definitions: readonly ServerDefinition[],
-  options: OpenServersOptions,
-): KeptServers {
+export type KeptServers = ReturnType<typeof openServers>
+
+/** Servers that start when they are needed, and end with `close`. */
+export function openServers(definitions: readonly ServerDefinition[], options: OpenServersOptions) {
   const servers = new Map<string, PooledServer>()
   let current = definitions
   return {
     get definitions() {
       return current
     },
-    async get(name, { signal } = {}) {
+    async get(name: string, { signal }: { signal?: AbortSignal | undefined } = {}) {
       const server = pooled(name)
       await server.start(signal)
       return server
     },
-    list: ({ signal, patienceMs } = {}) => listAll(current, pooled, signal, patienceMs),
-    async listOne(name, signal) {
-      const server = pooled(name)
-      const listed = await server.listWithProblems({ signal })
-      return { ...listed, instance: server.instance() }
-    },
-    async update(next) {
+    list: ({ signal, patienceMs }: ListOptions = {}) =>
+      listAll(current, pooled, signal, patienceMs),
+    /** Ends every server whose definition is not the same any more; others continue. */
+    async update(next: readonly ServerDefinition[]): Promise<void> {
       if (next === current) return
       current = next
       const outdated = [...servers.values()].filter(
@@ -105,7 +95,8 @@ export function openServers(
       for (const { name } of outdated) servers.delete(name)
       await Promise.all(outdated.map((server) => server.close()))
     },
-    states: () => current.map((definition) => stateOf(definition, servers.get(definition.name))),
+    states: (): ServerState[] =>
+      current.map((definition) => stateOf(definition, servers.get(definition.name))),
     async close() {
       await Promise.all([...servers.values()].map((server) => server.close()))
     },
@@ -199,8 +190,8 @@ async function inTime<T>(work: Promise<T>, waitMs: number | undefined, server: s
 function failureOf(server: string, error: unknown): ServerListFailure {
   const stderrTail = error instanceof ServerStartError ? error.stderrTail : ''
   const message = failureReason(messageOf(error), stderrTail)
-  if (!(error instanceof ServerNotTrustedError)) return { server, message, stderrTail }
-  return { server, message, stderrTail, notTrusted: true }
+  const notTrusted = error instanceof ServerNotTrustedError ? { notTrusted: true } : {}
+  return { server, message, stderrTail, ...notTrusted }
 }
 
 export interface ListingServer extends ToolServer {

@@ -120,31 +120,32 @@ function servedRoutes(
   pool: KeptServers,
   { status, stop, refresh }: { status(): object; stop(): void; refresh(): Promise<void> },
 ): Readonly<Record<string, LocalRoute>> {
+  type Server = Awaited<ReturnType<KeptServers['get']>>
+  type Request = ReturnType<typeof readRequest>
+  const ofServer = (
+    perform: (server: Server, request: Request, ...rest: AnswerArguments) => Promise<object>,
+  ): LocalRoute =>
+    route(async (body, signal, write) => {
+      const request = readRequest(body)
+      await refresh()
+      const server = await pool.get(request.server, { signal })
+      const answer = await perform(server, request, signal, write)
+      return { ...answer, instance: server.instance() }
+    })
   return {
     '/status': route(async () => status()),
     '/stop': route(async () => {
       setImmediate(stop)
       return {}
     }),
-    '/list': route(async (body, signal) => {
-      const { server } = readRequest(body)
-      await refresh()
-      return await pool.listOne(server, signal)
-    }),
-    '/start': route(async (body, signal) => {
-      const request = readRequest(body)
-      await refresh()
-      const server = await pool.get(request.server, { signal })
-      return { instance: server.instance() }
-    }),
-    '/call': route(async (body, signal, write) => {
-      const { tool, parameters, timeoutMs, inputSchema, ...request } = readRequest(body)
-      await refresh()
-      const server = await pool.get(request.server, { signal })
+    '/list': ofServer((server, _request, signal) => server.listWithProblems({ signal })),
+    '/start': ofServer(async () => ({})),
+    '/call': ofServer(async (server, { tool, parameters, ...request }, signal, write) => {
+      const { timeoutMs, inputSchema } = request
       const onProgress = request.progress ? (progress: unknown) => write({ progress }) : undefined
       const limits = { signal, timeoutMs, inputSchema, onProgress }
       const outcome = await server.call(tool, parameters, limits)
-      return { outcome: encodeOutcome(outcome), instance: server.instance() }
+      return { outcome: encodeOutcome(outcome) }
     }),
   }
 }
@@ -157,13 +158,9 @@ function readRequest(body: unknown) {
   throw new ToolError({ code: 'request-invalid', message })
 }
 
-function route(
-  perform: (
-    body: unknown,
-    signal: AbortSignal,
-    write: (line: ServedLine) => void,
-  ) => Promise<unknown>,
-): LocalRoute {
+type AnswerArguments = [signal: AbortSignal, write: (line: ServedLine) => void]
+
+function route(perform: (body: unknown, ...rest: AnswerArguments) => Promise<unknown>): LocalRoute {
   return {
     method: 'POST',
     async answer(body, response) {
