@@ -1,7 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
-
 import { SkillrailError, UsageError } from '../../core/errors.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { newSkillText } from '../serialize.ts'
