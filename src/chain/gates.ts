@@ -31,10 +31,9 @@ export function stateDigest(state: ChainState): string {
   return sha256(JSON.stringify(state))
 }
 
-/** Undefined when the step may start. */
+/** Undefined when a step with a gate may start. */
 export function passGate(core: EngineCore, entry: Entry): Outcome | undefined {
   const { key, call } = entry
-  if (call.step.gate !== true) return undefined
   const { journal } = core
   const gate = { key, planDigest: journal.plan.digest, stateDigest: stateDigest(call.state) }
   const answer = answerOfGate(gate, journal.approvals.get(key))

@@ -167,7 +167,7 @@ function endWaiting(core: EngineCore, entry: Entry): void {
 async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const stopped = endedFromAbove(core, entry)
   if (stopped !== undefined) return await endedBefore(core, entry, stopped)
-  const gate = passGate(core, entry)
+  const gate = entry.call.step.gate === true ? passGate(core, entry) : undefined
   if (gate !== undefined) return gate
   if (entry.kind === 'task' && core.runner === undefined) return lookedAt(core, entry)
   const startedAt = begin(core, entry)

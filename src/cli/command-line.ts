@@ -141,9 +141,9 @@ function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
     case 'list':
       return Array.isArray(given) ? given.map(String) : []
     case 'integer':
-      return wholeNumber(name, text, spec)
+      return text === undefined ? undefined : wholeNumber(name, text, spec)
     case 'seconds':
-      return milliseconds(name, text)
+      return text === undefined ? undefined : milliseconds(name, text)
     case 'choice':
       if (text !== undefined && !spec.choices.includes(text)) {
         throw wrongUse(`${name} ${text} is invalid; allowed: ${spec.choices.join(', ')}`, hint)

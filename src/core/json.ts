@@ -67,6 +67,16 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Whether a value is a list; `Array.isArray` does not see that a read-only list is one. */
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value)
+}
+
+/** The value where {@link isObject} is true, else an empty object. */
+export function objectOf<Member = unknown>(value: unknown): { readonly [key: string]: Member } {
+  return isObject<Member>(value) ? value : {}
+}
+
 /** `sha256:` and 64 hexadecimal digits. Text is hashed as UTF-8. */
 export function sha256(data: string | Uint8Array): string {
   return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', data)}`

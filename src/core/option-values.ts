@@ -14,18 +14,7 @@ export const budgetRange: Range = { least: 0, most: 999_999_999 }
  *
  * @throws {UsageError} for a text that is not such a number.
  */
-export function wholeNumber(option: string, text: string, range: Range): number
-export function wholeNumber(
-  option: string,
-  text: string | undefined,
-  range: Range,
-): number | undefined
-export function wholeNumber(
-  option: string,
-  text: string | undefined,
-  { least, most }: Range,
-): number | undefined {
-  if (text === undefined) return undefined
+export function wholeNumber(option: string, text: string, { least, most }: Range): number {
   const number = Number(text)
   if (/^\d+$/.test(text) && number >= least && number <= most) return number
   throw notWanted(option, text, `a whole number from ${least} to ${most}`)
@@ -37,8 +26,7 @@ export function wholeNumber(
  *
  * @throws {UsageError} for a text that is not such a number.
  */
-export function milliseconds(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
+export function milliseconds(option: string, text: string): number {
   const number = Number(text)
   if (/^\d+(?:\.\d+)?$/.test(text) && number > 0 && number <= longestSeconds) {
     return Math.max(1, Math.round(number * 1000))
@@ -58,8 +46,6 @@ function notWanted(option: string, text: string, wanted: string): UsageError {
 }
 
 /** The names of an option that takes several, separated by commas; an empty text has none. */
-export function commaNames(text: string): string[]
-export function commaNames(text: string | undefined): string[] | undefined
-export function commaNames(text: string | undefined): string[] | undefined {
-  return text?.split(',').flatMap((name) => name.trim() || [])
+export function commaNames(text: string): string[] {
+  return text.split(',').flatMap((name) => name.trim() || [])
 }

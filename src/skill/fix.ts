@@ -1,6 +1,6 @@
 import { withoutEnd } from '../core/text.ts'
 import { formatAllowedTools, hasCommas, isBalanced, parseAllowedTools } from './allowed-tools.ts'
-import { type FrontmatterLines, frontmatterLines } from './parse.ts'
+import { type FrontmatterLines, frontmatterLines } from './frontmatter.ts'
 import { readYaml, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'
 import { doubleQuoted, quoteText } from './serialize.ts'
 

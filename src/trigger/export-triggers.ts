@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { sha256 } from '../core/json.ts'
-import { splitFrontmatter } from '../skill/parse.ts'
+import { splitFrontmatter } from '../skill/frontmatter.ts'
 import { maxTargetBytes } from './inject.ts'
 import type { TriggerSkill } from './match.ts'
 import { isPortable } from './rewrite-pattern.ts'

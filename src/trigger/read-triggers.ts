@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { withoutEnd } from '../core/text.ts'
-import { parseSkill, splitFrontmatter } from '../skill/parse.ts'
+import { parseSkill } from '../skill/parse.ts'
+import { splitFrontmatter } from '../skill/frontmatter.ts'
 import { readFields } from '../skill/fields.ts'
 import { readYaml, type YamlNode } from '../skill/read-yaml.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'

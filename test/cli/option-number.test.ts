@@ -39,7 +39,6 @@ it.each([
 })
 
 it('an option that was not given has no number, and an empty one is said to be empty', () => {
-  expect(wholeNumber('--keep', undefined, { least: 1, most: 9 })).toBeUndefined()
   expect(() => wholeNumber('--keep', '', { least: 1, most: 9 })).toThrow('--keep is empty;')
   expect(() => wholeNumber('--keep', '0', { least: 1, most: 9 })).toThrow('from 1 to 9')
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitFrontmatter } from '../../src/skill/parse.ts'
+import { splitFrontmatter } from '../../src/skill/frontmatter.ts'
 
 describe('finding the frontmatter', () => {
   it.each([

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readYaml, yamlToJson, type YamlNode } from '../../src/skill/read-yaml.ts'
-import { splitFrontmatter } from '../../src/skill/parse.ts'
+import { splitFrontmatter } from '../../src/skill/frontmatter.ts'
 import { corpusFolder } from './_corpus.ts'
 import { grammarText, ordinaryText, randomFrom } from './_fuzz-text.ts'
 

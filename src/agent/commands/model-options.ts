@@ -48,7 +48,7 @@ export function agentOptions(
     runtime,
     settings,
     baseUrl,
-    builtIns: commaNames(tools),
+    builtIns: tools === undefined ? undefined : commaNames(tools),
     mcp: mcp ? 'project' : named,
     maxTurns: maxTurns ?? settings.agent.maxTurns,
     limits: { budget: settings.agent.contextTokens },

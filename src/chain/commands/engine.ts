@@ -1,22 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { option, type OptionSpecs } from '../../core/command.ts'
-import { pointless, UsageError } from '../../core/errors.ts'
+import { UsageError } from '../../core/errors.ts'
 import { cancelRun } from '../decisions.ts'
-import {
-  type NewRun,
-  planChanged,
-  resumeRun,
-  type Resumption,
-  type RunSetup,
-  startRun,
-} from '../run-chain.ts'
-import type { Plan } from '../plan-model.ts'
+import type { RunResult } from '../engine.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
+import type { Plan } from '../plan-model.ts'
+import type { ServerAddress } from '../restate/client.ts'
+import { planChanged, resumeRun, type Resumption, type RunSetup } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
 import type { RunLine } from '../run-line.ts'
-import type { RunResult } from '../engine.ts'
 import type { RunStore } from '../run-store.ts'
-import type { ServerAddress } from '../restate/client.ts'
 import { type ChainProject, linesAgain, planKept, type RunContext, usablePlan } from './project.ts'
 
 export const engineOptions = {
@@ -32,32 +25,6 @@ export interface EngineChoice {
   engine?: string | undefined
   url?: string | undefined
   adminUrl?: string | undefined
-}
-
-/** @throws {UsageError} for an unknown engine, and for an address that is not used. */
-export function wantsServer({ engine = 'journal', url, adminUrl }: EngineChoice): boolean {
-  if (engine === 'restate') return true
-  if (engine !== 'journal') {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: `--engine ${engine}: there are two engines, journal and restate`,
-    })
-  }
-  const hint = 'Add --engine restate; without it no server is asked.'
-  if (url !== undefined) throw pointless('--url', '--engine restate', hint)
-  if (adminUrl !== undefined) throw pointless('--admin-url', '--engine restate', hint)
-  return false
-}
-
-export async function startOn(
-  { context }: ChainProject,
-  choice: EngineChoice,
-  run: NewRun,
-  setup: RunSetup,
-): Promise<RunResult> {
-  if (!wantsServer(choice)) return await startRun(run, setup)
-  const { startServerRun } = await import('../restate/remote-run.ts')
-  return await startServerRun(run, setup, serverAddress(context, choice))
 }
 
 export function engineOf({ run }: RunJournal): EngineChoice {

@@ -87,7 +87,7 @@ export async function modelExecutorOf(
     project: project.workspace,
     runtime,
     environment: acceptedEnvironment(project),
-    builtIns: commaNames(tools) ?? [],
+    builtIns: tools === undefined ? [] : commaNames(tools),
     maxTurns: settings.agent.maxTurns,
   })
 }

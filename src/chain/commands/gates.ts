@@ -5,9 +5,14 @@ import { argumentsOf } from '../run-line.ts'
 import type { ChainEvent } from '../engine.ts'
 import { readResult } from '../run-chain.ts'
 import { recordDecision, waitingGate } from '../decisions.ts'
-import { type ConfinementChoice, confinementOptions } from './confinement.ts'
+import {
+  type ConfinementChoice,
+  confinementOptions,
+  executedAs,
+  executeRun,
+  runArguments,
+} from './execute.ts'
 import { planToContinue, resumeOn, upToDate } from './engine.ts'
-import { executedAs, executeRun, runArguments } from './execute.ts'
 import { linesAgain, openProject } from './project.ts'
 import {
   answerWith,

@@ -47,7 +47,7 @@ export async function askedInstructions(
     const hint = 'The workers ask the model: start them with --base-url.'
     throw contradiction('--engine restate', '--base-url', hint)
   }
-  const names = commaNames(tools)
+  const names = tools === undefined ? undefined : commaNames(tools)
   if (names !== undefined)
     (await import('../../agent/built-in-tools/built-in-tools.ts')).requireBuiltIns(names)
   return { via, model, baseUrl, tools }

@@ -8,15 +8,16 @@ import { argumentsOf } from '../run-line.ts'
 import { readResult, type RunSetup } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
 import { drive } from '../stepper.ts'
-import { confinementOptions } from './confinement.ts'
-import { engineOf, openRun, planToContinue, resumeOn, startOn } from './engine.ts'
 import {
+  confinementOptions,
   type ExecuteChoice,
   executedAs,
   executeOptions,
   executeRun,
   runArguments,
+  startOn,
 } from './execute.ts'
+import { engineOf, openRun, planToContinue, resumeOn } from './engine.ts'
 import { linesAgain, openProject, planKept, usablePlan } from './project.ts'
 import { answerWith, codeOfRun, renderRun, type RunAnswer, runProgress } from './run-text.ts'
 import {

@@ -16,9 +16,8 @@ import {
   stepperAnswer,
 } from '../stepper.ts'
 import { readResult, type RunSetup } from '../run-chain.ts'
-import { type ConfinementChoice, confinementFor, confinementOptions } from './confinement.ts'
+import { type ConfinementChoice, confinementFor, confinementOptions, runSetup } from './execute.ts'
 import { openRun } from './engine.ts'
-import { runSetup } from './execute.ts'
 import { stepContent } from './executors.ts'
 import {
   type ChainProject,

@@ -1,9 +1,9 @@
-import { isObject } from '../../core/json.ts'
+import { isList, isObject, objectOf } from '../../core/json.ts'
 import { amount, nearest, shellWord } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from '../parameters/parameter.ts'
-import { isList, objectOf, readJson } from './directive-text.ts'
+import { readJson } from './directive-text.ts'
 import { InvalidParametersError, ToolRequestError } from './errors.ts'
 import type { SchemaChecker, SchemaProblem } from './schema-checker.ts'
 
@@ -68,12 +68,12 @@ export async function foreseenProblems(
 
 /** The seed's error text, with what is wrong besides what is missing. */
 function problemsText(tool: ToolDefinition, problems: readonly SchemaProblem[]): string {
-  const properties = objectOf(tool.inputSchema['properties'])
+  const properties = objectOf<JsonValue>(tool.inputSchema['properties'])
   const isAtTop = problems.some(({ path, kind }) => kind === 'unknown' || path.length === 0)
   const concerned = isAtTop ? Object.keys(properties) : problems.map(({ path }) => path[0] ?? '')
   const expected = [...new Set(concerned)]
     .filter((name) => Object.hasOwn(properties, name))
-    .map((name) => `${name}: ${typeText(objectOf(properties[name]))}`)
+    .map((name) => `${name}: ${typeText(objectOf<JsonValue>(properties[name]))}`)
   const isWrong = problems.some(({ kind }) => kind !== 'missing')
   return [
     `Error: invalid parameters for ${tool.id}`,
@@ -85,7 +85,7 @@ function problemsText(tool: ToolDefinition, problems: readonly SchemaProblem[]):
 
 /** `Missing: …` and `Invalid: …`, as far as there is something to say. */
 function problemLines(tool: ToolDefinition, problems: readonly SchemaProblem[]): string[] {
-  const names = Object.keys(objectOf(tool.inputSchema['properties']))
+  const names = Object.keys(objectOf<JsonValue>(tool.inputSchema['properties']))
   const missing = new Set<string>()
   const wrong = new Set<string>()
   for (const { path, kind, message } of problems) {
@@ -144,7 +144,7 @@ function unknownIn(schema: JsonObject, params: JsonObject, prefix: string): Unkn
   const left = known.filter((name) => !Object.hasOwn(params, name))
   return Object.entries(params).flatMap(([name, value]) => {
     if (Object.hasOwn(properties, name)) {
-      return within(objectOf(properties[name]), value, `${prefix}${name}`)
+      return within(objectOf<JsonValue>(properties[name]), value, `${prefix}${name}`)
     }
     const near = nearest(name, left)
     if (isOpen && near === undefined) return []
@@ -158,7 +158,7 @@ const alternatives = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas
 function within(schema: JsonObject, value: JsonValue, path: string): Unknown[] {
   if (isObject(value)) return unknownIn(schema, value, `${path}.`)
   if (!isList(value)) return []
-  const items = objectOf(schema['items'])
+  const items = objectOf<JsonValue>(schema['items'])
   return value.flatMap((item, index) => within(items, item, `${path}[${index}]`))
 }
 
@@ -210,12 +210,12 @@ function typeText(schema: JsonObject): string {
       .map((choice) => JSON.stringify(choice))
       .join(' | ')
   }
-  if (type === 'array') return `${typeText(objectOf(items))}[]`
+  if (type === 'array') return `${typeText(objectOf<JsonValue>(items))}[]`
   if (typeof type === 'string') return type
   if (type !== undefined && isList(type)) return type.map(String).join(' | ')
   const options = anyOf ?? oneOf
   if (options === undefined || !isList(options)) return 'any'
-  return [...new Set(options.map((option) => typeText(objectOf(option))))].join(' | ')
+  return [...new Set(options.map((option) => typeText(objectOf<JsonValue>(option))))].join(' | ')
 }
 
 const longestValue = 400
@@ -247,13 +247,13 @@ function withPlaceholder(
   // Choices without the quotes that the JSON around them would have to escape.
   if (name === undefined) return `<${typeText(schema).replaceAll('"', '')}>`
   if (value !== undefined && isList(value)) {
-    const items = objectOf(schema['items'])
+    const items = objectOf<JsonValue>(schema['items'])
     return value.map((item, index) =>
       String(index) === name ? withPlaceholder(item, items, rest) : item,
     )
   }
-  const members = new Map(Object.entries(objectOf(value)))
-  const member = objectOf(objectOf(schema['properties'])[name])
+  const members = new Map(Object.entries(objectOf<JsonValue>(value)))
+  const member = objectOf<JsonValue>(objectOf<JsonValue>(schema['properties'])[name])
   members.set(name, withPlaceholder(members.get(name), member, rest))
   return Object.fromEntries(members)
 }

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import { isObject } from '../../core/json.ts'
+import { isList, isObject } from '../../core/json.ts'
 import { safeText } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { readsOnly } from '../cache/tool-index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
-import { isList } from './directive-text.ts'
+
 import type { ProposedCall, RequestWorld } from './do-request.ts'
 import { ToolRefusedError } from './errors.ts'
 

@@ -1,4 +1,4 @@
-import { deepestJson, isObject, tooDeepAt } from '../../core/json.ts'
+import { deepestJson, isList, isObject, tooDeepAt } from '../../core/json.ts'
 import { messageOf } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -190,14 +190,6 @@ export function blankObjects(text: string, objects: readonly JsonInText[]): stri
     read = end
   }
   return parts.join('') + text.slice(read)
-}
-
-export function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value)
-}
-
-export function objectOf(value: JsonValue | undefined): JsonObject {
-  return value !== undefined && isObject(value) ? value : {}
 }
 
 /** The text as JSON that can be walked through and written again, or what it is instead. */

@@ -5,7 +5,7 @@ import type { CallContext, ForeseenGate } from './context.ts'
 import type { DirectiveKind, ToolStep } from './directive-text.ts'
 import { ToolRefusedError } from './errors.ts'
 import { definitionOf, findNamedTool } from './find-tool.ts'
-import { refuseForbidden } from './permission.ts'
+import { refuseForbidden } from './call-tool.ts'
 import { referencedNames, referencePaths } from './steps.ts'
 
 /** A call that was not made, with what can be said against it beforehand. */

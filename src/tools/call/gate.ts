@@ -54,6 +54,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
   return {
     async pass(call, callStep) {
       refuseWithoutGone(call, trust.gone(), installed())
+      if (workflows.length === 0) return
       await runGate(gatedCall(call), {
         workflows,
         tools: installed(),
@@ -80,10 +81,11 @@ export function projectGate(options: ProjectGateOptions): CallGate {
     },
     lacks(call) {
       const binding = workflows.filter(({ mode }) => mode !== 'suggest')
+      if (binding.length === 0) return false
       return matchWorkflows(gatedCall(call), binding, installed()).notInstalled.length > 0
     },
     async after(call, text) {
-      await afterCall(gatedCall(call), session, workflows, text)
+      if (workflows.length > 0) await afterCall(gatedCall(call), session, workflows, text)
     },
   }
 }

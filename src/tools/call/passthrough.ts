@@ -1,8 +1,10 @@
+import type { JsonValue } from '../../skill/model.ts'
+import { objectOf } from '../../core/json.ts'
 import { withoutEnd } from '../../core/text.ts'
 import type { JsonObject, ToolSummary } from '../model.ts'
 import { splitClauses } from '../parameters/clauses.ts'
 import type { CallIndex } from './context.ts'
-import { endOfJson, type JsonInText, objectOf, readJson, readJsonIn } from './directive-text.ts'
+import { endOfJson, type JsonInText, readJson, readJsonIn } from './directive-text.ts'
 import { resolveTool } from './find-tool.ts'
 
 export type PassthroughReading =
@@ -138,7 +140,7 @@ function paramsOf(
   if (before !== undefined || another.test(text.slice(end, end + 100))) {
     return { ok: false, message: 'it has two JSON objects beside it; put its parameters into one' }
   }
-  return { ok: true, value: objectOf(reading.value) }
+  return { ok: true, value: objectOf<JsonValue>(reading.value) }
 }
 
 /** A second object right behind the first. */

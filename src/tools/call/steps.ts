@@ -1,15 +1,14 @@
-import { isObject } from '../../core/json.ts'
+import { isList, isObject, objectOf } from '../../core/json.ts'
 import { SkillrailError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { ToolCallError } from '../errors.ts'
 import type { JsonObject } from '../model.ts'
-import { callTool } from './call-tool.ts'
+import { callTool, refuseHeld } from './call-tool.ts'
 import { outcomeValue } from './content.ts'
 import type { CallContext, CallReport } from './context.ts'
-import { type DirectiveKind, isList, objectOf, type ToolStep } from './directive-text.ts'
+import { type DirectiveKind, type ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
 import { findTool } from './find-tool.ts'
-import { refuseHeld } from './permission.ts'
 
 /**
  * The seed's shape, and `cancelled` for what a cancellation stopped; `hint` where nothing was
@@ -203,7 +202,7 @@ export function bindParameters(
 ): Binding {
   let written = 0
   try {
-    return { ok: true, value: objectOf(bind(params, 0)) }
+    return { ok: true, value: objectOf<JsonValue>(bind(params, 0)) }
   } catch (error) {
     if (error instanceof UnboundReference) return { ok: false, message: error.message }
     throw error

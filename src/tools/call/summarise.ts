@@ -1,13 +1,10 @@
-import { isObject } from '../../core/json.ts'
+import { isList, isObject } from '../../core/json.ts'
 import { amount, count, safeLine, safeText } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolOutcome } from '../model.ts'
-import type { SavedFile } from './content.ts'
-import { isList } from './directive-text.ts'
-import { patternLines } from './result-patterns.ts'
-import { type CallFacts, gatherFacts, keyIds, sizeOf } from './summarise-facts.ts'
+import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
 
-export interface Summary {
+interface Summary {
   status: 'success' | 'error'
   lines: readonly string[]
   /** The whole content, safe to print, where it is short. */
@@ -164,4 +161,274 @@ function cutLine(line: string): string {
 function cut(text: string, most: number): string {
   if (text.length <= most) return text
   return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+interface CallFacts {
+  /** The server's own name of the tool. */
+  name: string
+  category?: string | undefined
+  params: JsonObject
+  outcome: ToolOutcome
+  files: readonly SavedFile[]
+  /** The text blocks, or the structured content as JSON where there are none. */
+  text: string
+  value: JsonValue
+  /** What the value is a list of, where it is one or holds one. */
+  items: readonly JsonValue[] | undefined
+}
+
+function gatherFacts(
+  tool: Pick<CallFacts, 'name' | 'category'>,
+  params: JsonObject,
+  outcome: ToolOutcome,
+  files: readonly SavedFile[],
+): CallFacts {
+  const value = summarisedValue(outcome)
+  const resources = outcome.content.flatMap((block) =>
+    block.type === 'resource' ? (block.text ?? []) : [],
+  )
+  const written = [outcomeText(outcome), ...resources].filter((part) => part !== '').join('\n')
+  const isUnwritten = written === '' && outcome.structured !== undefined
+  const text = isUnwritten ? JSON.stringify(value, null, 2) : written
+  return { ...tool, params, outcome, files, text, value, items: listIn(value) }
+}
+
+/** The value without what only wraps the text or a list of blocks. */
+function summarisedValue(outcome: ToolOutcome): JsonValue {
+  const text = outcomeText(outcome)
+  const { structured, content } = outcome
+  const isMixed = structured === undefined && content.some(({ type }) => type !== 'text')
+  const isWrapped =
+    structured !== undefined &&
+    isObject(structured) &&
+    text !== '' &&
+    Object.values(structured).every((member) => member === text)
+  return isMixed || isWrapped ? text : outcomeValue(outcome)
+}
+
+/**
+ * The value itself, or the only list of an object that otherwise only describes the list, such as
+ * with a count or a cursor.
+ */
+function listIn(value: JsonValue): readonly JsonValue[] | undefined {
+  if (isList(value)) return value
+  if (!isObject(value) || identifyingKeys.some((key) => Object.hasOwn(value, key))) return undefined
+  const lists = Object.values(value).filter((member) => isList(member))
+  const hasParts = Object.entries(value).some(
+    ([key, member]) => isObject(member) && !paging.test(key),
+  )
+  return lists.length === 1 && !hasParts ? lists[0] : undefined
+}
+
+const paging = /^(?:page_?info|pagination|paging|meta(?:data)?|_?links)$/i
+
+/** Keys by which people tell things apart, the most telling first. */
+const identifyingKeys =
+  'id number uid pageId full_name name key path url uri title login sha'.split(' ')
+
+/** The first five identifiers of a list's items, with the key that all of them have. */
+function keyIds(items: readonly JsonValue[]): { key?: string | undefined; ids: string[] } {
+  const first = items.slice(0, 5)
+  const key = identifyingKeys.find((candidate) =>
+    first.every((item) => isObject(item) && keyText(item[candidate]) !== undefined),
+  )
+  const ids = first.flatMap((item) => {
+    return keyText(key !== undefined && isObject(item) ? item[key] : item) ?? []
+  })
+  return first.length === 0 ? { ids } : { key, ids }
+}
+
+function keyText(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string') return value.slice(0, 80)
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+}
+
+/** `4,892 chars (120 lines)`. */
+function sizeOf(text: string): string {
+  let lines = text === '' || text.endsWith('\n') ? 0 : 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
+  return `${amount(text.length, 'char')} (${amount(lines, 'line')})`
+}
+
+/** How the results of one kind of tool are summarised. */
+interface ResultPattern {
+  applies: (facts: CallFacts) => boolean
+  success: (facts: CallFacts) => string
+  /** Lines after it; those without a value are left out. */
+  lines: (facts: CallFacts) => Readonly<Record<string, string | undefined>>
+}
+
+/** The lines of the first pattern that applies; undefined where a result is told by its shape. */
+function patternLines(facts: CallFacts): string[] | undefined {
+  const pattern = resultPatterns.find(({ applies }) => applies(facts))
+  if (pattern === undefined) return undefined
+  const lines = Object.entries(pattern.lines(facts)).flatMap(([key, value]) =>
+    value === undefined || value === '' ? [] : [`${key}: ${value}`],
+  )
+  return [`Success: ${pattern.success(facts)}`, ...lines]
+}
+
+const resultPatterns: readonly ResultPattern[] = [
+  {
+    applies: ({ name }) => /screenshot/i.test(name),
+    success: (facts) => `${elementOf(facts) === undefined ? '' : 'element '}screenshot captured`,
+    lines: (facts) => {
+      const [file] = facts.files
+      const uid = elementOf(facts)
+      const mode = facts.params['fullPage'] === true ? 'fullPage' : 'viewport'
+      return {
+        Path: file?.path ?? savedPath(facts),
+        Size: file && `${count(file.size)} bytes`,
+        ...(uid === undefined
+          ? { Mode: mode, Next: 'request another region if needed.' }
+          : { Element: `uid=${uid}`, Next: 'use take_snapshot to verify other uids.' }),
+      }
+    },
+  },
+  {
+    applies: ({ name, text }) =>
+      /list_console_messages|browser_console_messages/.test(name) && text !== '',
+    success: (facts) => {
+      const { types } = facts.params
+      const only = Array.isArray(types) && types.length === 1 ? String(types[0]) : 'message'
+      return amount(consoleMessages(facts).length, `console ${only}`)
+    },
+    lines: (facts) => {
+      const [, id, message = ''] = /msgid=(\d+)\s*(.*)/.exec(consoleMessages(facts)[0] ?? '') ?? []
+      return {
+        First: id && `[msgid=${id}] ${message.slice(0, 200)}`,
+        Next: 'open specific message id for details.',
+      }
+    },
+  },
+  {
+    applies: ({ name, text }) => name.endsWith('network_requests') && text !== '',
+    success: (facts) => amount(networkRequests(facts).length, 'network request'),
+    lines: (facts) => {
+      const requests = networkRequests(facts)
+      const types = Object.groupBy(requests, (entry) => requestType.exec(entry)?.[0] ?? '')
+      return {
+        Types: Object.entries(types)
+          .filter(([type]) => type !== '')
+          .map(([type, entries = []]) => `${type}=${entries.length}`)
+          .join(', '),
+        First: requests[0]?.trim().slice(0, 200),
+        Next: 'open request id for full headers/body.',
+      }
+    },
+  },
+  {
+    applies: ({ name }) => /start_trace|stop_trace/.test(name),
+    success: () => 'trace recorded',
+    lines: (facts) => ({
+      Path: textParameter(facts, /path$/i),
+      Insights: found(facts, /^[ \t]*(?:- )?insight(?: name)?: (\w+)/gim, 10),
+      Next: 'analyze specific insight by name.',
+    }),
+  },
+  {
+    applies: ({ name }) => name.endsWith('snapshot'),
+    success: ({ text }) => `page snapshot, ${amount([...text.matchAll(uids)].length, 'element')}`,
+    lines: (facts) => {
+      const first = found(facts, uids, 5)
+      return { IDs: first && `[${first}]`, Next: 'use a uid with click, fill or hover.' }
+    },
+  },
+  ...fileOperations(),
+  {
+    applies: ({ category, params }) => category === 'docs' && params['libraryId'] !== undefined,
+    success: () => 'docs retrieved',
+    lines: (facts) => {
+      const snippets = facts.text.split(/^(?:-{5,}|#{2,3} )/m).filter((part) => part.trim() !== '')
+      const line = snippets[0]?.split('\n').find((entry) => entry.trim() !== '')
+      return {
+        Library: textParameter(facts, /^libraryId$/),
+        Matches: String(snippets.length),
+        Snippet: line?.trim().slice(0, 200),
+        Next: 'ask for detailed example or version-specific docs.',
+      }
+    },
+  },
+  {
+    applies: ({ name }) => /^sequential_?thinking$/i.test(name),
+    success: ({ params }) => (isThinking(params) ? 'thought recorded' : 'reasoning completed'),
+    lines: (facts) => {
+      const { thoughtNumber } = facts.params
+      const thoughts = typeof thoughtNumber === 'number' ? String(thoughtNumber) : undefined
+      if (isThinking(facts.params)) return { Thoughts: thoughts, Next: 'give the next thought.' }
+      const conclusion = textParameter(facts, /^thought$/)?.slice(0, 200)
+      return { Thoughts: thoughts, Conclusion: conclusion, Next: 'proceed with tool execution.' }
+    },
+  },
+]
+
+/** Reading, writing, creating, deleting and moving files. */
+function fileOperations(): ResultPattern[] {
+  const paths = /^(?:path|file_?path|source|from|file|filename)$/i
+  const operations: readonly (readonly [RegExp, string, string])[] = [
+    [/^(?:move|rename)/, 'moved', 'verify new location if needed.'],
+    [/^(?:delete|remove|unlink)/, 'deleted', 'none'],
+    [/^(?:write|create|edit|append|save)/, 'written', 'open the file to review content.'],
+    [/^(?:read|get)/, 'read', 'specify line range for deeper inspection.'],
+  ]
+  return operations.map(([verb, done, next]) => ({
+    applies: (facts) =>
+      verb.test(facts.name) &&
+      /file|director/i.test(facts.name) &&
+      facts.category !== 'github' &&
+      textParameter(facts, paths) !== undefined,
+    success: ({ name }) => `${/director/i.test(name) ? 'directory' : 'file'} ${done}`,
+    lines: (facts) => {
+      const path = textParameter(facts, paths)
+      const target = textParameter(facts, /^(?:destination|to|target)$/i)
+      const written = textParameter(facts, /^(?:content|contents|text|data)$/)
+      const content = done === 'read' ? facts.text : written
+      return {
+        ...(target === undefined ? { Path: path } : { From: path, To: target }),
+        Size: content && sizeOf(content),
+        Next: next,
+      }
+    },
+  }))
+}
+
+const uids = /\b(?:uid|ref)=([\w-]+)/g
+const methods = 'GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS'
+const request = new RegExp(String.raw`^\s*(?:reqid=\d+|\[(?:${methods})\])`)
+const requestType = new RegExp(
+  String.raw`\b(?:xhr|fetch|document|script|stylesheet|image|font|media|${methods})\b`,
+)
+
+function elementOf(facts: CallFacts): string | undefined {
+  return textParameter(facts, /^(?:uid|ref|selector|element)$/)
+}
+
+function consoleMessages({ text }: CallFacts): string[] {
+  return text.split('\n').filter((entry) => /^\s*msgid=\d+/.test(entry))
+}
+
+function networkRequests({ text }: CallFacts): string[] {
+  return text.split('\n').filter((entry) => request.test(entry))
+}
+
+function isThinking(params: CallFacts['params']): boolean {
+  return params['nextThoughtNeeded'] === true
+}
+
+/** Where the tool itself says that it wrote: its parameter, else its words. */
+function savedPath(facts: CallFacts): string | undefined {
+  const said = /\bsaved (?:\w+ )?(?:to|as)[: ]+["'`]?([^\s"'`]{1,300}[^\s"'`.,])/i.exec(facts.text)
+  return textParameter(facts, /^(?:file_?path|filename|path)$/i) ?? said?.[1]
+}
+
+function textParameter({ params }: CallFacts, name: RegExp): string | undefined {
+  for (const [key, value] of Object.entries(params)) {
+    if (name.test(key) && typeof value === 'string' && value !== '') return value
+  }
+  return undefined
+}
+
+function found({ text }: CallFacts, pattern: RegExp, most: number): string {
+  const matches = [...text.matchAll(pattern)].map(([, match = '']) => match)
+  return [...new Set(matches)].slice(0, most).join(', ')
 }

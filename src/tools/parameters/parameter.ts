@@ -1,7 +1,7 @@
-import { isObject } from '../../core/json.ts'
+import { isList, isObject, objectOf } from '../../core/json.ts'
 import { plainWords } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { isList, objectOf, readJson } from '../call/directive-text.ts'
+import { readJson } from '../call/directive-text.ts'
 import type { JsonObject } from '../model.ts'
 
 const kinds = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
@@ -27,14 +27,16 @@ export interface Parameter {
 /** The properties of an object schema, in its order; anything else has none. */
 export function parametersOf(schema: JsonObject): Parameter[] {
   const required = new Set(arrayOf(schema['required']))
-  return Object.entries(objectOf(schema['properties'])).map(([name, property]) =>
-    parameterOf(name, objectOf(property), required.has(name)),
+  return Object.entries(objectOf<JsonValue>(schema['properties'])).map(([name, property]) =>
+    parameterOf(name, objectOf<JsonValue>(property), required.has(name)),
   )
 }
 
 function parameterOf(name: string, given: JsonObject, required: boolean): Parameter {
   // Of `anyOf: [T, null]` or `type: [T, "null"]` only T: a request never says null.
-  const options = [...arrayOf(given['anyOf']), ...arrayOf(given['oneOf'])].map(objectOf)
+  const options = [...arrayOf(given['anyOf']), ...arrayOf(given['oneOf'])].map((option) =>
+    objectOf<JsonValue>(option),
+  )
   const real = options.filter((option) => option['type'] !== 'null')
   const schema: JsonObject = real.length === 1 ? { ...given, ...real[0] } : given
   const type = [schema['type']].flat().find((one) => one !== 'null')
@@ -56,7 +58,8 @@ function parameterOf(name: string, given: JsonObject, required: boolean): Parame
     pattern: text(schema['pattern']),
     minimum: number(schema['minimum']),
     maximum: number(schema['maximum']),
-    items: kind === 'array' ? parameterOf(name, objectOf(schema['items']), false) : undefined,
+    items:
+      kind === 'array' ? parameterOf(name, objectOf<JsonValue>(schema['items']), false) : undefined,
   }
 }
 

@@ -6,8 +6,13 @@ import { StateFileError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { jsonc, readDefinition, readJsonText } from './definition.ts'
-import { readWorkflows, workflowsPlace } from './read-workflows.ts'
+import {
+  jsonc,
+  readDefinition,
+  readJsonText,
+  readWorkflows,
+  workflowsPlace,
+} from './read-workflows.ts'
 import { WorkflowInvalidError } from './errors.ts'
 import type { JsonObject, WorkflowDefinition } from './model.ts'
 

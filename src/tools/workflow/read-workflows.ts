@@ -1,18 +1,22 @@
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type * as Jsonc from 'jsonc-parser'
 import type { Node } from 'jsonc-parser'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { placesIn } from '../../core/text.ts'
+import type * as Zod from 'zod'
+import { compareDiagnostics, type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { deepestJson, tooDeepAt } from '../../core/json.ts'
 import { readRegularFile } from '../../core/read-files.ts'
-import { membersOf, type NodeReader, readDefinition, readJsonText, report } from './definition.ts'
-import type { WorkflowDefinition, WorkflowReading } from './model.ts'
+import { nearest, placesIn, type TextPlaces } from '../../core/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import type { JsonObject, WorkflowDefinition, WorkflowReading } from './model.ts'
 
-export interface WorkflowFile {
+interface WorkflowFile {
   path: string
   /** Default: what the disk holds; a file that does not exist defines nothing. */
   text?: string | undefined
 }
 
-export interface ReadWorkflowsOptions {
+interface ReadWorkflowsOptions {
   /** The one name of a category that has several; default: as it is written. */
   canonicalCategory?: ((name: string) => string) | undefined
 }
@@ -162,3 +166,286 @@ export function loadWorkflows(
 ): WorkflowReading {
   return readWorkflows(workflowFiles(project), options)
 }
+
+interface NodeReader {
+  placeOf: TextPlaces
+  path: string
+  diagnostics: Diagnostic[]
+}
+
+/** JSON with comments as a tree, or what is wrong with it and where. */
+export function readJsonText(
+  text: string,
+): { ok: true; root: Jsonc.Node } | { ok: false; message: string; offset: number } {
+  const deep = tooDeepAt(text)
+  if (deep !== undefined) {
+    return { ok: false, message: `nested deeper than ${deepestJson} levels`, offset: deep }
+  }
+  const parser = jsonc()
+  const errors: Jsonc.ParseError[] = []
+  const root = parser.parseTree(text, errors, { allowTrailingComma: true })
+  const [first] = errors
+  if (first !== undefined || root === undefined) {
+    const name = first === undefined ? 'EmptyFile' : parser.printParseErrorCode(first.error)
+    // `PropertyNameExpected` reads `property name expected`.
+    const words = name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()
+    return { ok: false, message: `no JSON: ${words}`, offset: first?.offset ?? 0 }
+  }
+  return { ok: true, root }
+}
+
+export function jsonc(): typeof Jsonc {
+  const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
+  return parser
+}
+
+function report(
+  reader: NodeReader,
+  offset: number,
+  code: string,
+  message: string,
+  more: Partial<Diagnostic> = {},
+): void {
+  const place = reader.placeOf(offset)
+  reader.diagnostics.push({
+    code,
+    severity: 'error',
+    message,
+    path: reader.path,
+    ...place,
+    ...more,
+  })
+}
+
+/** The members in order; forbidden and repeated keys are reported and left out. */
+function membersOf(
+  reader: NodeReader,
+  node: Jsonc.Node,
+  where: string,
+): ReadonlyMap<string, Jsonc.Node> {
+  const members = new Map<string, Jsonc.Node>()
+  for (const property of node.children ?? []) {
+    const [keyNode, value] = property.children ?? []
+    if (keyNode === undefined || value === undefined) continue
+    const key = String(keyNode.value)
+    if (forbiddenKeys.has(key)) {
+      const message = `${where}: the key ${key} is not allowed`
+      report(reader, keyNode.offset, 'workflow-key-forbidden', message)
+    } else if (members.has(key)) {
+      report(reader, keyNode.offset, 'workflow-key-repeated', `${where}: ${key} is there twice`, {
+        hint: 'Keep one of them.',
+      })
+    } else members.set(key, value)
+  }
+  return members
+}
+
+/** A definition, or undefined after an error in it was reported. */
+export function readDefinition(
+  { placeOf, path, diagnostics: all }: NodeReader,
+  name: string,
+  node: Jsonc.Node,
+): WorkflowDefinition | undefined {
+  // A list of its own keeps the search for errors linear.
+  const reader: NodeReader = { placeOf, path, diagnostics: [] }
+  const definition = definitionAt(reader, name, node)
+  // In the order of the file, whichever check found them.
+  all.push(...reader.diagnostics.toSorted(compareDiagnostics))
+  return hasErrors(reader.diagnostics) ? undefined : definition
+}
+
+function definitionAt(reader: NodeReader, name: string, node: Jsonc.Node) {
+  const where = `workflow '${name}'`
+  if (!/^[\p{L}\p{N}][\p{L}\p{N}\p{M}_.-]{0,63}$/u.test(name) || forbiddenKeys.has(name)) {
+    const message = `${where}: a name has 1 to 64 letters, digits, _ . or -`
+    report(reader, node.offset, 'workflow-name', message)
+  }
+  if (node.type !== 'object') {
+    report(reader, node.offset, 'workflow-wrong-type', `${where} must be an object`)
+    return undefined
+  }
+  const value = jsonOf(reader, node, where, [])
+  schema ??= definitionSchema()
+  const parsed = schema.safeParse(value)
+  for (const issue of parsed.error?.issues ?? []) reportIssue(reader, where, node, issue)
+  // Unknown keys are warnings: without them the definition may be whole.
+  const { data } = parsed.success ? parsed : schema.safeParse(withoutUnknown(value, parsed.error))
+  if (data === undefined) return undefined
+  const { created_at: createdAt, prerequisites, enabled, description, triggers, mode } = data
+  return {
+    name,
+    enabled,
+    description,
+    triggers,
+    prerequisites: prerequisites
+      .map(({ output_as: outputAs, invalidated_by: invalidatedBy, ...step }) => ({
+        ...step,
+        outputAs,
+        invalidatedBy,
+      }))
+      .toSorted((a, b) => a.step - b.step),
+    mode,
+    createdAt,
+    path: reader.path,
+    line: reader.placeOf(node.offset).line,
+  }
+}
+
+let schema: ReturnType<typeof definitionSchema> | undefined
+
+/** A workflow as it is written in a file. A message says what a field may hold. */
+function definitionSchema() {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const filled = (says: string): Zod.ZodString => z.string(says).regex(/\S/, says)
+  const text = filled('text that is not empty')
+  const names = z.array(filled('a list of texts'), 'a list of texts')
+  const boolean = z.boolean('true or false')
+  const step = 'a whole number from 1 to 1000'
+  const outputName = 'a name: a letter, then letters, digits, _ or -'
+  const prerequisite = z.strictObject(
+    {
+      step: z.number(step).int(step).min(1, step).max(1000, step),
+      tool: text,
+      description: text,
+      required: boolean.default(true),
+      params: z.custom<JsonObject>((value) => isJsonObject(value), 'an object').optional(),
+      output_as: z
+        .string(outputName)
+        .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, outputName)
+        .refine((value) => !['call', 'steps', 'sql'].includes(value), {
+          error: ({ input }) => `${String(input)}, which references use for something else`,
+          params: { reserved: true },
+        })
+        .optional(),
+      scope: names.optional(),
+      invalidated_by: names.optional(),
+    },
+    'a list of objects',
+  )
+  return z.strictObject({
+    name: text.optional(),
+    enabled: boolean.default(true),
+    description: text,
+    triggers: z.strictObject(
+      { category: text.optional(), tools: names.optional(), keywords: names.optional() },
+      'an object',
+    ),
+    prerequisites: z.array(prerequisite, 'a list of objects'),
+    mode: z.enum(['enforce', 'warn', 'suggest'], 'enforce, warn or suggest').default('enforce'),
+    created_at: text.optional(),
+  })
+}
+
+function reportIssue(
+  reader: NodeReader,
+  workflow: string,
+  node: Jsonc.Node,
+  issue: Zod.core.$ZodIssue,
+): void {
+  const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
+  if (issue.code === 'unrecognized_keys') {
+    const where = placeText(workflow, path)
+    for (const key of issue.keys) {
+      const known = knownKeys(path)
+      const meant = nearest(key, known)
+      report(
+        reader,
+        nodeAt(node, [...path, key])?.parent?.offset ?? node.offset,
+        'workflow-key-unknown',
+        `${where}: ${key} is not a field; it is ignored`,
+        {
+          severity: 'warning',
+          hint:
+            meant === undefined ? `The fields are ${known.join(', ')}.` : `Did you mean ${meant}?`,
+        },
+      )
+    }
+    return
+  }
+  // An element of a list is reported as its list.
+  while (typeof path.at(-1) === 'number') path.pop()
+  const key = String(path.pop())
+  const where = placeText(workflow, path)
+  const value = nodeAt(node, [...path, key])
+  if (value === undefined) {
+    const { offset } = nodeAt(node, path) ?? node
+    report(reader, offset, 'workflow-field-missing', `${where}: ${key} is missing`, {
+      hint: `${key} is ${issue.message}.`,
+    })
+    return
+  }
+  const isReserved = issue.code === 'custom' && issue.params?.['reserved'] === true
+  const code = isReserved ? 'workflow-output-reserved' : 'workflow-wrong-type'
+  const message = `${where}: ${key} must ${isReserved ? 'not ' : ''}be ${issue.message}`
+  // A list with several wrong elements is wrong once.
+  if (reader.diagnostics.some((known) => known.message === message)) return
+  report(reader, value.offset, code, message)
+}
+
+function placeText(workflow: string, path: readonly (string | number)[]): string {
+  const [field, index] = path
+  if (field === undefined) return workflow
+  return typeof index === 'number'
+    ? `${workflow}, prerequisite ${index + 1}`
+    : `${workflow}, ${field}`
+}
+
+function knownKeys([field]: readonly (string | number)[]): string[] {
+  if (schema === undefined) return []
+  const { triggers, prerequisites } = schema.shape
+  if (field === undefined) return Object.keys(schema.shape)
+  return Object.keys(field === 'triggers' ? triggers.shape : prerequisites.element.shape)
+}
+
+function nodeAt(node: Jsonc.Node, path: (string | number)[]): Jsonc.Node | undefined {
+  return path.length === 0 ? node : jsonc().findNodeAtLocation(node, path)
+}
+
+/** The value without the keys that the issues call unknown. */
+function withoutUnknown(value: JsonValue, error: Zod.ZodError): JsonValue {
+  const copy: JsonValue = structuredClone(value)
+  for (const issue of error.issues) {
+    if (issue.code !== 'unrecognized_keys') continue
+    const holder = issue.path.reduce<unknown>(
+      (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
+      copy,
+    )
+    if (typeof holder !== 'object' || holder === null) continue
+    for (const key of issue.keys) Reflect.deleteProperty(holder, key)
+  }
+  return copy
+}
+
+/** The value of a node. Forbidden and repeated keys are reported and left out. */
+function jsonOf(
+  reader: NodeReader,
+  node: Jsonc.Node,
+  workflow: string,
+  path: readonly (string | number)[],
+): JsonValue {
+  if (node.type === 'array') {
+    return (node.children ?? []).map((child, index) =>
+      jsonOf(reader, child, workflow, [...path, index]),
+    )
+  }
+  if (node.type === 'object') {
+    const inParams = path.at(2) === 'params'
+    const where = placeText(workflow, path) + (inParams ? ', params' : '')
+    return Object.fromEntries(
+      Array.from(membersOf(reader, node, where), ([key, value]) => [
+        key,
+        jsonOf(reader, value, workflow, [...path, key]),
+      ]),
+    )
+  }
+  const value: unknown = node.value
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : null
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/json.ts'
+import { isList, isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { GatedCall, JsonObject, Prerequisite } from './model.ts'
 import { foldParameter } from './tool-names.ts'
@@ -63,7 +63,7 @@ export function valueAt(
   let current = value
   for (const key of path) {
     if (current === undefined) return undefined
-    if (isJsonList(current)) current = elementOf(current, key)
+    if (isList(current)) current = elementOf(current, key)
     else if (isObject(current)) current = Object.hasOwn(current, key) ? current[key] : undefined
     else return undefined
   }
@@ -110,7 +110,7 @@ export function resolveParams(step: Prerequisite, sources: ReferenceSources): Re
 
   function resolve(written: JsonValue, parameter: string): JsonValue | undefined {
     if (typeof written === 'string') return resolveText(written, parameter)
-    if (isJsonList(written)) {
+    if (isList(written)) {
       return written
         .map((item) => resolve(item, parameter))
         .filter((item): item is JsonValue => item !== undefined)
@@ -267,13 +267,8 @@ function unquote(text: string): string {
   return /^["`[]/.test(text) ? text.slice(1, -1) : text
 }
 
-/** `Array.isArray` does not see that a read-only list is one. */
-export function isJsonList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value)
-}
-
 export function textsOf(value: JsonValue): string[] {
   if (typeof value === 'string') return [value]
-  if (isJsonList(value)) return value.flatMap(textsOf)
+  if (isList(value)) return value.flatMap(textsOf)
   return isObject(value) ? Object.values(value).flatMap(textsOf) : []
 }

@@ -1,10 +1,9 @@
 import { createRequire } from 'node:module'
 import type * as Zod from 'zod'
-import { deepestJson, isObject, tooDeepAt } from '../../core/json.ts'
+import { deepestJson, isList, isObject, tooDeepAt } from '../../core/json.ts'
 import { redactText, redactValue } from '../../core/redact.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { ScopeValues } from './model.ts'
-import { isJsonList } from './references.ts'
 
 /** That a prerequisite finished, for one scope. */
 export interface Completion {
@@ -124,7 +123,7 @@ export function scopeKey(scope: ScopeValues): string {
 }
 
 function canonical(value: JsonValue): string {
-  if (isJsonList(value)) return `[${value.map(canonical).join(',')}]`
+  if (isList(value)) return `[${value.map(canonical).join(',')}]`
   if (!isObject(value)) return JSON.stringify(value)
   const keys = Object.keys(value).toSorted()
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`).join(',')}}`

@@ -9,7 +9,7 @@ import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
 import { discoverOptionsFrom } from '../../library/discover.ts'
 import { findSkill } from '../../library/find-skill.ts'
-import { splitFrontmatter } from '../../skill/parse.ts'
+import { splitFrontmatter } from '../../skill/frontmatter.ts'
 import { checkTriggers } from '../check.ts'
 import {
   exportTriggers,

@@ -1,4 +1,4 @@
-import { splitFrontmatter } from '../../../src/skill/parse.ts'
+import { splitFrontmatter } from '../../../src/skill/frontmatter.ts'
 import { demand, textOf } from '../target.ts'
 
 export const name = 'frontmatter'

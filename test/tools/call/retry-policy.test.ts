@@ -6,7 +6,7 @@ import {
   type RetrySettings,
 } from '../../../src/tools/call/attempts.ts'
 import { readsOnly } from '../../../src/tools/cache/tool-index.ts'
-import { isReplaySafe } from '../../../src/tools/call/permission.ts'
+import { isReplaySafe } from '../../../src/tools/call/call-tool.ts'
 import type { ToolAnnotations } from '../../../src/tools/model.ts'
 
 const pointless: readonly FailureKind[] = [
