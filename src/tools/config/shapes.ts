@@ -36,27 +36,24 @@ const plainServer: RawServer = {
   disabled: false,
 }
 
-type Fields = ReturnType<typeof fieldSchemas>
-type Standard = Zod.infer<Fields['standard']>
+type Schemas = ReturnType<typeof schemasOf>
+type Fields = Zod.infer<Schemas['entry']>
 
-/** The fields of an entry that Skillrail knows. The description of each says what it must be. */
-function fieldSchemas(z: typeof Zod) {
+/** The fields of all clients that Skillrail knows. The description of each says what it must be. */
+function schemasOf(z: typeof Zod) {
   const string = z.string().regex(/^[^\0]*$/)
   const scalar = z.union([string, z.number(), z.boolean()]).transform(String)
   const text = string.optional().describe('text')
   const texts = z.array(scalar).optional().describe('a list of texts')
   const textMap = z
     .record(z.string(), scalar.nullable())
-    .transform((map) =>
-      Object.fromEntries(
-        Object.entries(map).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
-      ),
-    )
+    .transform(withoutNull)
     .optional()
     .describe('an object of texts')
   const flag = z.boolean().optional().describe('true or false')
   const amount = z.number().nonnegative().optional().describe('a number that is not negative')
-  const standard = z.object({
+  const time = z.number().optional().catch(undefined)
+  const entry = z.object({
     type: text,
     command: text,
     args: texts,
@@ -64,75 +61,56 @@ function fieldSchemas(z: typeof Zod) {
     envFile: text,
     cwd: text,
     url: text,
-    serverUrl: text,
-    httpUrl: text,
     headers: textMap,
     disabled: flag,
     enabled: flag,
+    // Windsurf and Gemini CLI
+    serverUrl: text,
     disabledTools: texts,
+    httpUrl: text,
+    includeTools: texts,
+    excludeTools: texts,
+    timeout: amount,
+    // Codex
+    env_vars: texts,
+    http_headers: textMap,
+    env_http_headers: textMap,
+    bearer_token_env_var: text,
+    enabled_tools: texts,
+    disabled_tools: texts,
+    startup_timeout_sec: amount,
+    startup_timeout_ms: amount,
+    tool_timeout_sec: amount,
   })
-  const time = z.number().optional().catch(undefined)
-  return {
-    standard,
-    gemini: standard.extend({ includeTools: texts, excludeTools: texts, timeout: amount }),
-    codex: z.object({
-      command: text,
-      args: texts,
-      env: textMap,
-      env_vars: texts,
-      cwd: text,
-      url: text,
-      http_headers: textMap,
-      env_http_headers: textMap,
-      bearer_token_env_var: text,
-      enabled: flag,
-      enabled_tools: texts,
-      disabled_tools: texts,
-      startup_timeout_sec: amount,
-      startup_timeout_ms: amount,
-      tool_timeout_sec: amount,
-    }),
-    openCode: z.object({
-      type: text,
-      command: texts,
-      env: textMap,
-      environment: textMap,
-      cwd: text,
-      url: text,
-      headers: textMap,
-      disabled: flag,
-      enabled: flag,
-      timeout: z
-        .union([
-          z
-            .number()
-            .nonnegative()
-            .transform((startup) => ({ startup, request: undefined })),
-          z.object({ startup: time, request: time }),
-        ])
-        .optional()
-        .describe('a number or an object'),
-    }),
-  }
+  const timeout = z
+    .union([z.number().nonnegative(), z.object({ startup: time, request: time })])
+    .optional()
+    .describe('a number or an object')
+  return { entry, openCode: entry.extend({ command: texts, environment: textMap, timeout }) }
 }
 
-let loaded: Fields | undefined
+function withoutNull<Value>(map: Record<string, Value | null>): Record<string, Value> {
+  const isSet = (entry: [string, Value | null]): entry is [string, Value] => entry[1] !== null
+  return Object.fromEntries(Object.entries(map).filter(isSet))
+}
+
+let loaded: Schemas | undefined
 
 /** Reads an entry with a schema, without the fields that do not fit. */
 function reader<Schema extends Zod.ZodObject>(
-  schemaIn: (fields: Fields) => Schema,
+  schemaIn: (schemas: Schemas) => Schema,
   define: (fields: Zod.infer<Schema>) => RawServer | Refusal,
 ): ServerShape['read'] {
   return (entry, onIgnored) => {
-    loaded ??= fieldSchemas(createRequire(import.meta.url)('zod'))
+    loaded ??= schemasOf(createRequire(import.meta.url)('zod'))
     const schema = schemaIn(loaded)
-    const set = Object.entries(entry).filter(([, value]) => value !== null)
-    const { error } = schema.safeParse(Object.fromEntries(set))
-    const unusable = new Set(error?.issues.map(({ path }) => String(path[0])))
-    for (const key of unusable) {
+    const set = withoutNull<JsonValue>(entry)
+    const { error } = schema.safeParse(set)
+    for (const key of new Set(error?.issues.map(({ path }) => String(path[0])))) {
       onIgnored(`"${key}" must be ${schema.shape[key]?.description}; it is ignored`, key)
+      delete set[key]
     }
-    return define(schema.parse(Object.fromEntries(set.filter(([key]) => !unusable.has(key)))))
+    return define(schema.parse(set))
   }
 }
 
@@ -152,7 +130,7 @@ function groupAt(root: JsonObject, place: readonly string[]): readonly ServerGro
 const mcpServers: ServerShape = {
   syntax: 'json',
   groups: (root) => groupAt(root, ['mcpServers']),
-  read: reader((fields) => fields.standard, standardServer),
+  read: reader(({ entry }) => entry, standardServer),
 }
 
 /** `~/.claude.json`: the servers that Claude Code has for one project, in the user's own file. */
@@ -171,7 +149,7 @@ const transportOf: ReadonlyMap<string, ServerTransport['kind']> = new Map([
 ])
 
 /** `type` where it is given, else by what is there. */
-function standardServer(fields: Standard): RawServer | Refusal {
+function standardServer(fields: Fields): RawServer | Refusal {
   const { type, command } = fields
   const url = fields.url ?? fields.serverUrl ?? fields.httpUrl
   const byFields = command === undefined ? 'http' : 'stdio'
@@ -202,109 +180,79 @@ function unknownType(type: string | undefined, allowed: string): Refusal {
   return { problem: `its type "${type}" is unknown; allowed are ${allowed}`, key: 'type' }
 }
 
-/**
- * Gemini CLI, `mcpServers` in settings.json: `httpUrl` is streamable HTTP, `url` server-sent events
- * unless `type` says otherwise; the time-out is one for all requests, in ms.
- */
-const gemini: ServerShape = {
-  ...mcpServers,
-  read: reader(
-    (fields) => fields.gemini,
-    (fields) => {
-      const server = standardServer(fields)
-      if ('problem' in server) return server
-      const { httpUrl: url = server.url, type, includeTools, excludeTools, timeout } = fields
-      const isSse =
-        server.transport === 'http' && fields.httpUrl === undefined && type === undefined
-      return {
-        ...server,
-        url,
-        transport: isSse ? 'sse' : server.transport,
-        allow: includeTools,
-        deny: excludeTools,
-        callTimeoutMs: timeout,
-      }
-    },
-  ),
+/** One time-out for all requests in ms; `url` is server-sent events unless `type` says otherwise. */
+function geminiServer(fields: Fields): RawServer | Refusal {
+  const server = standardServer(fields)
+  if ('problem' in server) return server
+  const { httpUrl, type } = fields
+  const isSse = server.transport === 'http' && httpUrl === undefined && type === undefined
+  return {
+    ...server,
+    url: httpUrl ?? server.url,
+    transport: isSse ? 'sse' : server.transport,
+    allow: fields.includeTools,
+    deny: fields.excludeTools,
+    callTimeoutMs: fields.timeout,
+  }
 }
 
-/** Codex, `[mcp_servers.NAME]` in config.toml; time-outs in seconds. */
-const codex: ServerShape = {
-  syntax: 'toml',
-  groups: (root) => groupAt(root, ['mcp_servers']),
-  read: reader(
-    (fields) => fields.codex,
-    (fields) => {
-      const { command, url, startup_timeout_sec: startup, tool_timeout_sec: call } = fields
-      if (!command && !url) return { problem: 'it has neither a command nor a url' }
-      return {
-        ...plainServer,
-        transport: command ? 'stdio' : 'http',
-        command,
-        url,
-        args: fields.args ?? [],
-        env: fields.env ?? {},
-        envNames: fields.env_vars ?? [],
-        cwd: fields.cwd,
-        headers: fields.http_headers ?? {},
-        envHeaders: fields.env_http_headers ?? {},
-        tokenName: fields.bearer_token_env_var,
-        disabled: fields.enabled === false,
-        allow: fields.enabled_tools,
-        deny: fields.disabled_tools,
-        startupTimeoutMs: startup === undefined ? fields.startup_timeout_ms : startup * 1000,
-        callTimeoutMs: call === undefined ? undefined : call * 1000,
-      }
-    },
-  ),
+/** Time-outs are in seconds. */
+function codexServer(fields: Fields): RawServer | Refusal {
+  const { command, url, startup_timeout_sec: startup, tool_timeout_sec: call } = fields
+  if (!command && !url) return { problem: 'it has neither a command nor a url' }
+  return {
+    ...plainServer,
+    transport: command ? 'stdio' : 'http',
+    command,
+    url,
+    args: fields.args ?? [],
+    env: fields.env ?? {},
+    envNames: fields.env_vars ?? [],
+    cwd: fields.cwd,
+    headers: fields.http_headers ?? {},
+    envHeaders: fields.env_http_headers ?? {},
+    tokenName: fields.bearer_token_env_var,
+    disabled: fields.enabled === false,
+    allow: fields.enabled_tools,
+    deny: fields.disabled_tools,
+    startupTimeoutMs: startup === undefined ? fields.startup_timeout_ms : startup * 1000,
+    callTimeoutMs: call === undefined ? undefined : call * 1000,
+  }
 }
 
-/**
- * OpenCode: `mcp: { NAME: { type: 'local', command: […] } | { type: 'remote', url } }` with `enabled`
- * and one time-out, and since its version 2 `mcp: { servers: { NAME: … } }` with `disabled` and two.
- */
-const openCode: ServerShape = {
-  syntax: 'json',
-  groups(root) {
-    const [group] = groupAt(root, ['mcp'])
-    const [nested] = groupAt(root, ['mcp', 'servers'])
-    // A server that is called `servers` has a type, a group of them does not.
-    if (group === undefined || nested === undefined) return group === undefined ? [] : [group]
-    if (typeof nested.entries['type'] === 'string') return [group]
-    // Version 2 has settings beside the servers; what looks like a server of version 1 still counts.
-    const direct = Object.entries(group.entries).filter(
-      ([name, value]) =>
-        name !== 'servers' && isObject(value) && ('command' in value || 'url' in value),
-    )
-    return [nested, { ...group, entries: Object.fromEntries(direct) }]
-  },
-  read: reader(
-    (fields) => fields.openCode,
-    (fields) => {
-      const { url, timeout, type = url === undefined ? 'local' : 'remote' } = fields
-      const shared = {
-        ...plainServer,
-        disabled: fields.disabled ?? fields.enabled === false,
-        startupTimeoutMs: timeout?.startup,
-        callTimeoutMs: timeout?.request,
-      }
-      if (type === 'remote') {
-        if (!url) return { problem: 'it has no url' }
-        return { ...shared, transport: 'http', url, headers: fields.headers ?? {} }
-      }
-      if (type !== 'local') return unknownType(type, 'local and remote')
-      const [command, ...args] = fields.command ?? []
-      if (!command)
-        return { problem: 'it has no command, which is a list of words', key: 'command' }
-      return {
-        ...shared,
-        command,
-        args,
-        env: { ...fields.env, ...fields.environment },
-        cwd: fields.cwd,
-      }
-    },
-  ),
+/** Version 1 has `enabled` and one time-out, version 2 `disabled` and two. */
+function openCodeServer(fields: Zod.infer<Schemas['openCode']>): RawServer | Refusal {
+  const { url, timeout, cwd, type = url === undefined ? 'local' : 'remote' } = fields
+  const times = typeof timeout === 'number' ? { startup: timeout, request: undefined } : timeout
+  const shared = {
+    ...plainServer,
+    disabled: fields.disabled ?? fields.enabled === false,
+    startupTimeoutMs: times?.startup,
+    callTimeoutMs: times?.request,
+  }
+  if (type === 'remote') {
+    if (!url) return { problem: 'it has no url' }
+    return { ...shared, transport: 'http', url, headers: fields.headers ?? {} }
+  }
+  if (type !== 'local') return unknownType(type, 'local and remote')
+  const [command, ...args] = fields.command ?? []
+  if (!command) return { problem: 'it has no command, which is a list of words', key: 'command' }
+  return { ...shared, command, args, env: { ...fields.env, ...fields.environment }, cwd }
+}
+
+/** Version 1 has the servers below `mcp`, version 2 below `mcp.servers`, beside settings. */
+function openCodeGroups(root: JsonObject): readonly ServerGroup[] {
+  const [group] = groupAt(root, ['mcp'])
+  const [nested] = groupAt(root, ['mcp', 'servers'])
+  // A server that is called `servers` has a type, a group of them does not.
+  if (nested === undefined || typeof nested.entries['type'] === 'string')
+    return group ? [group] : []
+  // What looks like a server of version 1 still counts.
+  const direct = Object.entries(group?.entries ?? {}).filter(
+    ([name, value]) =>
+      name !== 'servers' && isObject(value) && ('command' in value || 'url' in value),
+  )
+  return [nested, { place: ['mcp'], entries: Object.fromEntries(direct) }]
 }
 
 export const shapes: Readonly<Record<ServerClient, ServerShape>> = {
@@ -313,7 +261,15 @@ export const shapes: Readonly<Record<ServerClient, ServerShape>> = {
   cursor: mcpServers,
   windsurf: mcpServers,
   vscode: { ...mcpServers, groups: (root) => groupAt(root, ['servers']) },
-  gemini,
-  codex,
-  opencode: openCode,
+  gemini: { ...mcpServers, read: reader(({ entry }) => entry, geminiServer) },
+  codex: {
+    syntax: 'toml',
+    groups: (root) => groupAt(root, ['mcp_servers']),
+    read: reader(({ entry }) => entry, codexServer),
+  },
+  opencode: {
+    syntax: 'json',
+    groups: openCodeGroups,
+    read: reader(({ openCode }) => openCode, openCodeServer),
+  },
 }

@@ -1,11 +1,10 @@
-import type { Diagnostic } from '../../core/diagnostic.ts'
 import { plainWords, wordsOf } from '../../rank/words.ts'
 import {
   prepareRanker,
   type RankDocument,
   type Ranked,
+  type RankExample,
   type Ranking,
-  type RankPart,
   sureOfWords,
 } from '../../rank/ranker.ts'
 import type { ProjectPlace } from '../cache/stored-tools.ts'
@@ -51,25 +50,19 @@ export interface Route {
 
 export interface RouteExplanation extends Pick<Ranking, 'words'> {
   route: Route
-  candidates: readonly {
+  /** Parts of a score besides those of the ranker: `called by name`. */
+  candidates: readonly (Omit<Ranked, 'id'> & {
     tool: string
-    score: number
-    /** Parts of the score, greatest first, besides those of the ranker `called by name`. */
-    parts: readonly RankPart[]
     /** Why it stands before the next candidate; undefined for the last one. */
     aheadOfNext?: string | undefined
-  }[]
+  })[]
 }
 
-/** A request that once led to a tool, or must not lead to it. */
-export interface RouteExample {
+/** A request that once led to a tool, or must not lead to it. Weight: how fresh it is. */
+export interface RouteExample extends Omit<RankExample, 'text'> {
   request: string
   /** Id of the tool. */
   tool: string
-  /** 0 to 1: how fresh and how often confirmed it is. Default 1. */
-  weight?: number | undefined
-  /** The tool was wrong for this request. */
-  wrong?: boolean | undefined
 }
 
 export interface RouterOptions {
@@ -147,16 +140,7 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
 }
 
 /** The router of a project: its tools, what was learned in it, and which servers fail. */
-export function projectRouter(
-  index: Pick<ToolIndex, 'tools' | 'servers'>,
-  place: ProjectPlace,
-): {
-  router: Router
-  /** Requests that were confirmed for a tool. */
-  examples(tool: string): readonly string[]
-  /** What is wrong with the file of learned examples; routing continues without them. */
-  diagnostics: readonly Diagnostic[]
-} {
+export function projectRouter(index: Pick<ToolIndex, 'tools' | 'servers'>, place: ProjectPlace) {
   const { examples, diagnostics } = readLearned(place)
   const unavailable = new Map(
     index.servers.flatMap(({ name, unavailable: failure }) =>
@@ -166,6 +150,7 @@ export function projectRouter(
   const now = place.runtime.now()
   const weighed = examples.map((example) => ({ ...example, weight: weightOf(example, now) }))
   const router = prepareRouter(index.tools, { examples: weighed, unavailable })
+  // Routing continues without a file of examples that cannot be read; `diagnostics` say what is wrong.
   return { router, examples: confirmedRequests(examples), diagnostics }
 }
 
