@@ -18,18 +18,11 @@ type SchemaResult<Value> =
 
 type AnySchema = SchemaType<unknown> | JsonObject | undefined
 
-/** What a program says of a tool. */
-export interface ToolDefinition<Input> {
-  /** Letters, digits, `_` and `-`; a `.` parts a group from the tool. */
-  name: string
-  /** What it does and when to use it: the model reads this. */
-  description: string
-  /** Whether a call changes nothing; default false. Where only reading is allowed, others are not offered. */
-  readOnly?: boolean | undefined
-  /** Whether the approver is asked before every call; default false. */
-  needsApproval?: boolean | undefined
-  /** Other names by which skills and agent files may call it. */
-  aliases?: readonly string[] | undefined
+/** What a program says of a tool. By default a call changes something, and nobody is asked. */
+export interface ToolDefinition<Input>
+  extends
+    Pick<AgentTool, 'name' | 'description' | 'aliases'>,
+    Partial<Pick<AgentTool, 'readOnly' | 'needsApproval'>> {
   /** Text, or anything that is JSON. Throwing tells the model `Error: …`. */
   execute(input: Input, context: ToolContext): unknown
 }

@@ -15,8 +15,9 @@ type ToolOrigin =
 
 /** A tool that an agent can offer to its model. */
 export interface AgentTool {
-  /** Display name: `read`, `skill.tool`, `server.tool`. The wire name is derived from it. */
+  /** Letters, digits, `_`, `-`; a `.` parts a group from the tool: `read`, `skill.tool`. */
   name: string
+  /** What it does and when to use it: the model reads this. */
   description: string
   /** JSON Schema of the input, an object. */
   inputSchema: JsonObject

@@ -5,7 +5,7 @@ import type { SessionPart } from '../session.ts'
 import type { HookAnswer } from '../skills/hook-format.ts'
 import type { PermissionMode } from '../subagents/config.ts'
 import type { AgentTool, Approval, ApprovalRequest, Approver, Permit } from '../types.ts'
-import { listAllows, listDenies, listNames } from './tool-patterns.ts'
+import { callFits, listAllows, listDenies, listNames } from './tool-patterns.ts'
 
 /** What the PreToolUse hooks of the active skills say about a call. */
 export type HookVerdict = Pick<HookAnswer, 'decision' | 'reason' | 'input'>
@@ -14,6 +14,8 @@ export interface CallRules {
   preApproved: readonly AllowedTool[]
   /** What untrusted skills are limited to, each by itself. */
   narrowed: readonly { skill: string; tools: readonly AllowedTool[] }[]
+  /** Patterns of which every call of a tool must fit one; a tool that is not here has none. */
+  limits?: ReadonlyMap<string, readonly string[]> | undefined
   /** Undefined: there are no hooks. */
   beforeTool?: ((...call: Parameters<Permit>) => Promise<HookVerdict | undefined>) | undefined
 }
@@ -92,6 +94,10 @@ function decide(
   { rules: rulesNow, denied = [], mode = 'default', approver, platform }: PermitOptions,
 ): Decision {
   const rules = rulesNow?.()
+  const limit = rules?.limits?.get(tool.name)
+  if (limit !== undefined && !callFits(tool, input, limit, platform)) {
+    return refuse(`this subagent may only call it as ${limit.join(' or ')}`)
+  }
   const denial = listDenies(denied, tool, input, platform)
   if (denial === 'yes') return refuse('this agent may not use it')
   const isOfSkills = tool.origin.kind === 'agent' && skillTools.includes(tool.name)

@@ -1,8 +1,8 @@
 import type { ModelMessage } from 'ai'
 import type { Activation } from '../../library/activation.ts'
+import { parseAllowedTools } from '../../skill/allowed-tools.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { type CallRules, createPermit } from '../approval/permit.ts'
-import { callFits } from '../approval/tool-patterns.ts'
+import { createPermit } from '../approval/permit.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import { promptText } from '../prompt-template.ts'
 import { AgentSession, type SessionPart } from '../session.ts'
@@ -135,35 +135,25 @@ export class Child {
   /** The patterns of the definition, then the rules of calls with the approver of the parent. */
   #guard(): SessionPart {
     const { config, parent } = this
-    const { denied: deniedParent, options, runtime } = parent.environment
-    const { platform } = runtime
+    const { denied, options, runtime } = parent.environment
     const { preApproved, narrowed } = rulesOf(this.#skills)
     const hooks = this.#hooks()
-    const rules = (): CallRules => ({
-      preApproved,
-      narrowed: [...(parent.skills()?.rules.narrowed ?? []), ...narrowed],
-      beforeTool: hooks && ((...call) => hooks.before(...call)),
-    })
     return {
       afterTool: hooks?.after,
       beforeStop: hooks && ((text) => hooks.stop(text, undefined)),
-      permit: async (tool, input, context) => {
-        const { limits, denied } = this.#selection
-        const limit = limits.get(tool.name)
-        if (limit !== undefined && !callFits(tool, input, limit, platform)) {
-          const reason = `this subagent may only call it as ${limit.join(' or ')}`
-          return { allowed: false, reason }
-        }
-        const permit = createPermit({
-          agent: config.name,
-          platform,
-          rules,
-          denied: [...deniedParent, ...denied],
-          mode: this.#mode,
-          approver: this.#asks ? options.approver : undefined,
-        })
-        return await permit(tool, input, context)
-      },
+      permit: createPermit({
+        agent: config.name,
+        platform: runtime.platform,
+        denied: [...denied, ...(config.disallowedTools ?? []).flatMap(parseAllowedTools)],
+        mode: this.#mode,
+        approver: this.#asks ? options.approver : undefined,
+        rules: () => ({
+          preApproved,
+          narrowed: [...(parent.skills()?.rules.narrowed ?? []), ...narrowed],
+          limits: this.#selection.limits,
+          beforeTool: hooks && ((...call) => hooks.before(...call)),
+        }),
+      }),
     }
   }
 

@@ -1,16 +1,12 @@
 import { didYouMean } from '../../core/text.ts'
-import { parseAllowedTools } from '../../skill/allowed-tools.ts'
-import type { AllowedTool } from '../../skill/model.ts'
+import type { CallRules } from '../approval/permit.ts'
 import { type ToolSelector, toolSelectors } from '../approval/tool-patterns.ts'
 import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import type { AgentTool } from '../types.ts'
 
 export interface ToolSelection {
   tools: readonly AgentTool[]
-  /** Patterns of which every call of a tool must fit one; a tool that is not here has none. */
-  limits: ReadonlyMap<string, readonly string[]>
-  /** Calls of these that are refused though the tool is there: `Bash(rm:*)`. */
-  denied: readonly AllowedTool[]
+  limits: NonNullable<CallRules['limits']>
   notices: readonly string[]
 }
 
@@ -48,7 +44,6 @@ export function selectTools(input: {
   return {
     tools,
     limits,
-    denied: (input.disallowed ?? []).flatMap((text) => parseAllowedTools(text)),
     notices: selectors.flatMap((name) => missing(name, ceiling, input.subagent)),
   }
 }
