@@ -89,12 +89,14 @@ const barePattern =
 function barePaths(line: string): string[] {
   if (/[├└│┬─]/.test(line)) return []
   return [...line.matchAll(barePattern)].flatMap(([, path = '']) =>
-    namedFile.test(path) && !isPlaceholder(path) ? [path] : [],
+    isNamedFile(path) && !isPlaceholder(path) ? [path] : [],
   )
 }
 
 /** Outside `scripts/` a word without an extension is a directory or a turn of phrase. */
-const namedFile = /\.[A-Za-z]\w{0,7}$|^scripts\/\w*[-_][\w-]*$/
+function isNamedFile(path: string): boolean {
+  return /\.[A-Za-z]\w{0,7}$/.test(path) || (/^scripts\/[\w-]+$/.test(path) && /[-_]/.test(path))
+}
 
 function isRelativeFile(target: string): boolean {
   if (target === '' || isPlaceholder(target)) return false
