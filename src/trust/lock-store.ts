@@ -64,7 +64,8 @@ export class LockStore {
       requireOwnDirectory(this.workspace)
       this.texts.keep([], [])
       rmSync(this.mark, { force: true })
-      const isThere = entryStats(this.path).kind !== 'missing'
+      const { stats, problem } = entryStats(this.path)
+      const isThere = stats !== undefined || problem !== undefined
       if (isThere) rmSync(this.path)
       return isThere
     })

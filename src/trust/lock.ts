@@ -76,17 +76,14 @@ export function readLock(workspace: string): LockReading {
   }
   const directory = entryStats(dirname(path))
   const entry = entryStats(path)
-  if (directory.kind === 'missing') return { state: 'none', path }
-  if (entry.kind === 'missing') {
-    const stats = directory.kind === 'there' ? directory.stats : undefined
-    if (stats === undefined || stats.isDirectory() || stats.isSymbolicLink()) {
-      return { state: 'none', path }
-    }
+  const isMissing = entry.stats === undefined && entry.problem === undefined
+  const isOddDirectory = directory.stats?.isDirectory() === false
+  if (isMissing && isOddDirectory && directory.stats?.isSymbolicLink() === false) {
     const message = `${dirname(path)} is not a directory, so there can be no lock file in it`
     return unreadable('lock-directory', message)
   }
-  const isLink = entry.kind === 'there' && entry.stats.isSymbolicLink()
-  if (isLink || (realPathOf(path) ?? path) !== path) {
+  if (isMissing) return { state: 'none', path }
+  if (entry.stats?.isSymbolicLink() === true || (realPathOf(path) ?? path) !== path) {
     return unreadable('lock-file-link', `${path} is reached through a link`)
   }
   const file = readRegularFile(path, { maxBytes: maxLockBytes, followSymlinks: false })

@@ -50,16 +50,15 @@ const maxSelectedBytes = 16 * 1024 * 1024
 function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefined {
   const path = join(workspace, file.path)
   const entry = entryStats(path)
-  if (entry.kind === 'missing') return undefined
-  const isLink = entry.kind === 'there' && entry.stats.isSymbolicLink()
-  const reading = isLink ? readLink(path) : undefined
-  const link = reading?.ok === true ? { link: reading.target } : {}
+  if (entry.stats === undefined && entry.problem === undefined) return undefined
+  const isLink = entry.stats?.isSymbolicLink() === true
+  const reading = isLink ? readLink(path) : entry
+  const link = 'target' in reading ? { link: reading.target } : {}
   const base = { owner: '', path: file.path, kind: file.kind, ...link }
   const refused = (problem: string): ActingPart => {
     return { ...base, size: 0, digest: unreadableDigest, problem }
   }
-  if (entry.kind === 'unreadable') return refused(entry.problem)
-  if (reading?.ok === false) return refused(reading.problem)
+  if ('problem' in reading && reading.problem !== undefined) return refused(reading.problem)
   const real = isLink ? (realPathOf(path) ?? path) : path
   // Of a file that is ours but for some keys those alone act, whatever its size is.
   const content = digestFile(real, file.keys && { textBytes: maxSelectedBytes })

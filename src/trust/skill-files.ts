@@ -105,11 +105,10 @@ class SkillWalk {
       const isNamed = this.commands !== '' && this.commands.includes(unquoted(name))
       const acts = acting || isNamed || isProgram || path.toLowerCase() === 'scripts'
       const place = { real: inner, path, acts, above }
-      const entry = entryStats(inner)
-      if (entry.kind === 'missing') this.refuse(path, 'was removed while it was read')
-      else if (entry.kind === 'unreadable') this.refuse(path, entry.problem)
-      else if (entry.stats.isSymbolicLink()) this.followLink(place)
-      else if (!isLeftBehind(name) || !entry.stats.isFile()) this.take(place, entry.stats)
+      const { stats, problem = 'was removed while it was read' } = entryStats(inner)
+      if (stats === undefined) this.refuse(path, problem)
+      else if (stats.isSymbolicLink()) this.followLink(place)
+      else if (!isLeftBehind(name) || !stats.isFile()) this.take(place, stats)
       else if (isNamed && !isProgram) this.refuseRun(path)
     }
   }
@@ -126,18 +125,18 @@ class SkillWalk {
   private followLink(place: Place): void {
     const { real: link, path, above } = place
     const reading = readLink(link)
-    if (!reading.ok) return this.refuse(path, reading.problem)
+    if ('problem' in reading) return this.refuse(path, reading.problem)
     const { target } = reading
     const real = realPathOf(link)
-    const entry: EntryStats = real === undefined ? { kind: 'missing' } : entryStats(real)
-    if (real === undefined || entry.kind === 'missing') this.addLink(path, target)
-    else if (entry.kind === 'unreadable') this.refuse(path, entry.problem)
+    const { stats, problem } = real === undefined ? {} : entryStats(real)
+    if (problem !== undefined) this.refuse(path, problem)
+    else if (real === undefined || stats === undefined) this.addLink(path, target)
     else if (!isInside(this.directory, real)) {
       if (this.options.linksOut === 'named') this.addLink(path, target)
       else this.refuse(path, `is a link to ${target}, outside the skill, so it cannot be verified`)
-    } else if (entry.stats.isDirectory()) {
+    } else if (stats.isDirectory()) {
       this.addLink(path, target)
-      if (!above.has(real)) this.take({ ...place, real }, entry.stats)
+      if (!above.has(real)) this.take({ ...place, real }, stats)
     } else {
       const file = this.fileOf(real, path, 'script')
       if (file.problem === undefined) this.addLink(path, target, file.digest)
@@ -252,32 +251,23 @@ export function lockedPath(workspace: string, directory: string): string {
   return workspaceRelative(workspace, directory) || '.'
 }
 
-export type EntryStats =
-  | { kind: 'there'; stats: Stats }
-  | { kind: 'missing' }
-  | { kind: 'unreadable'; problem: string }
-
-/** What lies at a path, a link being a link. Throws for nothing that a disk may hold. */
-export function entryStats(path: string): EntryStats {
+/** What lies at a path, a link being a link: `problem` where it cannot be read, neither where it is missing. */
+export function entryStats(path: string): { stats?: Stats | undefined; problem?: string } {
   try {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    return stats === undefined ? { kind: 'missing' } : { kind: 'there', stats }
+    return { stats: lstatSync(path, { throwIfNoEntry: false }) }
   } catch (error) {
-    if (systemCode(error) === 'ENOTDIR') return { kind: 'missing' }
-    return { kind: 'unreadable', problem: cannotBe('read', error) }
+    return systemCode(error) === 'ENOTDIR' ? {} : { problem: cannotBe('read', error) }
   }
 }
 
 /** Where a link leads, unless its bytes are not text, when two of them could look the same. */
-export function readLink(
-  path: string,
-): { ok: true; target: string } | { ok: false; problem: string } {
+export function readLink(path: string): { target: string } | { problem: string } {
   try {
     const target = readlinkSync(path, { encoding: 'buffer' })
-    if (isUtf8(target)) return { ok: true, target: target.toString() }
-    return { ok: false, problem: 'is a link whose target is not UTF-8' }
+    if (isUtf8(target)) return { target: target.toString() }
+    return { problem: 'is a link whose target is not UTF-8' }
   } catch (error) {
-    return { ok: false, problem: cannotBe('read', error) }
+    return { problem: cannotBe('read', error) }
   }
 }
 
