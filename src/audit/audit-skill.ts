@@ -14,20 +14,13 @@ import {
   type TreeEntry,
 } from './read-tree.ts'
 
-export interface AuditOptions {
-  /** Installed skills that this one must not be taken for. Not the audited skill itself. */
-  others?: readonly OtherSkill[] | undefined
-}
-
 /**
  * What a skill's directory contains: structure, capabilities and secrets, as facts with places and
  * without a verdict. Executes nothing, follows no link, and reads no more than {@link auditLimits}
  * allow; what was not looked at is a finding. Never throws for what is in the directory.
- *
- * @example
- * const { findings } = auditSkill('.agents/skills/deploy')
+ * @param others installed skills that this one must not be taken for.
  */
-export function auditSkill(directory: string, options: AuditOptions = {}): SkillAudit {
+export function auditSkill(directory: string, others: readonly OtherSkill[] = []): SkillAudit {
   const findings = new Findings(directory)
   const tree = readTree(directory)
   checkTree(tree, findings)
@@ -44,14 +37,12 @@ export function auditSkill(directory: string, options: AuditOptions = {}): Skill
     analysedBytes += opened.bytes
     checkText(opened)
     if (!isSkillFile(entry.path)) continue
-    const read = checkFrontmatter(entry.path, opened.text, options.others ?? [], findings)
+    const read = checkFrontmatter(entry.path, opened.text, others, findings)
     name ??= read
   }
   if (!instructions.some(({ kind }) => kind === 'file')) {
-    const message =
-      instructions.length === 0
-        ? 'there is no SKILL.md'
-        : 'is not a regular file, so the instructions and their fields were not looked at'
+    const odd = 'is not a regular file, so the instructions and their fields were not looked at'
+    const message = instructions.length === 0 ? 'there is no SKILL.md' : odd
     findings.add('not-analysed', { file: instructions[0]?.path ?? '' }, message)
   }
   const files = entries.filter(({ kind }) => kind !== 'directory').length

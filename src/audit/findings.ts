@@ -44,12 +44,7 @@ export interface FoundPlace {
   column?: number | undefined
 }
 
-interface Counter {
-  code: AuditCode
-  file: string
-  count: number
-  kept: number
-}
+type Counter = { code: AuditCode; file: string; count: number; kept: number }
 
 /** Findings within the limits; what is beyond them is counted. */
 export class Findings {

@@ -23,10 +23,7 @@ export function isPlatform(name: string): name is Platform {
 export interface HookAdapter {
   title: string
   program: string
-  /**
-   * The client's own directory below the user's home, and the variable that moves it; `moves: 'home'`
-   * where the variable stands for the home above it.
-   */
+  /** The client's directory, and the variable that moves it, or the home above it with `moves: 'home'`. */
   home: { path: string; variable?: string | undefined; moves?: 'home' | undefined }
   /** Where the hook is registered: below the client's directory, and below a project. */
   files: { user: string; project: string }

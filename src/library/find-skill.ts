@@ -20,8 +20,13 @@ import { isOwnSkillFile, readMetadata, selfReferenceCode, selfReferences } from 
 import { type DiscoverOptions, discoverSkills, toInfo, trustPolicy } from './discover.ts'
 import { listResources, listSkillFiles } from './skill-files.ts'
 import { absolutePath, skillLocations } from './locations.ts'
-import type { BrokenSkill, Discovery, Skill, SkillInfo } from './model.ts'
-import { maxSkillBytes } from './model.ts'
+import {
+  type BrokenSkill,
+  type Discovery,
+  maxSkillBytes,
+  type Skill,
+  type SkillInfo,
+} from './model.ts'
 
 interface FindSkillOptions extends DiscoverOptions {
   /** An answer that is there already; default: search now, if a name is asked for. */
@@ -65,10 +70,9 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
     ({ directory: place }) =>
       isInside(place, realDirectory) || isInside(realPathOf(place) ?? place, realDirectory),
   )
-  const elsewhere = isInside(policy.workspace, realDirectory)
-    ? ({ scope: 'project', source: '.' } as const)
-    : ({ scope: 'custom', source: path } as const)
-  const { scope, source } = location ?? elsewhere
+  const isOfProject = isInside(policy.workspace, realDirectory)
+  const scope = location?.scope ?? (isOfProject ? 'project' : 'custom')
+  const source = location?.source ?? (isOfProject ? '.' : path)
   const metadata = readMetadata(file)
   const found = { file: { path: file, directory, realDirectory }, metadata }
   const info = toInfo(found, { scope, source }, policy)

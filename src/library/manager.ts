@@ -87,21 +87,15 @@ export class SkillManager {
   }
 
   /**
-   * Adds a skill: one made with `defineSkill`, one that another search found, or the path of one.
-   * @throws {SkillConflictError} when a different skill of that name was registered before.
+   * Adds a skill: one made with `defineSkill`, one that another search found, or the path of one. @throws {SkillConflictError} when a different skill of that name was registered before.
    * @throws {SkillNotFoundError | SkillParseError | SkillLoadError} when the path holds no usable one.
    */
   async register(skill: Skill | SkillInfo | string): Promise<SkillInfo> {
-    if (typeof skill === 'string') return this.#registerFile(skillAt(skill, this.#options))
-    if (!('body' in skill)) return this.#registerFile(skill)
-    this.#registry.add(skill.info, skill)
-    return skill.info
-  }
-
-  #registerFile(info: SkillInfo): SkillInfo {
-    const { info: loaded } = loadSkill(info)
-    this.#registry.add(loaded)
-    return loaded
+    const found = typeof skill === 'string' ? skillAt(skill, this.#options) : skill
+    const isMade = 'body' in found
+    const { info } = isMade ? found : loadSkill(found)
+    this.#registry.add(info, isMade ? found : undefined)
+    return info
   }
 
   /** Takes a skill away, with its tools and its activation. False when there was none. */

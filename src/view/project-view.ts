@@ -78,7 +78,7 @@ function skillAnswers(context: Context) {
       const others = discovery.skills
         .map(({ name, realDirectory: other }) => ({ name, directory: other }))
         .filter((other) => other.directory !== realDirectory)
-      return auditSkill(directory, { others })
+      return auditSkill(directory, others)
     },
     match: (prompt: string) => matchWhileTyping(context, prompt),
     chains: () => ({

@@ -43,7 +43,10 @@ describe.skipIf(!existsSync(corpus))('published skills (skipped without SKILLRAI
       directory,
     }))
     audits = directories.map((directory) =>
-      auditSkill(directory, { others: others.filter((other) => other.directory !== directory) }),
+      auditSkill(
+        directory,
+        others.filter((other) => other.directory !== directory),
+      ),
     )
   }, 120_000)
 

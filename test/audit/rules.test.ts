@@ -383,7 +383,7 @@ describe('the rules of an audit', () => {
     const directory = skillFolder(example.files)
     example.make?.(directory)
     const others = (example.others ?? []).map((name) => ({ name, directory: `/other/${name}` }))
-    const { findings } = auditSkill(directory, { others })
+    const { findings } = auditSkill(directory, others)
     const found = findings.filter((finding) => finding.code === code)
     expect(found.length > 0).toBe(finds)
     const line = found[0]?.line

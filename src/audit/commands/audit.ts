@@ -52,7 +52,7 @@ export const command = defineCommand<AuditResult>()({
       // An interrupted audit prints nothing.
       if (context.signal.aborted) return undefined
       const rest = others.filter((other) => other.directory !== real)
-      const audit = auditSkill(directory, { others: rest })
+      const audit = auditSkill(directory, rest)
       const { name = null, files, analysedBytes, findings } = audit
       skills.push({ path: directory, name, files, analysedBytes, findings })
       // Lets a signal in: the work itself is synchronous.

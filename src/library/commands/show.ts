@@ -1,14 +1,15 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction } from '../../core/errors.ts'
-import { readRegularFile } from '../../core/read-files.ts'
+
 import { bytes, count, safeLine, safeText } from '../../core/text.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
-import { SkillLoadError } from '../../skill/errors.ts'
+
 import type { ChainDeclaration, SkillFile } from '../../skill/model.ts'
 import { currentTrust, type DiscoverOptions, discoverOptionsFrom } from '../discover.ts'
 import { findSkill, loadSkill } from '../find-skill.ts'
-import { maxSkillBytes, type SkillInfo } from '../model.ts'
+import { readText } from '../../trigger/commands/skills.ts'
+import type { SkillInfo } from '../model.ts'
 
 export type ShownSkill = ReturnType<typeof showSkill>
 
@@ -29,7 +30,7 @@ export const command = defineCommand<ShowResult>()({
     }
     const options = discoverOptionsFrom(runtime, settings)
     const info = findSkill(reference, options)
-    if (raw) return { text: rawText(info.path) }
+    if (raw) return { text: readText(info.path) }
     return body ? { body: loadSkill(info).body } : showSkill(info, options)
   },
   render(result, screen) {
@@ -49,12 +50,6 @@ export function showSkill(known: SkillInfo, options: DiscoverOptions) {
   const fields = { ...info.fields, metadata: { ...info.fields.metadata } }
   const { files, truncated: resourcesTruncated } = resources
   return { ...facts, trust, trustReason, digest, fields, resources: files, resourcesTruncated }
-}
-
-function rawText(path: string): string {
-  const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
-  if (reading.ok) return reading.text
-  throw new SkillLoadError({ code: reading.code, message: `${reading.message}.` })
 }
 
 /** As it is for a file or a pipe; made harmless for a terminal. */

@@ -1,9 +1,9 @@
 import { defineCommand } from '../../core/command.ts'
-import { readRegularFile } from '../../core/read-files.ts'
+
 import { discoverOptionsFrom } from '../../library/discover.ts'
 import { findSkill } from '../../library/find-skill.ts'
-import { maxSkillBytes } from '../../library/model.ts'
-import { SkillLoadError, SkillParseError } from '../errors.ts'
+import { readText } from '../../trigger/commands/skills.ts'
+import { SkillParseError } from '../errors.ts'
 import type { JsonValue, SkillDocument } from '../model.ts'
 import { parseSkill } from '../parse.ts'
 import type { YamlNode } from '../read-yaml.ts'
@@ -15,11 +15,7 @@ export const command = defineCommand<object>()({
   examples: ['properties skills/pdf-processing'],
   async run({ runtime, settings }, { arguments: [reference = ''] }) {
     const { path } = findSkill(reference, discoverOptionsFrom(runtime, settings))
-    const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
-    if (!reading.ok) {
-      throw new SkillLoadError({ code: reading.code, message: `${reading.message}.` })
-    }
-    const { skill, diagnostics } = parseSkill(reading.text, { path })
+    const { skill, diagnostics } = parseSkill(readText(path), { path })
     if (skill !== undefined) return propertiesOf(skill)
     const message = `${path} has no usable frontmatter.`
     throw new SkillParseError({ code: 'skill-unusable', message, diagnostics })
