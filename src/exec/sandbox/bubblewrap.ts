@@ -12,9 +12,11 @@ import {
 import { notStarted, type Places, type Sandbox, type SandboxRequest } from './sandbox.ts'
 import { type FilteredProcessor, seccompFilter } from './seccomp.ts'
 
-interface Bubblewrap extends Pick<BubblewrapBox, 'lastUserNamespace'> {
+interface Bubblewrap {
   program: string
   processor: FilteredProcessor
+  /** From bubblewrap 0.8 on: no namespace of users can be made inside. The filter says so too. */
+  lastUserNamespace: boolean
 }
 
 export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
@@ -24,8 +26,7 @@ export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
     name: 'bubblewrap',
     run: async (request) =>
       await superviseLimits(request, async (supervised, stop) => {
-        const box = boxOf(request, lastUserNamespace)
-        const options = bubblewrapOptions(box)
+        const options = bubblewrapOptions(request, lastUserNamespace)
         // It separates them: one inside a value would be the beginning of another option.
         if (options.some((option) => option.includes('\0')))
           return notStarted('a path or a value holds a NUL character')
@@ -43,55 +44,15 @@ export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
           [bubblewrapDescriptors.options, { holds: listed }],
           [bubblewrapDescriptors.information, { tells }],
         ])
-        const args = bubblewrapArguments(box)
-        const result = await runProcess({
-          file,
-          args,
-          cwd: '/',
-          env: {},
-          ...supervised,
-          descriptors,
-        })
+        const args = bubblewrapArguments(request.command(bubblewrapPlaces))
+        const place = { file, args, cwd: '/', env: {} }
+        const result = await runProcess({ ...place, ...supervised, descriptors })
         stopWatching()
         if (first > 0) await waitUntilEmpty(first)
         return result
       }),
   }
 }
-
-function boxOf(request: SandboxRequest, lastUserNamespace: boolean): BubblewrapBox {
-  const { grants } = request
-  return {
-    ...request,
-    node: process.execPath,
-    system: systemPaths(grants.network),
-    environment: {
-      PATH: '/sandbox/bin:/usr/local/bin:/usr/bin:/bin',
-      HOME: bubblewrapPlaces.home,
-      TMPDIR: '/tmp',
-      ...grants.environment,
-      ...request.environment(bubblewrapPlaces),
-    },
-    command: request.command(bubblewrapPlaces),
-    lastUserNamespace,
-  }
-}
-
-export interface BubblewrapBox extends Pick<
-  SandboxRequest,
-  'skillDirectory' | 'state' | 'output' | 'grants'
-> {
-  node: string
-  /** The machine's programs and libraries, in the order in which they are put in place. */
-  system: readonly SystemPath[]
-  environment: Readonly<Record<string, string>>
-  command: readonly string[]
-  /** From bubblewrap 0.8 on: no namespace of users can be made inside. The filter says so too. */
-  lastUserNamespace: boolean
-}
-
-/** A directory or a file that is seen read-only, or a link that is made anew. */
-type SystemPath = { kind: 'bind'; path: string } | { kind: 'link'; path: string; target: string }
 
 export const bubblewrapPlaces: Places = {
   skill: '/sandbox/skill',
@@ -110,7 +71,7 @@ export const bubblewrapPlaces: Places = {
 const bubblewrapDescriptors = { filter: 3, information: 4, options: 5 } as const
 
 /** The command line: what stands there can be read inside and, outside, by every user. */
-export function bubblewrapArguments({ command }: Pick<BubblewrapBox, 'command'>): string[] {
+export function bubblewrapArguments(command: readonly string[]): string[] {
   const options = ['--args', String(bubblewrapDescriptors.options)]
   return [...options, '--', '/bin/sh', '-c', limitingProgram(true), 'sh', ...command]
 }
@@ -120,14 +81,31 @@ export function bubblewrapArguments({ command }: Pick<BubblewrapBox, 'command'>)
  * comes later lies over what came before, so that no grant reaches the skill, and the root is made
  * read-only last.
  */
-export function bubblewrapOptions(box: BubblewrapBox): string[] {
-  const { grants } = box
+export function bubblewrapOptions(
+  request: SandboxRequest,
+  lastUserNamespace: boolean,
+  system: readonly (readonly string[])[] = systemOptions(request.grants.network),
+): string[] {
+  const { skillDirectory, state, output, grants } = request
   const places = bubblewrapPlaces
-  const reachesSkill = grants.write.some((path) => isInside(path, box.skillDirectory))
+  const reachesSkill = grants.write.some((path) => isInside(path, skillDirectory))
+  const environment = {
+    PATH: '/sandbox/bin:/usr/local/bin:/usr/bin:/bin',
+    HOME: places.home,
+    TMPDIR: '/tmp',
+    ...grants.environment,
+    ...request.environment(places),
+  }
   const rows: readonly (readonly string[])[] = [
-    ...isolation(box),
-    ...Object.entries(box.environment).map(([name, value]) => ['--setenv', name, value]),
-    ...box.system.map(systemArguments),
+    // `--unshare-all` only tries to make a namespace of users; without one root would keep its rights
+    // over every mount, so it is demanded by name.
+    ['--unshare-user', '--unshare-all'],
+    grants.network ? ['--share-net'] : [],
+    lastUserNamespace ? ['--disable-userns'] : [],
+    ['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
+    ['--hostname', 'sandbox', '--clearenv'],
+    ...Object.entries(environment).map(([name, value]) => ['--setenv', name, value]),
+    ...system,
     // Read-only, because root outside owns the switches of the kernel below it.
     ['--proc', '/proc', '--remount-ro', '/proc'],
     ['--dev', '/dev', '--size', String(sharedMemoryBytes), '--tmpfs', '/dev/shm'],
@@ -136,11 +114,11 @@ export function bubblewrapOptions(box: BubblewrapBox): string[] {
     ...[places.work, places.home, places.scratch].map((path) => ['--dir', path]),
     ...grants.read.map((path) => ['--ro-bind', path, path]),
     ...grants.write.map((path) => ['--bind', path, path]),
-    reachesSkill ? ['--ro-bind', box.skillDirectory, box.skillDirectory] : [],
-    ['--ro-bind', box.node, places.node],
-    ['--ro-bind', box.skillDirectory, places.skill],
-    box.state === undefined ? [] : ['--ro-bind', box.state, places.state],
-    box.output === undefined ? [] : ['--bind', box.output, places.output],
+    reachesSkill ? ['--ro-bind', skillDirectory, skillDirectory] : [],
+    ['--ro-bind', process.execPath, places.node],
+    ['--ro-bind', skillDirectory, places.skill],
+    state === undefined ? [] : ['--ro-bind', state, places.state],
+    output === undefined ? [] : ['--bind', output, places.output],
     ['--remount-ro', '/', '--chdir', places.work],
     ['--seccomp', String(bubblewrapDescriptors.filter)],
     ['--info-fd', String(bubblewrapDescriptors.information)],
@@ -150,26 +128,6 @@ export function bubblewrapOptions(box: BubblewrapBox): string[] {
 
 /** `/dev/shm`, which some languages' process pools need. */
 const sharedMemoryBytes = 16 * 1024 ** 2
-
-/**
- * `--unshare-all` only tries to make a namespace of users; without one root would keep its rights
- * over every mount, so it is demanded by name.
- */
-function isolation({ grants, lastUserNamespace }: BubblewrapBox): string[][] {
-  return [
-    ['--unshare-user', '--unshare-all'],
-    grants.network ? ['--share-net'] : [],
-    lastUserNamespace ? ['--disable-userns'] : [],
-    ['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
-    ['--hostname', 'sandbox', '--clearenv'],
-  ]
-}
-
-function systemArguments(entry: SystemPath): string[] {
-  return entry.kind === 'link'
-    ? ['--symlink', entry.target, entry.path]
-    : ['--ro-bind', entry.path, entry.path]
-}
 
 /**
  * Descriptors that a program started by us would inherit from whoever started us: Node closes only
@@ -190,18 +148,17 @@ function isPassedOn(descriptor: number): boolean {
   return text !== '' && (Number.parseInt(flags, 8) & closesOnExec) === 0
 }
 
-function systemPaths(network: boolean): SystemPath[] {
+/** The machine's programs and libraries, in the order in which they are put in place. */
+function systemOptions(network: boolean): string[][] {
   const wanted = network ? [...everywhere, ...forNetwork] : everywhere
-  return wanted.flatMap((path): SystemPath[] => {
-    try {
+  return wanted.flatMap((path) =>
+    tried([], () => {
       const target = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : ''
       // A link to somewhere that is not seen inside would be of no use: its content is put there.
       const isSeen = /^\/?(?:usr|nix)\//.test(target)
-      return [isSeen ? { kind: 'link', path, target } : { kind: 'bind', path }]
-    } catch {
-      return []
-    }
-  })
+      return [isSeen ? ['--symlink', target, path] : ['--ro-bind', path, path]]
+    }),
+  )
 }
 
 /** Nothing of `/etc` that names people, machines or secrets. */

@@ -17,19 +17,29 @@ export function seatbeltSandbox(program: string): Sandbox {
       // The profile goes by real paths, and /tmp is a link there.
       const temporary = mkdtempSync(join(realpathSync.native(tmpdir()), 'skillrail-sandbox-'))
       try {
-        const places = placesIn(temporary, request)
+        const places: Places = {
+          skill: request.skillDirectory,
+          node: process.execPath,
+          work: join(temporary, 'work'),
+          home: join(temporary, 'home'),
+          scratch: join(temporary, 'scratch'),
+          state: request.state ?? '',
+          output: request.output ?? '',
+        }
+        const env = {
+          PATH: '/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin',
+          HOME: places.home,
+          TMPDIR: temporary,
+          ...request.grants.environment,
+          ...request.environment(places),
+        }
         for (const path of [places.work, places.home, places.scratch]) mkdirSync(path)
-        const profile = seatbeltProfile({ ...request, node: process.execPath, temporary })
+        const profile = seatbeltProfile(request, temporary)
         const limiting = limitingProgram(false)
         const command = ['/bin/sh', '-c', limiting, 'sh', ...request.command(places)]
-        return await superviseLimits(request, async (supervised) =>
-          runProcess({
-            file: program,
-            args: ['-p', profile, ...command],
-            cwd: places.work,
-            env: environmentOf(places, temporary, request),
-            ...supervised,
-          }),
+        const start = { file: program, args: ['-p', profile, ...command], cwd: places.work, env }
+        return await superviseLimits(request, (supervised) =>
+          runProcess({ ...start, ...supervised }),
         )
       } finally {
         rmSync(temporary, { recursive: true, force: true })
@@ -38,46 +48,19 @@ export function seatbeltSandbox(program: string): Sandbox {
   }
 }
 
-function placesIn(temporary: string, request: SandboxRequest): Places {
-  return {
-    skill: request.skillDirectory,
-    node: process.execPath,
-    work: join(temporary, 'work'),
-    home: join(temporary, 'home'),
-    scratch: join(temporary, 'scratch'),
-    state: request.state ?? '',
-    output: request.output ?? '',
-  }
-}
-
-function environmentOf(places: Places, temporary: string, { grants, environment }: SandboxRequest) {
-  return {
-    PATH: '/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin',
-    HOME: places.home,
-    TMPDIR: temporary,
-    ...grants.environment,
-    ...environment(places),
-  }
-}
-
-/** Everything that decides what a program under Seatbelt may touch; absolute real paths. */
-interface SeatbeltBox extends Pick<
-  SandboxRequest,
-  'skillDirectory' | 'state' | 'output' | 'grants'
-> {
-  node: string
-  /** The one directory that it may write: working, home and scratch directory lie below it. */
-  temporary: string
-}
-
 /**
  * The profile for `sandbox-exec -p`: what is not named is denied. The last rule that fits decides,
  * so what must never be written stands at the end.
+ *
+ * @param temporary the one directory that it may write: all others of it lie below
  */
-export function seatbeltProfile(box: SeatbeltBox): string {
-  const { grants } = box
-  const read = [box.skillDirectory, box.temporary, ...grants.read, ...grants.write]
-  const files = [box.node, box.state, box.output].filter((path) => path !== undefined)
+export function seatbeltProfile(
+  request: Pick<SandboxRequest, 'skillDirectory' | 'state' | 'output' | 'grants'>,
+  temporary: string,
+): string {
+  const { skillDirectory, state, output, grants } = request
+  const read = [skillDirectory, temporary, ...grants.read, ...grants.write]
+  const files = [process.execPath, state, output].filter((path) => path !== undefined)
   const rules = [
     '(version 1)',
     '(deny default)',
@@ -88,11 +71,11 @@ export function seatbeltProfile(box: SeatbeltBox): string {
     `(allow file-read* ${systemPlaces.map(below).join(' ')})`,
     '(allow file-read-metadata)',
     `(allow file-read* ${[...read.map(below), ...files.map(exactly)].join(' ')})`,
-    `(allow file-write* ${[box.temporary, ...grants.write].map(below).join(' ')})`,
+    `(allow file-write* ${[temporary, ...grants.write].map(below).join(' ')})`,
     `(allow file-write-data ${devices.map(exactly).join(' ')})`,
-    ...(box.output === undefined ? [] : [`(allow file-write* ${exactly(box.output)})`]),
+    ...(output === undefined ? [] : [`(allow file-write* ${exactly(output)})`]),
     ...(grants.network ? ['(allow network*)', '(allow system-socket)'] : []),
-    `(deny file-write* ${below(box.skillDirectory)})`,
+    `(deny file-write* ${below(skillDirectory)})`,
   ]
   return `${rules.join('\n')}\n`
 }

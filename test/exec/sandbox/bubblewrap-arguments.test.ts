@@ -1,35 +1,36 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  bubblewrapArguments,
-  type BubblewrapBox,
-  bubblewrapOptions,
-} from '../../../src/exec/sandbox/bubblewrap.ts'
+import { bubblewrapArguments, bubblewrapOptions } from '../../../src/exec/sandbox/bubblewrap.ts'
 import { noGrants } from '../../../src/exec/sandbox/grants.ts'
+import type { SandboxRequest } from '../../../src/exec/sandbox/sandbox.ts'
 
-const box: BubblewrapBox = {
+const command = ['sh', '/sandbox/skill/run.sh', '--share-net']
+const request: SandboxRequest = {
   skillDirectory: '/home/u/skills/a',
-  node: '/opt/node',
   state: '/runs/state',
   output: '/runs/output',
-  system: [
-    { kind: 'bind', path: '/usr' },
-    { kind: 'link', path: '/bin', target: 'usr/bin' },
-  ],
   grants: noGrants,
-  environment: { PATH: '/usr/bin' },
-  command: ['sh', '/sandbox/skill/run.sh', '--share-net'],
-  lastUserNamespace: true,
+  environment: () => ({ NAME: 'value' }),
+  command: () => command,
+  outputLimit: 10,
 }
+const system = [
+  ['--ro-bind', '/usr', '/usr'],
+  ['--symlink', 'usr/bin', '/bin'],
+]
 
-const optionsOf = (changes: Partial<BubblewrapBox> = {}): string =>
-  bubblewrapOptions({ ...box, ...changes }).join(' ')
+const optionsOf = (changes: Partial<SandboxRequest> = {}, lastUserNamespace = true): string =>
+  bubblewrapOptions({ ...request, ...changes }, lastUserNamespace, system)
+    .join(' ')
+    .replace(process.execPath, '/opt/node')
 
 it('the options are these, in this order', () => {
   expect(optionsOf()).toBe(
     [
       '--unshare-user --unshare-all --disable-userns --cap-drop ALL --new-session',
-      '--die-with-parent --hostname sandbox --clearenv --setenv PATH /usr/bin',
+      '--die-with-parent --hostname sandbox --clearenv',
+      '--setenv PATH /sandbox/bin:/usr/local/bin:/usr/bin:/bin --setenv HOME /tmp/home',
+      '--setenv TMPDIR /tmp --setenv NAME value',
       '--ro-bind /usr /usr --symlink usr/bin /bin',
       '--proc /proc --remount-ro /proc',
       '--dev /dev --size 16777216 --tmpfs /dev/shm --remount-ro /dev',
@@ -41,7 +42,7 @@ it('the options are these, in this order', () => {
   )
 })
 
-it.each<[string, Partial<BubblewrapBox>, RegExp]>([
+it.each<[string, Partial<SandboxRequest>, RegExp]>([
   [
     'reading',
     { grants: { ...noGrants, read: ['/data'] } },
@@ -63,25 +64,25 @@ it.each<[string, Partial<BubblewrapBox>, RegExp]>([
 })
 
 it('bubblewrap before 0.8 gets everything but the option it does not know', () => {
-  expect(optionsOf({ lastUserNamespace: false })).toBe(optionsOf().replace('--disable-userns ', ''))
+  expect(optionsOf({}, false)).toBe(optionsOf().replace('--disable-userns ', ''))
 })
 
 it('nothing is writable that was not named', () => {
-  expect(bubblewrapOptions({ ...box, output: undefined })).not.toContain('--bind')
+  expect(bubblewrapOptions({ ...request, output: undefined }, true, system)).not.toContain('--bind')
 })
 
 describe('the command line', () => {
   it('holds neither paths outside nor values, only the program and its limits', () => {
-    const line = bubblewrapArguments(box)
+    const line = bubblewrapArguments(command)
     expect(line.slice(0, 5)).toEqual(['--args', '5', '--', '/bin/sh', '-c'])
-    expect(line.slice(6)).toEqual(['sh', ...box.command])
+    expect(line.slice(6)).toEqual(['sh', ...command])
     expect(line.join(' ')).not.toMatch(/home|runs/)
   })
 
   it('gives the program its arguments as they are, whatever they look like', () => {
     fc.assert(
-      fc.property(fc.array(fc.string()), (command) => {
-        expect(bubblewrapArguments({ ...box, command }).slice(7)).toEqual(command)
+      fc.property(fc.array(fc.string()), (words) => {
+        expect(bubblewrapArguments(words).slice(7)).toEqual(words)
       }),
     )
   })

@@ -5,15 +5,14 @@ import { seatbeltProfile } from '../../../src/exec/sandbox/seatbelt.ts'
 
 const box = {
   skillDirectory: '/Users/u/skills/a',
-  node: '/opt/homebrew/bin/node',
   state: '/runs/state',
   output: '/runs/output',
-  temporary: '/private/tmp/box',
   grants: noGrants,
 }
+const temporary = '/private/tmp/box'
 
 it('denies what it does not name, and the skill to the last', () => {
-  const lines = seatbeltProfile(box).trimEnd().split('\n')
+  const lines = seatbeltProfile(box, temporary).trimEnd().split('\n')
   expect([...lines.slice(0, 2), ...lines.slice(-4)]).toEqual([
     '(version 1)',
     '(deny default)',
@@ -27,7 +26,7 @@ it('denies what it does not name, and the skill to the last', () => {
 
 it('holds what was granted', () => {
   const grants = { ...noGrants, read: ['/data'], write: ['/out'], network: true }
-  const profile = seatbeltProfile({ ...box, grants })
+  const profile = seatbeltProfile({ ...box, grants }, temporary)
   expect(profile).toContain('(subpath "/private/tmp/box") (subpath "/data") (subpath "/out")')
   expect(profile).toContain('(allow file-write* (subpath "/private/tmp/box") (subpath "/out"))')
   expect(profile).toContain('(allow network*)')
@@ -38,7 +37,7 @@ it('no path ends its string: the parentheses of the profile stay balanced outsid
     fc.property(
       fc.string({ unit: fc.constantFrom('"', '\\', '(', ')', '/', 'a', '\n') }),
       (path) => {
-        const text = seatbeltProfile({ ...box, skillDirectory: `/${path}` })
+        const text = seatbeltProfile({ ...box, skillDirectory: `/${path}` }, temporary)
         const outside = text.replaceAll(/"(?:\\.|[^"\\])*"/gs, '')
         expect(outside).not.toContain('"')
         expect(outside.split('(').length).toBe(outside.split(')').length)
