@@ -156,11 +156,11 @@ export async function readResult(
   const { status, attempts, winner } = await runChain(journal.plan.root, engine)
   const { runId, skill } = journal.run
   const unended = status === 'interrupted' || status === 'waiting'
-  const standing = journal.status === 'cancelled' && unended
+  const isCancelled = journal.status === 'cancelled' && unended
   return {
     runId,
     skill,
-    status: standing ? 'cancelled' : status,
+    status: isCancelled ? 'cancelled' : status,
     attempts,
     ...(winner === undefined ? {} : { winner }),
   }
@@ -284,8 +284,8 @@ async function withJournal(
     try {
       const writer = createRecordWriter(journal)
       const result = await work(writer).finally(() => writer.append())
-      const standing = journal.standing()
-      if (standing !== 'whole') onProblem?.(journalLost(path, runId, standing))
+      const fileState = journal.fileState()
+      if (fileState !== 'whole') onProblem?.(journalLost(path, runId, fileState))
       return result
     } finally {
       journal.close()
@@ -306,8 +306,8 @@ function saysHowToGoOn(error: unknown, { run }: Pick<RunJournal, 'run'>, line: R
 }
 
 /** A step can delete or change the journal; the run ends all the same. */
-function journalLost(path: string, runId: string, standing: 'gone' | 'changed'): Diagnostic {
-  const isGone = standing === 'gone'
+function journalLost(path: string, runId: string, fileState: 'gone' | 'changed'): Diagnostic {
+  const isGone = fileState === 'gone'
   const what = isGone ? 'deleted or put out of reach' : 'written to or replaced by something else'
   const effect = isGone
     ? 'it can neither be shown nor gone on with'

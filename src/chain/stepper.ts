@@ -81,8 +81,8 @@ export async function reportStep(
   let find: () => DismissedReport | undefined = () => undefined
   const prepare: Resumption['prepare'] = async (journal, append) => {
     // Looking leaves marks in what is looked at.
-    const standing = await readResult(setup.store.read(runId), setup.runtime)
-    const key = keyOfHanded(runId, standing, report.step, setup.line)
+    const result = await readResult(setup.store.read(runId), setup.runtime)
+    const key = keyOfHanded(runId, result, report.step, setup.line)
     find = () => dismissedReport(journal, key, report.step)
     const at = new Date(setup.runtime.now()).toISOString()
     const record = { type: 'report', key, output: redactValue(report.output), at } as const

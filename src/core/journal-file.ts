@@ -32,7 +32,7 @@ export interface JournalReading {
 export interface JournalWriter {
   /** Writes records in one go and returns when they are on the disk (one fdatasync for all). */
   append(...records: readonly JournalRecord[]): void
-  standing(): 'whole' | 'gone' | 'changed'
+  fileState(): 'whole' | 'gone' | 'changed'
   close(): void
 }
 
@@ -66,7 +66,7 @@ export function openJournal(path: string): JournalWriter {
         throw unwritten(path, error)
       }
     },
-    standing: () => standingOf(path, descriptor, end.size),
+    fileState: () => fileStateOf(path, descriptor, end.size),
     close: () => closeSync(descriptor),
   }
 }
@@ -180,7 +180,7 @@ function cutTornTail(path: string, descriptor: number): JournalEnd {
   return { size, sum }
 }
 
-function standingOf(path: string, descriptor: number, size: number): 'whole' | 'gone' | 'changed' {
+function fileStateOf(path: string, descriptor: number, size: number): 'whole' | 'gone' | 'changed' {
   try {
     const found = statSync(path, { throwIfNoEntry: false })
     if (found === undefined) return 'gone'

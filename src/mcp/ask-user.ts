@@ -1,7 +1,7 @@
 import { safeLine, safeText } from '../core/text.ts'
 import { describeParameters } from '../tools/cache/describe-parameters.ts'
 import { proposalText } from '../tools/call/consent.ts'
-import type { RequestWorld } from '../tools/call/do-request.ts'
+import type { RequestSetup } from '../tools/call/do-request.ts'
 import type { ToolDefinition } from '../tools/model.ts'
 import { type AskUser, McpRequestError } from './tool.ts'
 
@@ -50,7 +50,7 @@ export async function askForYes(ask: AskUser, message: string, title: string): P
 }
 
 /** The user behind the client; undefined where no user can be asked. */
-export function personBehind(ask: AskUser | undefined): RequestWorld['person'] {
+export function userBehind(ask: AskUser | undefined): RequestSetup['user'] {
   if (ask === undefined) return undefined
   return {
     async confirm(plan) {

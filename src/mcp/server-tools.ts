@@ -4,7 +4,7 @@ import type { ToolIndex } from '../tools/cache/tool-index.ts'
 import { callTool } from '../tools/call/call-tool.ts'
 import { requireNamedPaths, requireYes } from '../tools/call/consent.ts'
 import { parseBatchText, parseChainText, type ToolStep } from '../tools/call/directive-text.ts'
-import { doRequest, type RequestAnswer, type RequestWorld } from '../tools/call/do-request.ts'
+import { doRequest, type RequestAnswer, type RequestSetup } from '../tools/call/do-request.ts'
 import { ToolRequestError } from '../tools/call/errors.ts'
 import { callFailureText, partialText } from '../tools/call/failure-text.ts'
 import { definitionOf, findTool, namedTool } from '../tools/call/find-tool.ts'
@@ -23,7 +23,7 @@ import { requestRouter, routeIn, routingOf } from '../tools/commands/route.ts'
 import { toolFacts } from '../tools/commands/show.ts'
 import { openCalls, type ToolCalls } from '../tools/commands/tool-calls.ts'
 import type { JsonObject, ToolDefinition } from '../tools/model.ts'
-import { askWhetherToRun, askWithinBounds, howToAllow, personBehind } from './ask-user.ts'
+import { askWhetherToRun, askWithinBounds, howToAllow, userBehind } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
 import {
   acts,
@@ -203,7 +203,7 @@ class ToolRequest {
   readonly #workspace: string
   readonly #context: Context
   readonly #tools: ToolCalls
-  readonly #consent: Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
+  readonly #consent: Pick<RequestSetup, 'context' | 'yes' | 'user' | 'toAllow'>
   /** What the user typed: workflows that go by keywords look at it. */
   readonly #typed: string | undefined
 
@@ -233,7 +233,7 @@ class ToolRequest {
       await log?.(record)
     }
     const toAllow = howToAllow(ask, yes, 'skillrail tools call')
-    this.#consent = { context: calls, yes, person: personBehind(ask), toAllow }
+    this.#consent = { context: calls, yes, user: userBehind(ask), toAllow }
   }
 
   async callOne(name: string, params: JsonObject): Promise<ToolAnswer> {

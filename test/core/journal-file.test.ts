@@ -55,14 +55,14 @@ it.runIf(existsSync('/dev/zero'))('is never read from what has no end', () => {
 it('tells its writer when something else has been at the file', () => {
   const journal = openJournal(path)
   journal.append({ n: 1 })
-  expect(journal.standing()).toBe('whole')
+  expect(journal.fileState()).toBe('whole')
   appendFileSync(path, 'x')
-  expect(journal.standing()).toBe('changed')
+  expect(journal.fileState()).toBe('changed')
   const whole = readFileSync(path).subarray(0, -1)
   rmSync(path)
-  expect(journal.standing()).toBe('gone')
+  expect(journal.fileState()).toBe('gone')
   writeFileSync(path, whole)
-  expect(journal.standing()).toBe('changed')
+  expect(journal.fileState()).toBe('changed')
   journal.close()
 })
 

@@ -5,10 +5,10 @@ import type { JsonValue } from '../../skill/model.ts'
 import { readsOnly } from '../cache/tool-index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 
-import type { ProposedCall, RequestWorld } from './do-request.ts'
+import type { ProposedCall, RequestSetup } from './do-request.ts'
 import { ToolRefusedError } from './errors.ts'
 
-export type ConsentWorld = Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
+export type ConsentSetup = Pick<RequestSetup, 'context' | 'yes' | 'user' | 'toAllow'>
 
 export interface CallToAllow {
   tool: ToolDefinition
@@ -27,20 +27,20 @@ export interface CallToAllow {
 export async function requireYes(
   calls: readonly CallToAllow[],
   request: string,
-  world: ConsentWorld,
+  setup: ConsentSetup,
 ): Promise<boolean> {
-  const plan = calls.map((call) => proposed(call, request, world))
+  const plan = calls.map((call) => proposed(call, request, setup))
   if (plan.every(({ readOnly, unusual }) => readOnly && unusual === undefined)) return false
-  if (world.yes && plan.every(({ unusual }) => unusual === undefined)) return true
-  const answer = await world.person?.confirm(plan)
+  if (setup.yes && plan.every(({ unusual }) => unusual === undefined)) return true
+  const answer = await setup.user?.confirm(plan)
   if (answer === true) return true
-  throw refusal(plan, answer, world.toAllow)
+  throw refusal(plan, answer, setup.toAllow)
 }
 
 function proposed(
   { tool, params, bindings = [], unplaced = [] }: CallToAllow,
   request: string,
-  { context }: ConsentWorld,
+  { context }: ConsentSetup,
 ): ProposedCall {
   const readOnly = readsOnly(tool, context.rules(tool.server).trusted)
   const path = readOnly ? undefined : unnamedPath(params, request)
@@ -65,10 +65,10 @@ export async function requireNamedPaths(
   tool: ToolDefinition,
   params: JsonObject,
   request: string,
-  world: ConsentWorld,
+  setup: ConsentSetup,
 ): Promise<void> {
   if (unnamedPath(params, request) !== undefined)
-    await requireYes([{ tool, params }], request, world)
+    await requireYes([{ tool, params }], request, setup)
 }
 
 function refusal(

@@ -33,16 +33,16 @@ import {
  * or returned as `unsure`. Throws {@link ToolRefusedError}, and what {@link understandRequest} and
  * `callTool` throw.
  */
-export async function doRequest(request: string, world: RequestWorld): Promise<RequestAnswer> {
-  const meaning = await understandRequest(request, world)
+export async function doRequest(request: string, setup: RequestSetup): Promise<RequestAnswer> {
+  const meaning = await understandRequest(request, setup)
   switch (meaning.kind) {
     case 'batch':
     case 'chain':
-      return await doSteps(meaning.kind, meaning.steps, request, world)
+      return await doSteps(meaning.kind, meaning.steps, request, setup)
     case 'named':
-      return await doNamed(meaning.proposal, request, world)
+      return await doNamed(meaning.proposal, request, setup)
     case 'routed':
-      return await doRouted(meaning, request, world)
+      return await doRouted(meaning, request, setup)
     case 'unsure':
       return { ...meaning, tried: [] }
   }
@@ -52,14 +52,14 @@ async function doSteps(
   kind: 'batch' | 'chain',
   steps: readonly ToolStep[],
   request: string,
-  world: RequestWorld,
+  setup: RequestSetup,
 ): Promise<RequestAnswer> {
-  const { context, onStep, toValue } = world
+  const { context, onStep, toValue } = setup
   await (kind === 'batch' ? checkBatch : checkChain)(steps, context)
-  await requireYes(await foreseeSteps(kind, steps, context), request, world)
+  await requireYes(await foreseeSteps(kind, steps, context), request, setup)
   const beforeCall: StepOptions['beforeCall'] = async ({ tool, params }) => {
     const definition = await definitionOf(await findTool(tool, context), context)
-    await requireNamedPaths(definition, params, request, world)
+    await requireNamedPaths(definition, params, request, setup)
   }
   const options = { onStep, toValue, requestText: request }
   return kind === 'batch'
@@ -70,13 +70,13 @@ async function doSteps(
 async function doNamed(
   proposal: Proposal,
   request: string,
-  world: RequestWorld,
+  setup: RequestSetup,
 ): Promise<RequestAnswer> {
-  const { steps, open } = await fillMissing(proposal, world)
-  if (open !== undefined) return { ...unsaid(open, world.context.index), tried: [] }
-  const dropped = droppedIn(steps, world)
+  const { steps, open } = await fillMissing(proposal, setup)
+  if (open !== undefined) return { ...unsaid(open, setup.context.index), tried: [] }
+  const dropped = droppedIn(steps, setup)
   if (dropped !== undefined) return { ...dropped, tried: [] }
-  const outcome = await runPlan(steps, request, world)
+  const outcome = await runPlan(steps, request, setup)
   if (outcome.kind === 'called') return { ...outcome, tried: [] }
   if (outcome.error !== undefined) throw outcome.error
   if (outcome.calls.at(-1)?.report.status === 'error') {
@@ -88,28 +88,28 @@ async function doNamed(
 async function doRouted(
   { proposal, route, chosen }: RequestMeaning & { kind: 'routed' },
   request: string,
-  world: RequestWorld,
+  setup: RequestSetup,
 ): Promise<RequestAnswer> {
-  const { context } = world
+  const { context } = setup
   const tried: { tool: string; why: string }[] = []
   for (const tool of readings(route, proposal, context.index)) {
-    const next = tool === proposal.tool ? proposal : proposeTool(request, tool, toolsOf(world))
+    const next = tool === proposal.tool ? proposal : proposeTool(request, tool, toolsOf(setup))
     if (next === undefined || (tool !== proposal.tool && next.unplaced.length > 0)) continue
-    const { steps, open } = await fillMissing(next, world)
+    const { steps, open } = await fillMissing(next, setup)
     if (open !== undefined) {
       const names = [...new Set(open.missing)]
       tried.push({ tool, why: `it needs ${names.join(', ')}` })
       // A missing value does not make the tool wrong: it is asked for.
-      if (tool === proposal.tool) return { ...unsaid(open, world.context.index), route, tried }
+      if (tool === proposal.tool) return { ...unsaid(open, setup.context.index), route, tried }
       break
     }
-    const dropped = droppedIn(steps, world)
+    const dropped = droppedIn(steps, setup)
     if (dropped !== undefined) return { ...dropped, route, tried }
-    const outcome = await runPlan(steps, request, world)
+    const outcome = await runPlan(steps, request, setup)
     if (outcome.kind === 'called') {
       const isConfirmed = chosen || outcome.confirmed
       if (outcome.status === 'success' && isConfirmed && steps.length === 1) {
-        await world.learn?.(request, tool)
+        await setup.learn?.(request, tool)
       }
       return { ...outcome, tried, route }
     }
@@ -151,7 +151,7 @@ export type RequestMeaning =
  */
 export async function understandRequest(
   request: string,
-  world: RequestWorld,
+  setup: RequestSetup,
 ): Promise<RequestMeaning> {
   if (isOnlyJson(request)) {
     throw new ToolRequestError({
@@ -170,19 +170,19 @@ export async function understandRequest(
     case 'chain':
       return directive
     case 'none':
-      return (await readNamed(request, world)) ?? (await readRouted(request, world))
+      return (await readNamed(request, setup)) ?? (await readRouted(request, setup))
   }
 }
 
 /** No routing; parameters in JSON after the id, else from the words. */
 async function readNamed(
   request: string,
-  world: RequestWorld,
+  setup: RequestSetup,
 ): Promise<RequestMeaning | undefined> {
-  const { context } = world
+  const { context } = setup
   let found = parsePassthrough(request, context.index)
   const isKnown =
-    found.kind === 'tool' ? hasDefinition(found.tool.id, world) : found.kind !== 'unknown'
+    found.kind === 'tool' ? hasDefinition(found.tool.id, setup) : found.kind !== 'unknown'
   if (!isKnown && (await discoverOnce(context))) {
     found = parsePassthrough(request, context.index)
   }
@@ -204,7 +204,7 @@ async function readNamed(
       const { tool, written, params } = found
       const words = withoutName(request, written)
       const fromWords =
-        params === undefined ? proposeTool(words, tool.id, toolsOf(world)) : undefined
+        params === undefined ? proposeTool(words, tool.id, toolsOf(setup)) : undefined
       const plain = plainCall(tool.id, tool.name, params ?? {})
       return {
         kind: 'named',
@@ -220,22 +220,22 @@ async function readNamed(
   }
 }
 
-async function readRouted(request: string, world: RequestWorld): Promise<RequestMeaning> {
-  const { context, person } = world
-  let routeOf = await world.router(context.index)
-  let decided = decideRequest(request, routeOf, toolsOf(world))
-  const isKnown = decided.route.candidates.some(({ tool }) => hasDefinition(tool, world))
+async function readRouted(request: string, setup: RequestSetup): Promise<RequestMeaning> {
+  const { context, user } = setup
+  let routeOf = await setup.router(context.index)
+  let decided = decideRequest(request, routeOf, toolsOf(setup))
+  const isKnown = decided.route.candidates.some(({ tool }) => hasDefinition(tool, setup))
   if (!isKnown && (await discoverOnce(context))) {
-    routeOf = await world.router(context.index)
-    decided = decideRequest(request, routeOf, toolsOf(world))
+    routeOf = await setup.router(context.index)
+    decided = decideRequest(request, routeOf, toolsOf(setup))
   }
   const { route, proposal: answer } = decided
   if (answer !== undefined) return { kind: 'routed', proposal: answer, route, chosen: false }
   if (route.candidates.length === 0) {
     return { kind: 'unsure', route, reason: 'No tool fits this request.' }
   }
-  const chosen = await person?.choose(route.candidates)
-  const proposal = chosen === undefined ? undefined : proposeTool(request, chosen, toolsOf(world))
+  const chosen = await user?.choose(route.candidates)
+  const proposal = chosen === undefined ? undefined : proposeTool(request, chosen, toolsOf(setup))
   if (proposal !== undefined) return { kind: 'routed', proposal, route, chosen: true }
   return { kind: 'unsure', route, reason: 'It is not clear which tool is meant.' }
 }
@@ -247,12 +247,12 @@ function withoutName(request: string, written: string): string {
   return `${asked} ${after.join(' ')}`
 }
 
-function toolsOf({ context, examples }: RequestWorld): PlanTools {
+function toolsOf({ context, examples }: RequestSetup): PlanTools {
   return planTools(context.index, examples)
 }
 
 /** Without the schema, as after a refresh by somebody else, no parameters can be read. */
-function hasDefinition(tool: string, { context }: RequestWorld): boolean {
+function hasDefinition(tool: string, { context }: RequestSetup): boolean {
   return context.index.definition(tool) !== undefined
 }
 
@@ -272,7 +272,7 @@ export interface ProposedCall {
 }
 
 /** What a request in words needs besides a call's context. */
-export interface RequestWorld {
+export interface RequestSetup {
   context: CallContext
   /** Routes the request, or a clause of it, over the tools of an index. Asked again after a discovery. */
   router: (index: CallIndex) => Promise<(text: string) => Route>
@@ -280,7 +280,7 @@ export interface RequestWorld {
   /** How to give a missing yes; default: at a terminal, or in advance. */
   toAllow?: string | undefined
   /** Asks a user; undefined where no user can be asked. */
-  person?:
+  user?:
     | {
         /** Asks once about the whole plan: everything that is called, in order. */
         confirm(plan: readonly ProposedCall[]): Promise<boolean>

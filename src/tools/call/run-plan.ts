@@ -6,7 +6,7 @@ import { callTool } from './call-tool.ts'
 import { callToComplete } from './check-parameters.ts'
 import { outcomeText } from './content.ts'
 import type { CallIndex, CallReport } from './context.ts'
-import type { RequestAnswer, RequestWorld } from './do-request.ts'
+import type { RequestAnswer, RequestSetup } from './do-request.ts'
 import { InvalidParametersError, ToolNotFoundError } from './errors.ts'
 import { definitionOf, findTool } from './find-tool.ts'
 import type { Proposal } from './decide-request.ts'
@@ -29,7 +29,7 @@ type PlanOutcome =
       error?: ToolError | undefined
     }
 
-/** Failures that speak against the choice of the tool, not against the world. */
+/** Failures that speak against the choice of the tool, not against the setup. */
 const wrongChoice: ReadonlySet<string> = new Set([
   'tool-not-found',
   'invalid-parameters',
@@ -44,18 +44,18 @@ const wrongChoice: ReadonlySet<string> = new Set([
 export async function runPlan(
   steps: readonly PlannedCall[],
   request: string,
-  world: RequestWorld,
+  setup: RequestSetup,
 ): Promise<PlanOutcome> {
-  const { context, onStep } = world
+  const { context, onStep } = setup
   const calls: { call: PlannedCall; report: CallReport }[] = []
   const texts = new Map<string, string>()
-  const confirmed = await requireYes(await callsOf(steps, world), request, world)
+  const confirmed = await requireYes(await callsOf(steps, setup), request, setup)
   for (const [index, call] of steps.entries()) {
     const bound = bindParams(call, texts)
     if (!bound.ready) return { kind: 'wrong', why: unboundText(bound), calls }
     const { params } = bound
     const tool = await definitionOf(await findTool(call.tool, context), context)
-    if (call.bindings.length > 0) await requireNamedPaths(tool, params, request, world)
+    if (call.bindings.length > 0) await requireNamedPaths(tool, params, request, setup)
     onStep?.({ index, tool: call.tool })
     let report: CallReport
     try {
@@ -81,7 +81,7 @@ export async function runPlan(
   return { kind: 'called', status: 'success', calls, confirmed }
 }
 
-async function callsOf(steps: readonly PlannedCall[], { context }: RequestWorld) {
+async function callsOf(steps: readonly PlannedCall[], { context }: RequestSetup) {
   const calls: CallToAllow[] = []
   for (const { tool, params, bindings, unplaced } of steps) {
     calls.push({
@@ -116,13 +116,13 @@ interface FilledPlan {
 /** Asks for what the request does not say, until somebody who is asked twice gives nothing. */
 export async function fillMissing(
   { steps }: Pick<Proposal, 'steps'>,
-  world: RequestWorld,
+  setup: RequestSetup,
 ): Promise<FilledPlan> {
   const filled: PlannedCall[] = []
   for (const step of steps) {
     const params = { ...step.params }
     for (const [index, name] of step.missing.entries()) {
-      const value = await provided(step.tool, name, world)
+      const value = await provided(step.tool, name, setup)
       const missing = step.missing.slice(index)
       if (value === undefined) return { steps, open: { ...step, params, missing } }
       params[name] = value
@@ -135,14 +135,14 @@ export async function fillMissing(
 /** How often a user is asked for one parameter. */
 const mostQuestions = 2
 
-async function provided(tool: string, name: string, { context, person }: RequestWorld) {
+async function provided(tool: string, name: string, { context, user }: RequestSetup) {
   const definition = context.index.definition(tool)
   const parameter =
     definition && parametersOf(definition.inputSchema).find((one) => one.name === name)
-  if (definition === undefined || parameter === undefined || person === undefined) return undefined
+  if (definition === undefined || parameter === undefined || user === undefined) return undefined
   let problem: string | undefined
   for (let asked = 0; asked < mostQuestions; asked++) {
-    const text = await person.provide(definition, name, problem)
+    const text = await user.provide(definition, name, problem)
     if (text === undefined) return undefined
     const value = text.trim() === '' ? undefined : coerceText(text, parameter)
     if (value !== undefined) return value
@@ -160,9 +160,9 @@ function problemOf(text: string, { name, kind }: Parameter, { name: tool }: Tool
 /** A value that was said is never dropped: without a yes nothing is called. */
 export function droppedIn(
   steps: readonly PlannedCall[],
-  { context, person }: RequestWorld,
+  { context, user }: RequestSetup,
 ): Omit<RequestAnswer & { kind: 'unsure' }, 'tried'> | undefined {
-  const step = person === undefined ? steps.find(({ unplaced }) => unplaced.length > 0) : undefined
+  const step = user === undefined ? steps.find(({ unplaced }) => unplaced.length > 0) : undefined
   if (step === undefined) return undefined
   const { tool, params, unplaced, bindings } = step
   const definition = context.index.definition(tool)

@@ -10,7 +10,7 @@ import {
   doRequest,
   type RequestAnswer,
   type RequestMeaning,
-  type RequestWorld,
+  type RequestSetup,
   understandRequest,
 } from '../call/do-request.ts'
 import { ToolRequestError } from '../call/errors.ts'
@@ -102,11 +102,11 @@ export const command = defineCommand<Result, CallEvent>()({
     }
     return await withToolCalls(context, options, async ({ calls, index, place, project }) => {
       const learnedIn = { project, runtime: context.runtime }
-      const world: RequestWorld = {
+      const setup: RequestSetup = {
         context: calls,
         router: async () => await requestRouter(request, index(), project, context),
         yes: options.yes,
-        person: personAt(context),
+        user: userAt(context),
         async learn(said, tool) {
           await learnExample(learnedIn, { request: said, tool })
         },
@@ -115,8 +115,8 @@ export const command = defineCommand<Result, CallEvent>()({
         toValue: async (report) => await valueOfReport(report, place),
       }
       const result = options.dryRun
-        ? await planOf(await understandRequest(request, world), request, calls)
-        : await resultOf(await doRequest(request, world), place, options.raw)
+        ? await planOf(await understandRequest(request, setup), request, calls)
+        : await resultOf(await doRequest(request, setup), place, options.raw)
       const code = codeOf(result)
       if (code !== exitCode.notFound || isBatch(result)) return result
       const unasked = sayUnasked(context)
@@ -276,7 +276,7 @@ function planText({ steps }: PlanResult): string {
     .join('')
 }
 
-function personAt(context: Pick<Context, 'interactive' | 'ask'>): RequestWorld['person'] {
+function userAt(context: Pick<Context, 'interactive' | 'ask'>): RequestSetup['user'] {
   if (!context.interactive) return undefined
   return {
     async confirm(plan) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CallContext } from '../../../src/tools/call/context.ts'
 import {
   doRequest,
-  type RequestWorld,
+  type RequestSetup,
   understandRequest,
 } from '../../../src/tools/call/do-request.ts'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
@@ -55,11 +55,11 @@ const tools: readonly FakeTool[] = [
   },
 ]
 
-function world(
-  overrides: Partial<RequestWorld> = {},
+function setup(
+  overrides: Partial<RequestSetup> = {},
   context: Partial<CallContext> = {},
   list: readonly FakeTool[] = tools,
-): RequestWorld & { calls: string[]; notes: string[]; learned: string[] } {
+): RequestSetup & { calls: string[]; notes: string[]; learned: string[] } {
   const fake = fakeWorld(list, context)
   const learned: string[] = []
   return {
@@ -79,7 +79,7 @@ function world(
 const create = 'github__create_issue {"owner": "o", "repo": "r", "title": "t"}'
 
 it('calls what only reads without a question', async () => {
-  const given = world()
+  const given = setup()
   const answer = await doRequest('take a screenshot', given)
   expect(answer).toMatchObject({ kind: 'called', status: 'success', tried: [] })
   expect(given.calls).toEqual(['chrome__take_screenshot {}'])
@@ -87,13 +87,13 @@ it('calls what only reads without a question', async () => {
 })
 
 it('reads the parameters out of the words', async () => {
-  const given = world()
+  const given = setup()
   await doRequest('list issues of octo/hello', given)
   expect(given.calls).toEqual(['github__list_issues {"owner":"octo","repo":"hello"}'])
 })
 
 it('calls nothing that may change something when nobody can be asked', async () => {
-  const given = world()
+  const given = setup()
   await expect(doRequest(create, given)).rejects.toMatchObject({
     exitCode: 4,
     code: 'tool-needs-yes',
@@ -109,15 +109,15 @@ it('calls nothing that may change something when nobody can be asked', async () 
 })
 
 it('calls it with a yes in advance', async () => {
-  const given = world({ yes: true })
+  const given = setup({ yes: true })
   await doRequest(create, given)
   expect(given.calls).toEqual(['github__create_issue {"owner":"o","repo":"r","title":"t"}'])
 })
 
-it('shows a person the tool and all of its parameters, and takes a no', async () => {
+it('shows a user the tool and all of its parameters, and takes a no', async () => {
   const shown: unknown[] = []
-  const given = world({
-    person: {
+  const given = setup({
+    user: {
       confirm: async (plan) => {
         shown.push(...plan.map(({ tool, params }) => [tool.id, params]))
         return shown.length > 1
@@ -149,7 +149,7 @@ const answering = (answer: string): readonly FakeTool[] =>
   )
 
 it('takes no yes in advance for a path that an earlier step of the chain answered', async () => {
-  const given = world({ yes: true }, {}, answering('/home/u/.bashrc'))
+  const given = setup({ yes: true }, {}, answering('/home/u/.bashrc'))
   expect(await doRequest(chainOfTwo('$where'), given)).toMatchObject({
     kind: 'chain',
     result: {
@@ -164,15 +164,15 @@ it('takes no yes in advance for a path that an earlier step of the chain answere
 })
 
 it('lets a chain write to the path that the request names, whatever an answer holds', async () => {
-  const given = world({ yes: true }, {}, answering('/home/u/.bashrc'))
+  const given = setup({ yes: true }, {}, answering('/home/u/.bashrc'))
   expect(await doRequest(chainOfTwo('notes.md'), given)).toMatchObject({
     result: { completed: [{}, { tool: 'write_file' }] },
   })
 })
 
-it('asks a person again for a path that came from an answer', async () => {
+it('asks a user again for a path that came from an answer', async () => {
   const asked: unknown[] = []
-  const person: RequestWorld['person'] = {
+  const user: RequestSetup['user'] = {
     confirm: async (plan) => {
       asked.push(plan.map(({ tool, params, unusual }) => [tool.name, params['path'], unusual]))
       return true
@@ -180,7 +180,7 @@ it('asks a person again for a path that came from an answer', async () => {
     choose: async () => undefined,
     provide: async () => undefined,
   }
-  const given = world({ person }, {}, answering('/srv/x'))
+  const given = setup({ user }, {}, answering('/srv/x'))
   await doRequest(chainOfTwo('$where'), given)
   expect(given.calls).toHaveLength(2)
   expect(asked).toEqual([
@@ -193,7 +193,7 @@ it('asks a person again for a path that came from an answer', async () => {
 })
 
 it('says what it does not know, with the candidates, and calls nothing', async () => {
-  const given = world()
+  const given = setup()
   const answer = await doRequest('list the issues', given)
   expect(answer).toMatchObject({
     kind: 'unsure',
@@ -209,9 +209,9 @@ it('says what it does not know, with the candidates, and calls nothing', async (
   expect(given.calls).toEqual([])
 })
 
-it('asks a person for what is missing', async () => {
-  const given = world({
-    person: {
+it('asks a user for what is missing', async () => {
+  const given = setup({
+    user: {
       confirm: async () => false,
       choose: async () => undefined,
       provide: async (_tool, parameter) => `the-${parameter}`,
@@ -221,9 +221,9 @@ it('asks a person for what is missing', async () => {
   expect(given.calls).toEqual(['github__list_issues {"owner":"the-owner","repo":"the-repo"}'])
 })
 
-it('lets a person choose, and learns from the choice when the call succeeded', async () => {
-  const given = world({
-    person: {
+it('lets a user choose, and learns from the choice when the call succeeded', async () => {
+  const given = setup({
+    user: {
       confirm: async () => true,
       choose: async (candidates) => candidates.find((one) => one.tool.includes('snapshot'))?.tool,
       provide: async () => undefined,
@@ -236,7 +236,7 @@ it('lets a person choose, and learns from the choice when the call succeeded', a
 })
 
 it('calls each tool of several clauses with the JSON beside its name', async () => {
-  const given = world({ yes: true })
+  const given = setup({ yes: true })
   await doRequest(
     'Use list_issues {"owner": "o", "repo": "r"} and then create_issue {"owner": "o", "repo": "r", "title": "take_snapshot"}',
     given,
@@ -256,7 +256,7 @@ it('tries the next candidate when the first proves wrong, and says why', async (
     },
     { name: 'get_weather_report_text', description: 'Get the weather report as text.' },
   ]
-  const given = world({}, {}, list)
+  const given = setup({}, {}, list)
   const answer = await doRequest('get the weather report', given)
   expect(answer).toMatchObject({
     kind: 'called',
@@ -271,7 +271,7 @@ it('does not try another tool when the right one failed', async () => {
   const list = tools.map((tool) =>
     tool.name === 'take_screenshot' ? { ...tool, answer: () => failed('disk full') } : tool,
   )
-  const given = world({}, {}, list)
+  const given = setup({}, {}, list)
   expect(await doRequest('take a screenshot', given)).toMatchObject({
     kind: 'called',
     status: 'error',
@@ -280,7 +280,7 @@ it('does not try another tool when the right one failed', async () => {
 })
 
 it('runs a batch and a chain that stand in the text', async () => {
-  const given = world()
+  const given = setup()
   expect(
     await doRequest(
       'Do BATCH: [{"tool": "take_snapshot"}, {"tool": "take_screenshot"}] now',
@@ -293,7 +293,7 @@ it('runs a batch and a chain that stand in the text', async () => {
 })
 
 it('does not take prose with __ for a tool, and an id alone that nobody has for prose', async () => {
-  const given = world()
+  const given = setup()
   expect(await doRequest('what is in __init__.py', given)).toMatchObject({ kind: 'unsure' })
   await expect(doRequest('Use NonExistent__fake_tool', given)).rejects.toMatchObject({
     exitCode: 3,
@@ -317,7 +317,7 @@ describe('a request that is JSON and nothing else', () => {
     ['```json\n{"note": "take a screenshot"}\n```'],
     ['{"a": 1} {"note": "take a screenshot"}'],
   ])('holds no words that ask for something: %s', async (request) => {
-    const given = world()
+    const given = setup()
     await expect(doRequest(request, given)).rejects.toMatchObject({
       code: 'request-json',
       exitCode: 2,
@@ -332,19 +332,19 @@ describe('a request that is JSON and nothing else', () => {
     ['take a screenshot {}'],
     ['{} take a screenshot'],
   ])('is none with words beside it: %s', async (request) => {
-    expect(await doRequest(request, world())).toMatchObject({ kind: 'called', status: 'success' })
+    expect(await doRequest(request, setup())).toMatchObject({ kind: 'called', status: 'success' })
   })
 })
 
 it('asks the servers once when the cache knows nothing', async () => {
-  const given = world({}, { discover: async () => indexDefinitions(tools.map(definitionOf)) })
+  const given = setup({}, { discover: async () => indexDefinitions(tools.map(definitionOf)) })
   given.context.index = indexDefinitions([])
   expect(await doRequest('take a screenshot', given)).toMatchObject({ status: 'success' })
 })
 
 it('gives the text of the request to the gate', async () => {
   const seen: (string | undefined)[] = []
-  const given = world(
+  const given = setup(
     {},
     {
       gate: {
@@ -366,7 +366,7 @@ it.each([
   ['BATCH: [{"tool": "take_screenshot"}]'],
   ['CHAIN: [{"tool": "take_screenshot"}]'],
 ])('reaches no server past a closed gate: %s', async (request) => {
-  const given = world(
+  const given = setup(
     {},
     {
       gate: {
@@ -386,10 +386,10 @@ it('takes a path that only an earlier answer gave for one the request does not n
     { name: 'write_file', inputSchema: object({ path: { type: 'string' } }) },
   ]
   const asked: (string | undefined)[] = []
-  const given = world(
+  const given = setup(
     {
       yes: true,
-      person: {
+      user: {
         confirm: async (plan) => {
           asked.push(...plan.map(({ unusual }) => unusual))
           return false
@@ -421,7 +421,7 @@ const opener: FakeTool = {
 const shot = 'take a screenshot of http://127.0.0.1:1/'
 
 it('shows the whole plan before its first call, where nobody can be asked', async () => {
-  const given = world({}, {}, [...tools, opener])
+  const given = setup({}, {}, [...tools, opener])
   await expect(doRequest(shot, given)).rejects.toMatchObject({
     exitCode: 4,
     message:
@@ -440,9 +440,9 @@ it('shows the whole plan before its first call, where nobody can be asked', asyn
   expect(given.calls).toEqual([])
 })
 
-it('asks a person once about the whole plan, before its first call', async () => {
+it('asks a user once about the whole plan, before its first call', async () => {
   const asked: unknown[] = []
-  const person: RequestWorld['person'] = {
+  const user: RequestSetup['user'] = {
     confirm: async (plan) => {
       asked.push(...plan.map(({ tool, params, readOnly }) => [tool.name, params, readOnly]))
       expect(given.calls).toEqual([])
@@ -451,7 +451,7 @@ it('asks a person once about the whole plan, before its first call', async () =>
     choose: async () => undefined,
     provide: async () => undefined,
   }
-  const given = world({ person }, {}, [...tools, opener])
+  const given = setup({ user }, {}, [...tools, opener])
   expect(await doRequest(shot, given)).toMatchObject({ status: 'success' })
   expect(given.calls).toHaveLength(2)
   expect(asked).toEqual([
@@ -463,7 +463,7 @@ it('asks a person once about the whole plan, before its first call', async () =>
 it('takes no picture of a page that could not be opened', async () => {
   const answer =
     'Unable to navigate in the selected page: net::ERR_CONNECTION_REFUSED at http://127.0.0.1:1/.'
-  const given = world({ yes: true }, {}, [...tools, { ...opener, answer: () => text(answer) }])
+  const given = setup({ yes: true }, {}, [...tools, { ...opener, answer: () => text(answer) }])
   expect(await doRequest(shot, given)).toMatchObject({
     kind: 'called',
     status: 'error',
@@ -485,7 +485,7 @@ it('keeps what was done before a plan was cancelled', async () => {
         }
       : tool,
   )
-  const given = world({ yes: true }, { signal: controller.signal }, [...list, opener])
+  const given = setup({ yes: true }, { signal: controller.signal }, [...list, opener])
   expect(await doRequest(shot, given)).toMatchObject({
     kind: 'called',
     status: 'cancelled',
@@ -496,7 +496,7 @@ it('keeps what was done before a plan was cancelled', async () => {
 
 it('asks twice for what is missing, says why, and then gives the call to complete', async () => {
   const asked: unknown[] = []
-  const person: RequestWorld['person'] = {
+  const user: RequestSetup['user'] = {
     confirm: async () => true,
     choose: async () => undefined,
     provide: async (_tool, name, problem) => {
@@ -504,7 +504,7 @@ it('asks twice for what is missing, says why, and then gives the call to complet
       return name === 'owner' ? 'octo' : ' '
     },
   }
-  const given = world({ person })
+  const given = setup({ user })
   for (const request of ['list the issues', 'github__list_issues']) {
     expect(await doRequest(request, given)).toMatchObject({
       kind: 'unsure',
@@ -526,7 +526,7 @@ it('asks again for a number that is none', async () => {
   ]
   const answers = ['two', '2']
   const problems: (string | undefined)[] = []
-  const person: RequestWorld['person'] = {
+  const user: RequestSetup['user'] = {
     confirm: async () => true,
     choose: async () => undefined,
     provide: async (_tool, _name, problem) => {
@@ -534,14 +534,14 @@ it('asks again for a number that is none', async () => {
       return answers.shift()
     },
   }
-  const given = world({ person }, {}, list)
+  const given = setup({ user }, {}, list)
   await doRequest('fake__get_page', given)
   expect(problems).toEqual([undefined, 'number cannot be two: integer is needed.'])
   expect(given.calls).toEqual(['fake__get_page {"number":2}'])
 })
 
 it('takes the one tool whose id is spelt a little differently, and says so', async () => {
-  const given = world({}, {}, [{ name: 'get-sum' }])
+  const given = setup({}, {}, [{ name: 'get-sum' }])
   await doRequest('Use fake__get_sum', given)
   expect(given.calls).toEqual(['fake__get-sum {}'])
   expect(given.notes.join()).toContain('There is no tool fake__get_sum; fake__get-sum was taken')
