@@ -103,11 +103,8 @@ const longestWireName = 64
 
 const accepted = /^[A-Za-z0-9_-]{1,64}$/
 
-export interface WireNames {
-  readonly tools: ReadonlyMap<string, AgentTool>
-  /** The tool that a model called: by its wire name, or by its display name. */
-  find(calledName: string): AgentTool | undefined
-}
+/** Tools by their wire names: {@link wireName} finds one by its display name too. */
+export type WireNames = ReadonlyMap<string, AgentTool>
 
 /** `skill.tool` is `skill__tool` for a provider; a name that is too long ends in a digest. */
 export function wireName(name: string): string {
@@ -131,7 +128,7 @@ export function toWireNames(tools: readonly AgentTool[]): WireNames {
     }
     byWireName.set(wire, tool)
   }
-  return { tools: byWireName, find: (called) => byWireName.get(wireName(called)) }
+  return byWireName
 }
 
 function nameError(message: string): ToolNameError {

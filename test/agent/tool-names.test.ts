@@ -44,10 +44,10 @@ describe('toWireNames', () => {
       fc.property(fc.uniqueArray(name, { selector: wireName }), (all) => {
         const tools = all.map((one) => echoTool(one))
         const names = toWireNames(tools)
-        expect([...names.tools.values()]).toEqual(tools)
-        for (const [wire, tool] of names.tools) {
-          expect(names.find(wire)).toBe(tool)
-          expect(names.find(tool.name)).toBe(tool)
+        expect([...names.values()]).toEqual(tools)
+        for (const [wire, tool] of names) {
+          expect(names.get(wire)).toBe(tool)
+          expect(names.get(wireName(tool.name))).toBe(tool)
         }
       }),
     )
@@ -69,15 +69,15 @@ describe('toWireNames', () => {
     const lists = [[first, second], [first, third], [first], [first, third, second]]
     for (const list of [...lists, ...lists]) {
       const tools = list.filter((one) => one !== undefined)
-      expect([...toWireNames(tools).tools.values()]).toEqual(tools)
+      expect([...toWireNames(tools).values()]).toEqual(tools)
     }
     const changing = [echoTool('a'), echoTool('b')]
     toWireNames(changing)
     changing.pop()
-    expect(toWireNames(changing).find('b')).toBeUndefined()
+    expect(toWireNames(changing).get('b')).toBeUndefined()
   })
 
   it('knows nothing of a tool that is not offered', () => {
-    expect(toWireNames([echoTool('read')]).find('write')).toBeUndefined()
+    expect(toWireNames([echoTool('read')]).get('write')).toBeUndefined()
   })
 })

@@ -18,17 +18,20 @@ import type {
   RunOptions,
   RunStatus,
   TokenUsage,
-  ToolContext,
   UsageEntry,
 } from '../types.ts'
 import { noUsage } from '../usage.ts'
 import type { ModelReply, RequestedCall } from './sdk.ts'
 
-export interface LoopRequest extends RunOptions, ToolCaller {
+export interface LoopRequest extends RunOptions {
+  agent: string
+  delegation?: string | undefined
   model: () => LanguageModel
   instructions: string
   messages: readonly ModelMessage[]
   offered: () => readonly AgentTool[]
+  permit: Permit
+  afterTool?: AfterTool | undefined
   /** Asked when the model has stopped calling tools; text makes it continue (a Stop hook). */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
   maxTurns: number
@@ -39,7 +42,7 @@ export interface LoopRequest extends RunOptions, ToolCaller {
     | ((messages: readonly ModelMessage[]) => Promise<readonly ModelMessage[]>)
     | undefined
   onUsage: (entry: UsageEntry) => void
-  onEvent: ToolCaller['onEvent']
+  onEvent: (event: AgentEvent) => void
   callSettings?: CallSettings | undefined
 }
 
@@ -117,9 +120,7 @@ class Run {
 
   /** Answers all calls of a step side by side. Returns why the run must end, if it must. */
   async #carryOut(calls: readonly RequestedCall[], names: WireNames): Promise<string | undefined> {
-    let answers = await Promise.all(
-      calls.map((call) => answerCall(call, names, this.#request, this.signal)),
-    )
+    let answers = await Promise.all(calls.map((call) => this.#answer(call, names)))
     this.#useless = 0
     const signature = JSON.stringify(answers.map(({ name, input, text }) => [name, input, text]))
     const count = signature === this.#repetition.signature ? this.#repetition.count + 1 : 1
@@ -130,8 +131,53 @@ class Run {
     }
     this.#added.push({ role: 'tool', content: answers.map(resultPart) })
     if (count < repetitionsUntilEnd) return undefined
-    const tools = [...new Set(answers.map(({ name }) => names.find(name)?.name ?? name))].join(', ')
+    const tools = [...new Set(answers.map(({ name }) => names.get(name)?.name ?? name))].join(', ')
     return `The model made the same call ${count} times in a row with the same result: ${tools}.`
+  }
+
+  /** Carries out one call. Never throws: whatever goes wrong is a text that begins with `Error: `. */
+  async #answer(call: RequestedCall, names: WireNames): Promise<AnsweredCall> {
+    const { agent, delegation, onEvent } = this.#request
+    const { id, name, input } = call
+    const tool = names.get(wireName(name))
+    const given = isObject<JsonValue>(input) ? input : {}
+    const shown = { agent, delegation, id, tool: tool?.name ?? name }
+    onEvent({ type: 'tool-call', ...shown, input: given })
+    let answer: Answer
+    try {
+      this.signal.throwIfAborted()
+      const problem = await callProblem(call, tool, names)
+      answer =
+        tool === undefined || problem !== undefined
+          ? failure(problem ?? '')
+          : await untilAborted(this.#execute(tool, id, given), this.signal)
+    } catch (error) {
+      const cancelled = 'the run was cancelled before this was done.'
+      answer = failure(this.signal.aborted ? cancelled : failureText(error))
+    }
+    const { output, isError } = answer
+    onEvent({ type: 'tool-result', ...shown, output, isError })
+    return { ...answer, id, name: wireName(name), input }
+  }
+
+  async #execute(tool: AgentTool, toolCallId: string, input: JsonObject): Promise<Answer> {
+    const { signal } = this
+    const { permit, afterTool, onEvent } = this.#request
+    const context = { toolCallId, signal, onEvent }
+    const permission = await permit(tool, input, context)
+    // Its answer would be that the run was cancelled before it was done.
+    signal.throwIfAborted()
+    if (!permission.allowed) return failure(`${tool.name} was refused: ${permission.reason}`)
+    const used = permission.input ?? input
+    let answer: Answer
+    try {
+      answer = answerOf(tool, await tool.execute(used, context))
+    } catch (error) {
+      if (signal.aborted) throw error
+      answer = failure(failureText(error))
+    }
+    const added = await afterTool?.(tool, used, answer.output, answer.isError)
+    return added === undefined ? answer : { ...answer, text: `${answer.text}\n\n${added}` }
   }
 
   /** What an answer without calls means; undefined when the model is to continue. */
@@ -182,7 +228,7 @@ class Run {
 
   /** One call of the model, reported and added to the conversation; without names for text. */
   async #askModel(names?: WireNames): Promise<ModelReply> {
-    const tools = names?.tools ?? new Map<string, AgentTool>()
+    const tools: WireNames = names ?? new Map()
     const outputSchema = names && this.#request.outputSchema
     const { agent, delegation, instructions, stream, onEvent, callSettings } = this.#request
     const model = this.#request.model()
@@ -253,15 +299,6 @@ function keptMessage(
   return isKept ? { ...message, content } : undefined
 }
 
-/** Who calls tools, and what is asked and told about every call. */
-interface ToolCaller {
-  agent: string
-  delegation?: string | undefined
-  permit: Permit
-  afterTool?: AfterTool | undefined
-  onEvent: (event: AgentEvent) => void
-}
-
 interface Answer {
   output: JsonValue
   text: string
@@ -271,66 +308,9 @@ interface Answer {
 /** `name` is the one that goes into the history. */
 type AnsweredCall = Answer & Pick<RequestedCall, 'id' | 'name' | 'input'>
 
-/** Carries out one call. Never throws: whatever goes wrong is a text that begins with `Error: `. */
-async function answerCall(
-  { id, name, input, isUnreadable }: RequestedCall,
-  names: WireNames,
-  caller: ToolCaller,
-  signal: AbortSignal,
-): Promise<AnsweredCall> {
-  const { agent, delegation, onEvent } = caller
-  const tool = names.find(name)
-  const given = isObject<JsonValue>(input) ? input : {}
-  const shown = { agent, delegation, id, tool: tool?.name ?? name }
-  onEvent({ type: 'tool-call', ...shown, input: given })
-  const answer = await attempt().catch((error: unknown) =>
-    failure(signal.aborted ? 'the run was cancelled before this was done.' : failureText(error)),
-  )
-  const { output, isError } = answer
-  onEvent({ type: 'tool-result', ...shown, output, isError })
-  return { ...answer, id, name: wireName(name), input }
-
-  async function attempt(): Promise<Answer> {
-    signal.throwIfAborted()
-    if (tool === undefined) return failure(unknownTool(name, names))
-    let problem: string | undefined
-    if (isUnreadable) problem = 'the arguments are not JSON'
-    else if (!isObject(input)) problem = 'its arguments must be one JSON object'
-    // What goes to a server is checked by its own rules before the call.
-    else if (tool.origin.kind !== 'mcp') problem = await schemaProblem(tool.inputSchema, given)
-    if (problem !== undefined) {
-      return failure(`${tool.name} was not called: ${problem}. Call it again with right arguments.`)
-    }
-    const context = { toolCallId: id, signal, onEvent }
-    return await untilAborted(carryOut(tool, given, context, caller), signal)
-  }
-}
-
 function resultPart({ id, name, text, isError }: AnsweredCall): ToolResultPart {
   const type = isError ? 'error-text' : 'text'
   return { type: 'tool-result', toolCallId: id, toolName: name, output: { type, value: text } }
-}
-
-async function carryOut(
-  tool: AgentTool,
-  input: JsonObject,
-  context: ToolContext,
-  { permit, afterTool }: ToolCaller,
-): Promise<Answer> {
-  const permission = await permit(tool, input, context)
-  // Its answer would be that the run was cancelled before it was done.
-  context.signal.throwIfAborted()
-  if (!permission.allowed) return failure(`${tool.name} was refused: ${permission.reason}`)
-  const used = permission.input ?? input
-  let answer: Answer
-  try {
-    answer = answerOf(tool, await tool.execute(used, context))
-  } catch (error) {
-    if (context.signal.aborted) throw error
-    answer = failure(failureText(error))
-  }
-  const added = await afterTool?.(tool, used, answer.output, answer.isError)
-  return added === undefined ? answer : { ...answer, text: `${answer.text}\n\n${added}` }
 }
 
 function answerOf(tool: AgentTool, output: JsonValue): Answer {
@@ -342,12 +322,25 @@ function answerOf(tool: AgentTool, output: JsonValue): Answer {
   return { output: cut, text: cut, isError: false }
 }
 
-function unknownTool(name: string, names: WireNames): string {
-  const known = [...names.tools.keys()]
-  if (known.length === 0) return `there is no tool called ${name}, and no other one now.`
-  const guess = didYouMean(wireName(name), known)
-  const all = `The tools are: ${known.join(', ')}.`
-  return [`there is no tool called ${name}.`, guess, all].filter(Boolean).join(' ')
+/** Why a call is not made, or undefined. */
+async function callProblem(
+  { name, input, isUnreadable }: RequestedCall,
+  tool: AgentTool | undefined,
+  names: WireNames,
+): Promise<string | undefined> {
+  if (tool === undefined) {
+    const known = [...names.keys()]
+    if (known.length === 0) return `there is no tool called ${name}, and no other one now.`
+    const guess = didYouMean(wireName(name), known)
+    const all = `The tools are: ${known.join(', ')}.`
+    return [`there is no tool called ${name}.`, guess, all].filter(Boolean).join(' ')
+  }
+  let problem: string | undefined
+  if (isUnreadable) problem = 'the arguments are not JSON'
+  else if (!isObject<JsonValue>(input)) problem = 'its arguments must be one JSON object'
+  // What goes to a server is checked by its own rules before the call.
+  else if (tool.origin.kind !== 'mcp') problem = await schemaProblem(tool.inputSchema, input)
+  return problem && `${tool.name} was not called: ${problem}. Call it again with right arguments.`
 }
 
 function failure(sentence: string): Answer {
