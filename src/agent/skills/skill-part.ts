@@ -24,6 +24,7 @@ interface AgentActions extends Pick<SkillContext, 'serverTools'> {
 }
 
 const catalogTokens = 2000
+const referenceTokens = 10_000
 
 const quiet: PromptContext = { onEvent: () => undefined, signal: undefined }
 
@@ -131,10 +132,7 @@ export class SkillPart implements SessionPart {
     const typed = typedSkill(text, names)
     const used = typed && (await this.use(typed.name, typed.argumentText, 'user'))
     contents.push(used?.text ?? text)
-    const isPresent = (reference: string): boolean => this.#session?.contains(reference) ?? false
-    const notice = (message: string): void => this.#notice(message)
-    const references = await promptReferences(text, this.manager, isPresent, notice)
-    return `${references}${contents.join('\n\n')}`
+    return `${await this.#references(text)}${contents.join('\n\n')}`
   }
 
   tools(): readonly AgentTool[] {
@@ -252,6 +250,38 @@ export class SkillPart implements SessionPart {
     return catalogue.text
   }
 
+  /**
+   * The references that the triggers of trusted skills put before a prompt. One that the conversation
+   * has already, with the same text, is not repeated; the trust of skills that match is confirmed.
+   */
+  async #references(prompt: string): Promise<string> {
+    const skills = (await this.manager.list()).filter(
+      ({ trustLevel, fields }) => trustLevel === 'trusted' && fields.triggers.length > 0,
+    )
+    const { matches, diagnostics } = matchPrompt(
+      prompt,
+      skills.map(({ fields: { triggers }, ...skill }) => ({ ...skill, triggers })),
+    )
+    const withheld = new Set<string>()
+    for (const name of new Set(matches.map(({ skill }) => skill.name))) {
+      try {
+        await this.manager.requireTrusted(name, 'put text before a prompt')
+      } catch (error) {
+        withheld.add(name)
+        if (error instanceof SkillNotTrustedError) continue
+        this.#notice(`The references of the skill ${name} were left out: ${messageOf(error)}`)
+      }
+    }
+    const mayInject = ({ name }: { name: string }): boolean => !withheld.has(name)
+    const found = planInjection(matches, { tokenBudget: referenceTokens, mayInject })
+    for (const { message } of [...diagnostics, ...found.diagnostics]) this.#notice(message)
+    for (const { skill, path, reason } of found.deferred) {
+      this.#notice(`The reference ${path} of the skill ${skill} was left out: ${reason}.`)
+    }
+    const isNew = (text: string): boolean => this.#session?.contains(text) !== true
+    return renderInjection(found.injected.filter((one) => isNew(renderInjection([one]))))
+  }
+
   /** An untrusted skill could talk the model into removing what limits it. */
   async #finish(name: string): Promise<string> {
     if (this.rules.narrowed.some(({ skill }) => skill === name)) {
@@ -296,43 +326,4 @@ export function typedSkill(
   const name = match?.[1]
   if (name === undefined || !names.includes(name)) return undefined
   return { name, argumentText: (match?.[2] ?? '').trim() }
-}
-
-const tokenBudget = 10_000
-
-/**
- * The references that the triggers of trusted skills put before a prompt. One that the conversation
- * has already, with the same text, is not repeated; the trust of skills that match is confirmed.
- */
-async function promptReferences(
-  prompt: string,
-  manager: SkillManager,
-  isPresent: (text: string) => boolean,
-  notice: (message: string) => void,
-): Promise<string> {
-  const skills = (await manager.list()).filter(
-    ({ trustLevel, fields }) => trustLevel === 'trusted' && fields.triggers.length > 0,
-  )
-  const { matches, diagnostics } = matchPrompt(
-    prompt,
-    skills.map(({ fields: { triggers }, ...skill }) => ({ ...skill, triggers })),
-  )
-  for (const { message } of diagnostics) notice(message)
-  const withheld = new Set<string>()
-  for (const name of new Set(matches.map(({ skill }) => skill.name))) {
-    try {
-      await manager.requireTrusted(name, 'put text before a prompt')
-    } catch (error) {
-      withheld.add(name)
-      if (error instanceof SkillNotTrustedError) continue
-      notice(`The references of the skill ${name} were left out: ${messageOf(error)}`)
-    }
-  }
-  const mayInject = ({ name }: { name: string }): boolean => !withheld.has(name)
-  const found = planInjection(matches, { tokenBudget, mayInject })
-  for (const { message } of found.diagnostics) notice(message)
-  for (const { skill, path, reason } of found.deferred) {
-    notice(`The reference ${path} of the skill ${skill} was left out: ${reason}.`)
-  }
-  return renderInjection(found.injected.filter((one) => !isPresent(renderInjection([one]))))
 }
