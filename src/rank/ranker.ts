@@ -89,11 +89,8 @@ export function prepareRanker(documents: readonly RankDocument[]): Ranker {
     const found = wordParts(query, index)
     addLikeness(found, likeness, query.reach)
     const ranking = () => {
-      const ranked = inOrder(found, all, index.rarest)
-      const at = all.findIndex(({ id }) => id === ranked[0]?.id)
-      const name = new Set(plainWords(all[at]?.name ?? '').map(stemOf))
-      const near = likeness.get(at)?.closest ?? 0
-      return { ranked, probability: sureness(ranked, query, index, { at, name, near }) }
+      const ranked = inOrder(found, index)
+      return { ranked, probability: sureness(ranked, query, index, likeness) }
     }
     let best = ranking()
     if (meaning !== undefined && best.probability < sureOfWords) {
@@ -149,6 +146,7 @@ interface Posting {
 }
 
 interface Index {
+  documents: readonly RankDocument[]
   postings: ReadonlyMap<string, readonly Posting[]>
   rarity(term: string): number
   /** The rarity of a word that one document has. */
@@ -170,6 +168,7 @@ function indexOf(documents: readonly RankDocument[]): Index {
     Math.log(1 + (counted.length - held + 0.5) / (held + 0.5))
   const rarest = Math.max(rarityOf(1), 0.1)
   return {
+    documents,
     postings,
     rarity(term) {
       const held = holders.get(term)?.length
@@ -296,7 +295,7 @@ function addLikeness(found: Found, likeness: ReadonlyMap<number, Likeness>, reac
   }
 }
 
-function inOrder(found: Found, documents: readonly RankDocument[], rarest: number): Ranked[] {
+function inOrder(found: Found, { documents, rarest }: Index): Ranked[] {
   return [...found]
     .toSorted(([a], [b]) => a - b)
     .flatMap(([at, parts]) => {
@@ -320,11 +319,13 @@ function inOrder(found: Found, documents: readonly RankDocument[], rarest: numbe
 function sureness(
   [first, second, ...others]: readonly Ranked[],
   { words, reach }: Query,
-  { postings, rarest }: Index,
-  /** The place of the first, the stems of its name, and how alike its nearest example is. */
-  { at, name, near }: { at: number; name: ReadonlySet<string>; near: number },
+  { documents, postings, rarest }: Index,
+  likeness: ReadonlyMap<number, Likeness>,
 ): number {
   if (first === undefined || reach === 0) return 0
+  const at = documents.findIndex(({ id }) => id === first.id)
+  const name = [...new Set(plainWords(documents[at]?.name ?? '').map(stemOf))]
+  const near = likeness.get(at)?.closest ?? 0
   const said = new Set(words.map(({ term }) => term))
   const held = words.filter(({ term }) => postings.get(term)?.some((one) => one.at === at))
   const lead = 1 - (second?.score ?? 0) / first.score
@@ -336,7 +337,7 @@ function sureness(
     1.4 * lead +
     1.3 * Math.sqrt(lead * Math.min(1, reached)) +
     (2 * held.reduce((total, { weight }) => total + weight, 0)) / reach +
-    (0.6 * [...name].filter((word) => said.has(word)).length) / Math.max(1, name.size) -
+    (0.6 * name.filter((word) => said.has(word)).length) / Math.max(1, name.length) -
     0.5 * near +
     0.9 * Math.log(1 + words.length) -
     0.4 * Math.log(1 + rivals)

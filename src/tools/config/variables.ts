@@ -30,44 +30,34 @@ interface VariableProblem {
 /** `instead`: the value that is used; undefined: the text stays as it is. */
 type Missing = VariableProblem & { instead?: string | undefined }
 
-interface Dialect {
-  pattern: RegExp
-  value(name: string, second: string | undefined, context: VariableContext): string | Missing
-}
-
 // Every run in a pattern is bounded: what never ends is not searched to the end of the text.
-const editorPattern = /\$\{([^}]{1,1000})\}/g
+const editor = /\$\{(?:(?<kind>env|input):)?(?<name>[^}]{1,1000})\}/g
 
 /** How clients write variables. Those that are missing have none. */
-const dialects: Readonly<Partial<Record<ServerClient, Dialect>>> = {
-  'claude-code': {
-    pattern: /\$\{([A-Za-z_]\w{0,200})(?::-([^}]{0,1000}))?\}/g,
-    value: (name, fallback, { env }) => variableIn(env, name) ?? fallback ?? unset(name),
-  },
-  gemini: {
-    pattern: /\$(?:\{([A-Za-z_]\w{0,200}(?::-[^}]{0,1000})?)\}|([A-Za-z_]\w{0,200}))/g,
-    value(braced, plain, { env }) {
-      const [name = '', ...rest] = (plain ?? braced).split(':-')
-      const fallback = rest.length > 0 ? rest.join(':-') : undefined
-      return variableIn(env, name) ?? fallback ?? unset(name)
-    },
-  },
-  opencode: {
-    pattern: /\{(env|file):([^}]{1,1000})\}/g,
-    value: (kind, name = '', context) =>
-      kind === 'env' ? (variableIn(context.env, name) ?? unset(name, '')) : content(name, context),
-  },
-  cursor: { pattern: editorPattern, value: editorValue },
-  windsurf: { pattern: editorPattern, value: editorValue },
-  vscode: { pattern: editorPattern, value: editorValue },
+const patterns: Readonly<Partial<Record<ServerClient, RegExp>>> = {
+  'claude-code': /\$\{(?<name>[A-Za-z_]\w{0,200})(?::-(?<fallback>[^}]{0,1000}))?\}/g,
+  gemini:
+    /\$(?:\{(?<name>[A-Za-z_]\w{0,200})(?::-(?<fallback>[^}]{0,1000}))?\}|(?<bare>[A-Za-z_]\w{0,200}))/g,
+  opencode: /\{(?<kind>env|file):(?<name>[^}]{1,1000})\}/g,
+  cursor: editor,
+  windsurf: editor,
+  vscode: editor,
 }
 
-function editorValue(name: string, _: unknown, context: VariableContext): string | Missing {
+function valueOf(
+  written: string,
+  groups: Partial<Record<'kind' | 'name' | 'bare' | 'fallback', string>>,
+  context: VariableContext,
+): string | Missing {
   const { client, env, home, project } = context
-  const [, kind, id = ''] = /^(env|input):(.*)$/s.exec(name) ?? []
-  if (kind === 'env') return variableIn(env, id) ?? unset(id, '')
-  if (kind === 'input' && client === 'vscode') return inputValue(id, context)
-  switch (name) {
+  const { kind, name = groups.bare ?? '', fallback } = groups
+  if (kind === 'file') return content(name, context)
+  if (kind === 'env') return variableIn(env, name) ?? unset(name, '')
+  if (kind === 'input' && client === 'vscode') return inputValue(name, context)
+  if (client === 'claude-code' || client === 'gemini') {
+    return variableIn(env, name) ?? fallback ?? unset(name)
+  }
+  switch (kind ?? name) {
     case 'workspaceFolder':
       return project
     case 'workspaceFolderBasename':
@@ -79,7 +69,7 @@ function editorValue(name: string, _: unknown, context: VariableContext): string
       return sep
     default:
       return {
-        message: `the variable \${${name}} has a meaning only inside the editor`,
+        message: `the variable ${written} has a meaning only inside the editor`,
         hint: 'Write the value itself, or one of ${env:NAME}, ${workspaceFolder} and ${userHome}.',
         fatal: true,
       }
@@ -131,19 +121,15 @@ export function resolveServer(
   context: VariableContext,
 ): { transport: ServerTransport; problems: readonly VariableProblem[] } {
   const { client, env, home, project } = context
-  const dialect = client && dialects[client]
+  const pattern = client && patterns[client]
   const problems: VariableProblem[] = []
   const expand = (text: string): string => {
-    if (dialect === undefined) return text
-    return text.replace(dialect.pattern, (whole: string, first?: string, second?: unknown) => {
-      const value = dialect.value(
-        first ?? '',
-        typeof second === 'string' ? second : undefined,
-        context,
-      )
+    if (pattern === undefined) return text
+    return text.replace(pattern, (written: string, ...match) => {
+      const value = valueOf(written, match.at(-1), context)
       if (typeof value === 'string') return value
       problems.push(value)
-      return value.instead ?? whole
+      return value.instead ?? written
     })
   }
   const expandAll = (map: Readonly<Record<string, string>>): Record<string, string> =>
