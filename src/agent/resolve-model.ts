@@ -109,7 +109,7 @@ async function hostedProvider(
     throw usageError('key-missing', message, `Set ${keyVariable}.`)
   }
   const make: unknown = Reflect.get(exported, factory)
-  if (isFactory(make)) return make(present({ apiKey: key, baseURL: baseUrl }))
+  if (isFactory(make)) return make({ apiKey: key, baseURL: baseUrl })
   const message = `The installed ${packageName} has no ${factory}: it is of another version.`
   const hint = `npm install ${packageName}@latest`
   throw new ModelNotFoundError({ code: 'provider-unusable', message, hint })
@@ -142,6 +142,7 @@ async function compatibleProvider(
     const hint = 'Give --base-url http://127.0.0.1:11434/v1, or set agent.baseUrl.'
     throw usageError('base-url-missing', message, hint)
   }
+  const key = apiKey ?? runtime.env[compatibleKeyVariable]
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
   return createOpenAICompatible({
     name,
@@ -149,15 +150,8 @@ async function compatibleProvider(
     includeUsage: true,
     // Most servers can force a shape; the loop asks the others again without one.
     supportsStructuredOutputs: true,
-    ...present({ apiKey: apiKey ?? runtime.env[compatibleKeyVariable] }),
+    ...(key === undefined ? {} : { apiKey: key }),
   })
-}
-
-/** Without the members that are undefined. */
-function present(options: Record<string, string | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  )
 }
 
 function isFactory(value: unknown): value is (options: object) => ModelProvider {

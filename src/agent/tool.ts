@@ -138,7 +138,5 @@ function nameError(message: string): ToolNameError {
 function originText({ origin }: AgentTool): string {
   if (origin.kind === 'skill') return `of the skill ${origin.skill}`
   if (origin.kind === 'mcp') return `of the MCP server ${origin.server}`
-  return { program: 'of the program', 'built-in': 'built in', agent: 'of the agent itself' }[
-    origin.kind
-  ]
+  return origin.kind === 'built-in' ? 'built in' : `of the ${origin.kind}`
 }

@@ -19,7 +19,7 @@ import type { JsonObject } from '../../tools/model.ts'
 import { SkillNotTrustedError } from '../../trust/decide.ts'
 import type { CallRules } from '../approval/permit.ts'
 import { textOf } from '../built-in-tools/paths.ts'
-import { AgentError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import { objectSchema, tool } from '../tool.ts'
 import type { AgentTool, ModelObject } from '../types.ts'
 import { readHooks, type SkillHook } from './hook-format.ts'
@@ -153,8 +153,8 @@ function scriptTool(
       const search = findScript(info.directory, path)
       if (search.kind !== 'found') {
         const gone = `${path} of the skill ${info.name} is gone`
-        const message = search.kind === 'broken' ? search.diagnostic.message : gone
-        throw new AgentError({ code: 'script-unusable', message: `${message}.` })
+        const problem = search.kind === 'broken' ? search.diagnostic.message : gone
+        throw usageError('script-unusable', `${problem}.`)
       }
       const { runtime, project, environment } = context
       const scratch = mkdtempSync(join(tmpdir(), 'skillrail-agent-'))
@@ -211,8 +211,7 @@ async function confinementOf(
   }
   if (refusal !== undefined) throw refusal
   const message = `${path} of the skill ${name} runs only in a sandbox, and ${probe.reason}.`
-  const hint = probe.hint
-  throw new SandboxMissingError({ code: 'sandbox-missing', message, hint })
+  throw new SandboxMissingError({ code: 'sandbox-missing', message, hint: probe.hint })
 }
 
 const emptyState = JSON.stringify({
