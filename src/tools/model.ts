@@ -98,9 +98,16 @@ export interface ToolServer {
   readonly name: string
   /** Changes when the server was started anew, so that what was learned from it no longer holds. */
   instance(): string
-  list(options?: { signal?: AbortSignal | undefined }): Promise<readonly ToolDefinition[]>
+  list(options?: { signal?: AbortSignal | undefined }): Promise<ListedTools>
   /** Rejects with a `ToolCallError` that carries a {@link CallFailure}. `name` is the server's own name of the tool. */
   call(name: string, parameters: JsonObject, options?: ToolCallOptions): Promise<ToolOutcome>
+}
+
+export interface ListedTools {
+  tools: readonly ToolDefinition[]
+  problems: readonly string[]
+  /** How long the list may be kept, where the server says so (MCP of 2026-07-28). */
+  ttlMs?: number | undefined
 }
 
 export interface ToolCallOptions {

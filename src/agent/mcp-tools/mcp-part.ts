@@ -17,7 +17,6 @@ import type { ToolDefinition } from '../../tools/model.ts'
 import {
   definitionOf,
   listAll,
-  type ListingServer,
   openServers,
   refuse,
   type ServerListFailure,
@@ -329,11 +328,11 @@ export class AgentServers {
     const { project, runtime, note, closing } = this.#options
     const pool = this.#poolOf(name)
     const definition = definitionOf(pool.definitions, name)
-    const listWithProblems: ListingServer['listWithProblems'] = async (options) => {
-      const server = await pool.get(name, options)
-      return { tools: await server.list(options), problems: [] }
-    }
-    const { tools, failures } = await listAll([definition], () => ({ listWithProblems }), closing)
+    const { tools, failures } = await listAll(
+      [definition],
+      () => ({ list: async (options) => (await pool.get(name, options)).list(options) }),
+      closing,
+    )
     for (const failure of failures) {
       this.#failures.set(name, failure)
       const hint = definition.blocked?.hint

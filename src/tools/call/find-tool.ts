@@ -69,8 +69,8 @@ export async function definitionOf(
   const known = context.index.definition(summary.id)
   if (known !== undefined) return known
   const server = await context.servers.get(summary.server, { signal: context.signal })
-  const listed = await server.list({ signal: context.signal })
-  const found = listed.find((tool) => tool.name === summary.name)
+  const { tools } = await server.list({ signal: context.signal })
+  const found = tools.find((tool) => tool.name === summary.name)
   if (found === undefined) throw toolNotFound(summary.id, context.index.tools)
   return { ...found, id: summary.id }
 }

@@ -64,7 +64,7 @@ function startAll(pool: ProjectServers, signal: AbortSignal): Promise<ServerRow[
       }
       const begin = performance.now()
       try {
-        const tools = await (await pool.get(name, { signal })).list({ signal })
+        const { tools } = await (await pool.get(name, { signal })).list({ signal })
         const durationMs = Math.round(performance.now() - begin)
         return { ...row, state: 'running', tools: tools.length, durationMs }
       } catch (error) {

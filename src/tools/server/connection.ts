@@ -5,7 +5,7 @@ import type { Runtime } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError } from '../errors.ts'
-import type { JsonObject, ToolCallOptions, ToolDefinition, ToolOutcome } from '../model.ts'
+import type { JsonObject, ListedTools, ToolCallOptions, ToolOutcome } from '../model.ts'
 import {
   callFailure,
   hasCode,
@@ -19,13 +19,6 @@ import { type Mask, maskedError, serverMask } from './mask-secrets.ts'
 import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
 import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
-
-export interface ListedServer {
-  tools: readonly ToolDefinition[]
-  problems: readonly string[]
-  /** How long the list may be kept, where the server says so (MCP of 2026-07-28). */
-  ttlMs?: number | undefined
-}
 
 export interface ConnectOptions {
   runtime: Runtime
@@ -111,7 +104,7 @@ export class Connection {
     await this.#opened.close()
   }
 
-  async list(signal?: AbortSignal): Promise<ListedServer> {
+  async list(signal?: AbortSignal): Promise<ListedTools> {
     // Without the capability the client would answer by itself, and print.
     if (this.#opened.client.getServerCapabilities()?.tools === undefined)
       return { tools: [], problems: [] }
@@ -147,7 +140,7 @@ export class Connection {
     }
   }
 
-  #read(listed: readonly unknown[]): ListedServer {
+  #read(listed: readonly unknown[]): ListedTools {
     const read = readTools(this.#definition.name, listed)
     const { tools, problems } = this.#hasHeaders
       ? checkMirrored(read.tools)

@@ -3,7 +3,7 @@ import { messageOf } from '../../core/errors.ts'
 import { type Runtime, untilAborted } from '../../core/runtime.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import type { ToolDefinition, ToolServer } from '../model.ts'
-import { connect, type Connection, type ConnectOptions, type ListedServer } from './connection.ts'
+import { connect, type Connection, type ConnectOptions } from './connection.ts'
 import {
   ServerNotFoundError,
   ServerNotTrustedError,
@@ -140,7 +140,7 @@ function stateOf(definition: ServerDefinition, server: PooledServer | undefined)
 
 export async function listAll(
   definitions: readonly ServerDefinition[],
-  serverOf: (name: string) => Pick<ListingServer, 'listWithProblems'>,
+  serverOf: (name: string) => Pick<ToolServer, 'list'>,
   signal: AbortSignal | undefined,
   patienceMs?: (server: string) => number,
 ): Promise<ToolListing> {
@@ -153,7 +153,7 @@ export async function listAll(
   const enabled = definitions.filter(({ disabled }) => !disabled)
   const settled = await Promise.allSettled(
     enabled.map(async ({ name }) =>
-      inTime(serverOf(name).listWithProblems({ signal }), patienceMs?.(name), name),
+      inTime(serverOf(name).list({ signal }), patienceMs?.(name), name),
     ),
   )
   signal?.throwIfAborted()
@@ -194,12 +194,11 @@ function failureOf(server: string, error: unknown): ServerListFailure {
   return { server, message, stderrTail, ...notTrusted }
 }
 
-export interface ListingServer extends ToolServer {
+export interface StartedServer extends ToolServer {
   start(signal?: AbortSignal): Promise<void>
-  listWithProblems(options?: { signal?: AbortSignal | undefined }): Promise<ListedServer>
 }
 
-interface PooledServer extends ListingServer {
+interface PooledServer extends StartedServer {
   readonly definition: ServerDefinition
   isRunning(): boolean
   lastError(): string | undefined
@@ -223,8 +222,7 @@ function poolServer(definition: ServerDefinition, context: Omit<ConnectOptions, 
     async start(signal) {
       await running(signal)
     },
-    list: async (options) => (await server.listWithProblems(options)).tools,
-    async listWithProblems({ signal } = {}) {
+    async list({ signal } = {}) {
       const listed = await (await running(signal)).list(signal)
       return { ...listed, tools: listed.tools.filter((tool) => allowsTool(definition, tool.name)) }
     },

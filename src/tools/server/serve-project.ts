@@ -138,7 +138,7 @@ function servedRoutes(
       setImmediate(stop)
       return {}
     }),
-    '/list': ofServer((server, _request, signal) => server.listWithProblems({ signal })),
+    '/list': ofServer((server, _request, signal) => server.list({ signal })),
     '/start': ofServer(async () => ({})),
     '/call': ofServer(async (server, { tool, parameters, ...request }, signal, write) => {
       const { timeoutMs, inputSchema } = request

@@ -12,7 +12,7 @@ import { decodeError, type ServedRecord, servedSchemas } from './served-protocol
 import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError } from '../errors.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
-import { definitionOf, listAll, type ListingServer, refuse, type ServerPool } from './pool.ts'
+import { definitionOf, listAll, type StartedServer, refuse, type ServerPool } from './pool.ts'
 
 export function servedRecordPath(project: string, runtime: Pick<Runtime, 'env' | 'home'>): string {
   const key = sha256(project).slice('sha256:'.length, 'sha256:'.length + 24)
@@ -165,7 +165,7 @@ export function servedPool(
   client: ServedClient,
   definitions: readonly ServerDefinition[],
 ): ServerPool {
-  const serverOf = (name: string): ListingServer =>
+  const serverOf = (name: string): StartedServer =>
     servedServer(client, definitionOf(definitions, name))
   return {
     definitions,
@@ -179,18 +179,17 @@ export function servedPool(
   }
 }
 
-function servedServer(client: ServedClient, definition: ServerDefinition): ListingServer {
+function servedServer(client: ServedClient, definition: ServerDefinition): StartedServer {
   const { name } = definition
   let instance = ''
-  const server: ListingServer = {
+  return {
     name,
     instance: () => instance,
     async start(signal) {
       const answer = await asked(client, '/start', definition, signal)
       instance = servedSchemas().started.parse(answer).instance
     },
-    list: async (options) => (await server.listWithProblems(options)).tools,
-    async listWithProblems({ signal } = {}) {
+    async list({ signal } = {}) {
       const answer = await asked(client, '/list', definition, signal)
       const listed = servedSchemas().listed.parse(answer)
       instance = listed.instance
@@ -221,7 +220,6 @@ function servedServer(client: ServedClient, definition: ServerDefinition): Listi
       }
     },
   }
-  return server
 }
 
 /** Every caller must be allowed to by what they see themselves. */

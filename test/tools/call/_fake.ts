@@ -57,7 +57,10 @@ export function fakeWorld(
     return {
       name,
       instance: () => `${name}-${instances.get(name) ?? 1}`,
-      list: async () => definitions.filter(({ server }) => server === name),
+      list: async () => ({
+        tools: definitions.filter(({ server }) => server === name),
+        problems: [],
+      }),
       async call(tool, parameters, options = {}) {
         const id = `${name}__${tool}`
         calls.push(`${id} ${JSON.stringify(parameters)}`)

@@ -191,7 +191,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     const server = await pool.get('a')
     await server.call('change', {})
     await until(() => events.some(({ message }) => message === 'its tools have changed'))
-    expect((await server.list()).map(({ name }) => name)).toContain('new')
+    expect((await server.list()).tools.map(({ name }) => name)).toContain('new')
   })
 
   it('hides and refuses what the configuration of the server does not allow', async () => {
