@@ -102,7 +102,9 @@ const addressPattern: RegExp =
 export function checkSecrets({ text, report }: AuditedText): void {
   for (const { offset, length, kind } of findSecrets(text)) {
     const value = text.slice(offset, offset + length)
-    if (kind === 'private key' ? !hasKeyMaterial(value) : isPlaceholder(value)) continue
+    // Prose names the first line of a key; a key has lines of base64 behind it.
+    const isKey = /[A-Za-z0-9+/=]{40}/.test(value.slice(0, 1000))
+    if (kind === 'private key' ? !isKey : isPlaceholder(value)) continue
     const isValue = kind.startsWith('value of ')
     // `schema-pk-…` is the name of a rule, and no key.
     if (kind === modelKey && /[\w-]/.test(text.charAt(offset - 1))) continue
@@ -128,11 +130,6 @@ function isPlaceholder(value: string): boolean {
   return /example|sample|dummy|placeholder|your|change|redacted|insert|replace|secret|password|<|\$|\{|\*{3}|\.{3}|…|(?:x|X|0|1234){4}|abcd|abc-?123|12345|a1b2c3|_here|_aqui/i.test(
     value,
   )
-}
-
-/** Prose names the first line of a key; a key has lines of base64 behind it. */
-function hasKeyMaterial(value: string): boolean {
-  return /[A-Za-z0-9+/=]{40}/.test(value.slice(0, 1000))
 }
 
 /** Letters and digits mixed, long enough for a key, and no call or path. */

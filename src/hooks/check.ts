@@ -1,5 +1,4 @@
 import type { Check, CheckContext } from '../core/check.ts'
-
 import { bestRun, hooksStatus, type PlatformStatus, probeHook } from './status.ts'
 
 /** Whether the hook of each client is registered and will run; `probe` calls it as each client would. */

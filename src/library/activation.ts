@@ -94,13 +94,11 @@ function effectsOf({ fields }: SkillInfo, trustLevel: TrustLevel): ActivationEff
 }
 
 function commandFindings({ info, body }: Skill): Diagnostic[] {
-  return findEmbeddedCommands(body).map(({ command, line }) => ({
-    code: 'command-not-executed',
-    severity: 'warning',
-    message: `line ${line} of the body asks to run \`${command}\` before the model reads it; it was left as it stands`,
-    path: info.path,
-    hint: 'Put the command into a script of the skill, and tell the model to run it.',
-  }))
+  const hint = 'Put the command into a script of the skill, and tell the model to run it.'
+  return findEmbeddedCommands(body).map(({ command, line }) => {
+    const message = `line ${line} of the body asks to run \`${command}\` before the model reads it; it was left as it stands`
+    return { code: 'command-not-executed', severity: 'warning', message, path: info.path, hint }
+  })
 }
 
 function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Diagnostic[] {

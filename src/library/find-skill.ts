@@ -83,9 +83,7 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
 
 /** Whether a reference to a skill is a path; else it may be a name. */
 export function isPath(reference: string): boolean {
-  return (
-    /[\\/]/.test(reference) || /^(?:\.{1,2}|~)$/.test(reference) || /^skill\.md$/i.test(reference)
-  )
+  return /[\\/]|^(?:\.{1,2}|~|skill\.md)$/i.test(reference)
 }
 
 /**

@@ -55,26 +55,18 @@ export interface ActivateOptions {
  * const { content } = await skills.activate('code-review', 'src/index.ts', { source: 'user' })
  */
 export class SkillManager {
-  readonly #options: DiscoverOptions
-  readonly #autoDiscover: boolean
+  readonly #options: DiscoverOptions & Pick<SkillManagerOptions, 'autoDiscover' | 'namespaceTools'>
   readonly #registry = new SkillRegistry()
   /** By name, in the order of their activation. */
   readonly #active = new Map<string, Activation>()
-  readonly #namespaceTools: boolean
   /** By skill and name, in the order in which they were registered. */
   readonly #tools = new Map<string, Map<string, SkillTool>>()
   #searched = false
 
   constructor(options: SkillManagerOptions = {}) {
-    const { runtime, skillsDirs, userSkillsDir, autoDiscover, namespaceTools, ...rest } = options
-    this.#options = {
-      ...rest,
-      runtime: runtime ?? systemRuntime(),
-      projectDirectories: skillsDirs,
-      userDirectory: userSkillsDir,
-    }
-    this.#autoDiscover = autoDiscover ?? true
-    this.#namespaceTools = namespaceTools ?? true
+    const { runtime = systemRuntime(), skillsDirs, userSkillsDir, ...rest } = options
+    const directories = { projectDirectories: skillsDirs, userDirectory: userSkillsDir }
+    this.#options = { ...rest, ...directories, runtime }
   }
 
   /** Searches again. What was registered stays. Never throws for what it finds. */
@@ -209,7 +201,7 @@ export class SkillManager {
     return Array.from(this.#tools.get(skill)?.values() ?? [], (tool) => ({
       ...tool,
       execute: (input) => tool.execute(input),
-      name: this.#namespaceTools ? `${skill}.${tool.name}` : tool.name,
+      name: this.#options.namespaceTools === false ? tool.name : `${skill}.${tool.name}`,
       toolName: tool.name,
       skill,
     }))
@@ -239,7 +231,7 @@ export class SkillManager {
   }
 
   async #discovery(): Promise<Discovery> {
-    if (!this.#searched && this.#autoDiscover) await this.discover()
+    if (!this.#searched && this.#options.autoDiscover !== false) await this.discover()
     return this.#registry.current()
   }
 

@@ -73,15 +73,11 @@ export function readMetadata(path: string): Metadata {
   for (let line = 1; line < bodyLine; line++) start = bytes.indexOf(10, start) + 1 || size
   return {
     identity,
-    head: detached({ name, description, fields: others }),
+    // A copy: a piece of a longer text would keep all of that text in memory.
+    head: JSON.parse(JSON.stringify({ name, description, fields: others })),
     bodyTokens: Math.ceil((size - start) / 4),
     diagnostics: findings.length === 0 ? none : findings,
   }
-}
-
-/** A copy: a piece of a longer text would keep all of that text in memory. */
-function detached(head: SkillHead): SkillHead {
-  return JSON.parse(JSON.stringify(head))
 }
 
 /** The name that the skill gives itself, unless it could be taken for a path; else that of its directory. */

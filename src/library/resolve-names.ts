@@ -66,13 +66,9 @@ function conflictDiagnostic(info: SkillInfo, contested: readonly SkillInfo[]): D
   const few = contested.slice(0, 4).filter((other) => other !== info)
   const others = few.map(({ path }) => path).join(', ')
   const more = contested.length - few.length - 1
-  return {
-    code: 'skill-conflict',
-    severity: 'error',
-    message: `${others}${more > 0 ? ` and ${more} more` : ''} in the same place has the name ${info.name} too; none of them can be used by that name`,
-    path: info.path,
-    hint: 'Rename one of them, or remove it.',
-  }
+  const message = `${others}${more > 0 ? ` and ${more} more` : ''} in the same place has the name ${info.name} too; none of them can be used by that name`
+  const hint = 'Rename one of them, or remove it.'
+  return { code: 'skill-conflict', severity: 'error', message, path: info.path, hint }
 }
 
 /** Some clients fold the case of names, and some file systems do: there only one of them is left. */
@@ -83,13 +79,9 @@ function withCaseWarnings(skills: SkillInfo[]): SkillInfo[] {
     const { name, path, diagnostics } = info
     const twin = folded.get(name.toLowerCase())?.find((other) => other !== info)
     if (twin === undefined) return info
-    const finding: Diagnostic = {
-      code: 'name-differs-in-case',
-      severity: 'warning',
-      message: `the name ${name} differs from ${twin.name} (${twin.path}) only in case; some clients take them for one`,
-      path,
-      hint: 'Rename one of them.',
-    }
+    const message = `the name ${name} differs from ${twin.name} (${twin.path}) only in case; some clients take them for one`
+    const facts = { code: 'name-differs-in-case', severity: 'warning' } as const
+    const finding = { ...facts, message, path, hint: 'Rename one of them.' }
     return { ...info, diagnostics: [...diagnostics, finding] }
   })
 }

@@ -65,11 +65,14 @@ export function scanLocation(
     if (skillFile !== undefined && metadata !== undefined) {
       const file = { path: below(path, skillFile), directory: path, realDirectory: real }
       skills.push({ file, metadata })
-      if (childless.size > 0) childless.delete(childOf(root, path))
+      const end = path.indexOf(sep, root.length + 1)
+      if (childless.size > 0) childless.delete(end === -1 ? path : path.slice(0, end))
     } else if (depth === 1 && isReadable) childless.add(path)
   }
   cache.save()
-  const missing = explicit ? [] : [...childless].filter(isExpected).map(withoutSkill)
+  // A name that begins with `.` or `_` is a common way to say: this is not a skill.
+  const expected = [...childless].filter((path) => !/[\\/][._][^\\/]*$/.test(path))
+  const missing = explicit ? [] : expected.map(withoutSkill)
   return { skills, directories, diagnostics: [...diagnostics, ...missing] }
 }
 
@@ -84,24 +87,10 @@ function isAbsent(root: string): boolean {
   }
 }
 
-function childOf(root: string, path: string): string {
-  const end = path.indexOf(sep, root.length + 1)
-  return end === -1 ? path : path.slice(0, end)
-}
-
-/** A name that begins with `.` or `_` is a common way to say: this is not a skill. */
-function isExpected(directory: string): boolean {
-  return !/[\\/][._][^\\/]*$/.test(directory)
-}
-
 function withoutSkill(path: string): Diagnostic {
-  return {
-    code: 'skill-file-missing',
-    severity: 'warning',
-    message: 'the directory holds no SKILL.md, nor does a directory below it',
-    path,
-    hint: 'Add a SKILL.md, or move the directory out of the place where skills lie.',
-  }
+  const message = 'the directory holds no SKILL.md, nor does a directory below it'
+  const hint = 'Add a SKILL.md, or move the directory out of the place where skills lie.'
+  return { code: 'skill-file-missing', severity: 'warning', message, path, hint }
 }
 
 interface LocationCache {

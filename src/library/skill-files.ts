@@ -70,8 +70,10 @@ function fileOf(directory: string, path: string, entry: Dirent): SkillFile | und
   if (!entry.isFile() && !entry.isSymbolicLink()) return undefined
   let known: Stats | undefined
   const look = (): Stats | undefined => (known ??= statsOf(join(directory, path)))
-  if (entry.isSymbolicLink() && !(isLinkInside(directory, path) && look() !== undefined)) {
-    return undefined
+  if (entry.isSymbolicLink()) {
+    const target = realPathOf(join(directory, path))
+    const isOutside = target === undefined || !isInside(realPathOf(directory) ?? directory, target)
+    if (isOutside || look() === undefined) return undefined
   }
   return {
     path,
@@ -82,11 +84,6 @@ function fileOf(directory: string, path: string, entry: Dirent): SkillFile | und
       return look()?.size ?? 0
     },
   }
-}
-
-function isLinkInside(directory: string, path: string): boolean {
-  const target = realPathOf(join(directory, path))
-  return target !== undefined && isInside(realPathOf(directory) ?? directory, target)
 }
 
 /** Undefined for what is not a file, or gone since the directory was read. */
@@ -127,9 +124,7 @@ export function readSkillResource({ name, directory }: SkillInfo, path: string):
   const options = { maxBytes: maxResourceBytes, followSymlinks: false }
   const reading = resolved.ok ? readRegularFile(resolved.path, options) : resolved
   if (reading.ok) return { path, text: reading.text, size: reading.size }
-  throw new SkillLoadError({
-    code: reading.code,
-    message: `Resource ${path} of skill ${name} cannot be read: ${reading.message}.`,
-    hint: 'A skill can read only files in its own directory; skillrail show lists them.',
-  })
+  const message = `Resource ${path} of skill ${name} cannot be read: ${reading.message}.`
+  const hint = 'A skill can read only files in its own directory; skillrail show lists them.'
+  throw new SkillLoadError({ code: reading.code, message, hint })
 }

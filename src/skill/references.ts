@@ -76,7 +76,8 @@ function closes(candidate: Fence, open: Fence): boolean {
 const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))[^)\n]{0,300}\)/g
 
 function linkTargets(line: string): string[] {
-  const prose = withoutCodeSpans(line)
+  const parts = line.includes('`') ? line.split(/([\r\u2028\u2029])/) : undefined
+  const prose = parts?.map(withoutSpans).join('') ?? line
   return [...prose.matchAll(linkPattern)].flatMap(([, angled, plain]) => {
     const target = decode((angled ?? plain ?? '').split(/[#?]/, 1)[0] ?? '').replace(/^\.\//, '')
     return isRelativeFile(target) ? [target] : []
@@ -120,20 +121,15 @@ function decode(target: string): string {
   }
 }
 
-/**
- * A line without what stands in backticks, and without those: a span ends at the next run of as many
- * as it begins with. A longer run may begin with its last ones, the most for which there is an end.
- */
-function withoutCodeSpans(line: string): string {
-  const parts = line.includes('`') ? line.split(/([\r\u2028\u2029])/) : undefined
-  return parts?.map(withoutSpans).join('') ?? line
-}
-
 interface Run {
   start: number
   end: number
 }
 
+/**
+ * A text without what stands in backticks, and without those: a span ends at the next run of as many
+ * as it begins with. A longer run may begin with its last ones, the most for which there is an end.
+ */
 function withoutSpans(text: string): string {
   const runs = Array.from(text.matchAll(/`+/g), ({ 0: { length }, index }) => ({
     start: index,

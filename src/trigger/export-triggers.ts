@@ -30,13 +30,9 @@ export function exportTriggers(skill: TriggerSkill & { text: string }): {
   const written = writeBlock(split.body, routingBlock(skill), routingMarkers)
   const diagnostics = notInScript(skill)
   if ('text' in written) return { text: text.slice(0, split.bodyStart) + written.text, diagnostics }
-  const damaged: Diagnostic = {
-    code: 'trigger-markers',
-    severity: 'error',
-    message: `The body is left as it is: ${written.problem}.`,
-    path,
-    hint: 'Remove the other marker, or both with what is between them.',
-  }
+  const message = `The body is left as it is: ${written.problem}.`
+  const hint = 'Remove the other marker, or both with what is between them.'
+  const damaged = { code: 'trigger-markers', severity: 'error' as const, message, path, hint }
   return { text, diagnostics: [damaged, ...diagnostics] }
 }
 
@@ -44,7 +40,7 @@ export function exportTriggers(skill: TriggerSkill & { text: string }): {
 export function withoutExport(text: string): string {
   const split = splitFrontmatter(text)
   const place = split.found ? findBlock(split.body, routingMarkers) : undefined
-  if (!split.found || place?.found !== true) return text
+  if (!split.found || place?.start === undefined) return text
   const before = split.body.slice(0, place.start).replace(/(\n)\r?\n$/, '$1')
   return text.slice(0, split.bodyStart) + before + split.body.slice(place.end)
 }
@@ -98,24 +94,17 @@ function notInScript({ text, path, triggers }: TriggerSkill & { text: string }):
     })
 }
 
-type BlockPlace =
-  | { found: true; start: number; end: number }
-  | { found: false; problem?: string | undefined }
-
 /** Finds the block, including its markers and the line end after them. */
-function findBlock(text: string, { begin, end }: BlockMarkers): BlockPlace {
+function findBlock(text: string, { begin, end }: BlockMarkers) {
   const first = lineOffset(text, begin, 0)
   const last = lineOffset(text, end, Math.max(first, 0))
-  if (first < 0 && last < 0) return { found: false }
-  if (first < 0 || last < 0) {
-    const missing = first < 0 ? begin : end
-    return { found: false, problem: `the marker ${missing} is missing` }
-  }
+  if (first < 0 && last < 0) return undefined
+  if (first < 0 || last < 0) return { problem: `the marker ${first < 0 ? begin : end} is missing` }
   if (lineOffset(text, begin, first + 1) >= 0) {
-    return { found: false, problem: `the marker ${begin} is there twice` }
+    return { problem: `the marker ${begin} is there twice` }
   }
   const lineEnd = text.indexOf('\n', last)
-  return { found: true, start: first, end: lineEnd < 0 ? text.length : lineEnd + 1 }
+  return { start: first, end: lineEnd < 0 ? text.length : lineEnd + 1 }
 }
 
 /** Puts lines between markers into a text: in the place of the block, else at the end. */
@@ -125,10 +114,11 @@ export function writeBlock(
   markers: BlockMarkers,
 ): { text: string } | { problem: string } {
   const place = findBlock(text, markers)
-  if (!place.found && place.problem !== undefined) return { problem: place.problem }
+  if (place?.problem !== undefined) return { problem: place.problem }
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
   const lines = `${markers.begin}\n${content}${markers.end}\n`.replaceAll('\n', newline)
-  if (place.found) return { text: text.slice(0, place.start) + lines + text.slice(place.end) }
+  if (place !== undefined)
+    return { text: text.slice(0, place.start) + lines + text.slice(place.end) }
   if (text === '') return { text: lines }
   return { text: `${text}${text.endsWith('\n') ? '' : newline}${newline}${lines}` }
 }

@@ -88,15 +88,14 @@ export function readTrustPolicy(
   )
   const trustedPaths = named.filter(isAbsolute).flatMap((path) => realPathOf(path) ?? [])
   const acceptance = acceptances.find((item) => item.workspace === workspace)
+  const hint = 'Give an absolute path or one that begins with ~/.'
   const relative = named
     .filter((path) => !isAbsolute(path))
-    .map((path): Diagnostic => ({
-      code: 'trusted-path-relative',
-      severity: 'warning',
-      message: `the trusted path "${path}" is relative and was ignored`,
-      path: 'skills.trustedPaths',
-      hint: 'Give an absolute path or one that begins with ~/.',
-    }))
+    .map((path) => {
+      const message = `the trusted path "${path}" is relative and was ignored`
+      const facts = { message, path: 'skills.trustedPaths', hint }
+      return { code: 'trusted-path-relative', severity: 'warning' as const, ...facts }
+    })
   const policy = { workspace, workspaceTrust, trustedPaths, acceptance }
   return { policy, diagnostics: [...diagnostics, ...relative] }
 }
@@ -127,11 +126,8 @@ export class SkillNotTrustedError extends SkillError {
     facts: Record<'skill' | 'action' | 'reason' | 'hint', string> & { reasonCode: TrustReason },
   ) {
     const { skill, action, reason, reasonCode, hint } = facts
-    super({
-      code: 'skill-not-trusted',
-      message: `Skill ${skill} may not ${action}: ${reason}.`,
-      hint,
-    })
+    const message = `Skill ${skill} may not ${action}: ${reason}.`
+    super({ code: 'skill-not-trusted', message, hint })
     this.skill = skill
     this.reasonCode = reasonCode
   }

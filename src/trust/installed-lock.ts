@@ -33,19 +33,21 @@ export interface InstalledState extends InstalledSkill {
   problem?: string | undefined
 }
 
+const projectLock = {
+  fileName: 'skills-lock.json',
+  version: 1,
+  hash: 'computedHash',
+  looks: /^[0-9a-f]{64}$/,
+  words: 'a computedHash of 64 hexadecimal digits',
+  followSymlinks: false,
+}
+
 /**
  * Reads `skills-lock.json`, version 1, which the `skills` command keeps in a project. An entry that
  * cannot be understood is an error of its own; an unknown version makes the whole file one.
  */
 export function readInstalledLock(directory: string): InstalledReading {
-  return readLockOf(directory, {
-    fileName: 'skills-lock.json',
-    version: 1,
-    hash: 'computedHash',
-    looks: /^[0-9a-f]{64}$/,
-    words: 'a computedHash of 64 hexadecimal digits',
-    followSymlinks: false,
-  })
+  return readLockOf(directory, projectLock)
 }
 
 /** The same of `.skill-lock.json`, version 3, for what a user installed for all projects. */
@@ -65,16 +67,7 @@ export function userSkillDirectory(name: string, { home }: Pick<Runtime, 'home'>
   return join(home, '.agents', 'skills', directoryName(name))
 }
 
-interface LockForm {
-  fileName: string
-  version: number
-  hash: 'computedHash' | 'skillFolderHash'
-  looks: RegExp
-  words: string
-  followSymlinks: boolean
-}
-
-function readLockOf(directory: string, form: LockForm): InstalledReading {
+function readLockOf(directory: string, form: typeof projectLock): InstalledReading {
   const { fileName, version, hash, looks, words, followSymlinks } = form
   const path = join(directory, fileName)
   const errorOf = (code: string, problem: Partial<JsonProblem>): Diagnostic => {

@@ -98,11 +98,10 @@ export function lockText(skills: readonly CurrentSkill[], lockFile: string): str
       if (digest === undefined) {
         const bad = files.find(({ problem }) => problem !== undefined)
         const file = bad ? `${path}/${bad.path}` : path
-        throw new StateFileError({
-          code: 'lock-skill-unreadable',
-          message: `${file} ${bad?.problem ?? 'cannot be read'}, so the skill cannot be locked`,
-          hint: 'Remove it, make it readable, or put a copy in the place of a link; then lock the skills again.',
-        })
+        const message = `${file} ${bad?.problem ?? 'cannot be read'}, so the skill cannot be locked`
+        const hint =
+          'Remove it, make it readable, or put a copy in the place of a link; then lock the skills again.'
+        throw new StateFileError({ code: 'lock-skill-unreadable', message, hint })
       }
       requireUnique(files.map((file) => `${path}/${file.path}`))
       const digests = new Map(files.map((file) => [file.path, file.digest]))
@@ -110,11 +109,10 @@ export function lockText(skills: readonly CurrentSkill[], lockFile: string): str
     }),
   )
   if (Buffer.byteLength(text) <= maxLockBytes) return text
-  throw new StateFileError({
-    code: 'lock-too-large',
-    message: `the lock was not written: ${lockFile} would be larger than ${maxLockBytes} bytes`,
-    hint: 'Move what no skill needs, such as node_modules, out of the directories of the skills.',
-  })
+  const message = `the lock was not written: ${lockFile} would be larger than ${maxLockBytes} bytes`
+  const hint =
+    'Move what no skill needs, such as node_modules, out of the directories of the skills.'
+  throw new StateFileError({ code: 'lock-too-large', message, hint })
 }
 
 /** A link in the place of `.skillrail` would have the lock written anywhere. */
@@ -122,9 +120,7 @@ function requireOwnDirectory(workspace: string): void {
   const directory = join(workspace, '.skillrail')
   const real = realPathOf(directory)
   if (real === undefined || real === directory) return
-  throw new StateFileError({
-    code: 'lock-file-link',
-    message: `the lock was not touched: ${directory} is a link to ${real}`,
-    hint: 'Put a directory in the place of the link.',
-  })
+  const message = `the lock was not touched: ${directory} is a link to ${real}`
+  const hint = 'Put a directory in the place of the link.'
+  throw new StateFileError({ code: 'lock-file-link', message, hint })
 }

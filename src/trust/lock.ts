@@ -136,11 +136,9 @@ export function serializeLock(skills: readonly LockedSkill[]): string {
 export function requireUnique(paths: readonly string[]): void {
   const twice = paths.find((path, index) => path === paths[index - 1])
   if (twice === undefined) return
-  throw new StateFileError({
-    code: 'lock-path-twice',
-    message: `${twice} is there twice, so nothing was locked`,
-    hint: 'Rename one of them, then lock the skills again.',
-  })
+  const message = `${twice} is there twice, so nothing was locked`
+  const hint = 'Rename one of them, then lock the skills again.'
+  throw new StateFileError({ code: 'lock-path-twice', message, hint })
 }
 
 /** Reads a lock. One invalid value makes all of it invalid. */

@@ -149,28 +149,21 @@ function recordedPart({ owner, path, kind, digest, size }: AcceptedPart): Accept
 }
 
 function isAcceptance(item: unknown): item is Acceptance {
-  if (!isObject(item)) return false
-  const { workspace, acceptedAt, pinned, parts } = item
-  return (
-    typeof workspace === 'string' &&
-    isAbsolute(workspace) &&
-    typeof acceptedAt === 'string' &&
-    typeof pinned === 'boolean' &&
-    Array.isArray(parts) &&
-    parts.every(isPart)
-  )
+  const types = { workspace: 'string', acceptedAt: 'string', pinned: 'boolean' }
+  if (!hasFields(item, types) || !isAbsolute(String(item['workspace']))) return false
+  return Array.isArray(item['parts']) && item['parts'].every(isPart)
 }
 
 function isPart(item: unknown): item is AcceptedPart {
-  if (!isObject(item)) return false
-  const { owner, path, kind, digest, size } = item
-  return (
-    typeof owner === 'string' &&
-    typeof path === 'string' &&
-    actingKinds.some((known) => known === kind) &&
-    isDigest(digest) &&
-    typeof size === 'number'
-  )
+  if (!hasFields(item, { owner: 'string', path: 'string', size: 'number' })) return false
+  return actingKinds.some((known) => known === item['kind']) && isDigest(item['digest'])
+}
+
+function hasFields(
+  item: unknown,
+  types: Readonly<Record<string, string>>,
+): item is Record<string, unknown> {
+  return isObject(item) && Object.entries(types).every(([key, type]) => typeof item[key] === type)
 }
 
 function corrupt(path: string, problem: string): StateFileError {

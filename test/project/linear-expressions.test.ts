@@ -48,7 +48,7 @@ const unique = new Map(written.map((each) => [`/${each.pattern}/${each.flags}`, 
 
 describe('every regular expression', () => {
   it('is found', () => {
-    expect(unique.size).toBeGreaterThan(700)
+    expect(unique.size).toBeGreaterThan(600)
   })
 
   it('goes once through what it reads, or is known to read short texts only', () => {

@@ -8,11 +8,8 @@ export function namedClients(runtime: Runtime, names: readonly string[]): Platfo
   const found = names.length > 0 ? names.map(clientNamed) : installedPlatforms(runtime)
   if (found.length > 0) return found
   const message = 'no agent client was found on this machine'
-  throw new UsageError({
-    code: 'client-missing',
-    message,
-    hint: `Name one: ${platforms.join(', ')}.`,
-  })
+  const hint = `Name one: ${platforms.join(', ')}.`
+  throw new UsageError({ code: 'client-missing', message, hint })
 }
 
 export function clientNamed(name: string): Platform {

@@ -1,10 +1,8 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction } from '../../core/errors.ts'
-
 import { bytes, count, safeLine, safeText } from '../../core/text.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
-
 import type { ChainDeclaration, SkillFile } from '../../skill/model.ts'
 import { currentTrust, type DiscoverOptions, discoverOptionsFrom } from '../discover.ts'
 import { findSkill, loadSkill } from '../find-skill.ts'

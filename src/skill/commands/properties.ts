@@ -1,5 +1,4 @@
 import { defineCommand } from '../../core/command.ts'
-
 import { discoverOptionsFrom } from '../../library/discover.ts'
 import { findSkill } from '../../library/find-skill.ts'
 import { readText } from '../../trigger/commands/skills.ts'

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Context, Note } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { amount, safeLine } from '../../core/text.ts'
 import {
@@ -143,13 +142,9 @@ export function checkLock(
   const byReal = new Map(review.skills.map((skill) => [skill.realDirectory, skill.directory]))
   const skills = installedStates(reading.skills, [...byReal.values()])
   const hasNone = lock.state === 'none' && reading.state === 'none'
-  const missing: Diagnostic = {
-    code: 'lock-file-missing',
-    severity: 'error',
-    message: 'the project has no lock file',
-    path: lock.path,
-    hint: 'To write one: skillrail trust --lock',
-  }
+  const message = 'the project has no lock file'
+  const facts = { message, path: lock.path, hint: 'To write one: skillrail trust --lock' }
+  const missing = { code: 'lock-file-missing', severity: 'error' as const, ...facts }
   const isMissing = hasNone && lock.diagnostics.length === 0
   const diagnostics = [...(isMissing ? [missing] : lock.diagnostics), ...found]
   // Skills of the user belong to no project, so they do not decide whether this one is as locked.

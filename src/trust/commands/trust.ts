@@ -84,7 +84,12 @@ export const command = defineCommand<Result, Result>()({
       const workspaces = acceptances.map(({ parts, ...rest }) => ({ ...rest, parts: parts.length }))
       return { workspaces, diagnostics }
     }
-    if (values.revoke) return await revoke(context, store, path)
+    if (values.revoke) {
+      const place = resolve(context.runtime.cwd, path ?? '.')
+      // A workspace that was deleted or moved is still in the record under the path it had.
+      const workspace = store.find(place)?.workspace ?? findWorkspace(place, context.runtime)
+      return { workspace, revoked: await store.revoke(workspace) }
+    }
     if (values.unlock) return await unlockSkills(context, store, path)
     if (values.check) return checkLock(context, store, path)
     if (values.lock) return await lockSkills(context, store, path, values)
@@ -169,17 +174,6 @@ async function trustWorkspace(
   if (lock.state === 'drifted') context.note(drift)
   if (!settled && !accepted && !dryRun) context.note('Nothing was trusted.')
   return accepted ? { ...before, state: 'trusted', accepted } : before
-}
-
-async function revoke(
-  { runtime }: Context<Result>,
-  store: TrustStore,
-  path = '.',
-): Promise<RevokeResult> {
-  const place = resolve(runtime.cwd, path)
-  // A workspace that was deleted or moved is still in the record under the path it had.
-  const workspace = store.find(place)?.workspace ?? findWorkspace(place, runtime)
-  return { workspace, revoked: await store.revoke(workspace) }
 }
 
 function renderResult(result: Result, screen: Screen): string {
