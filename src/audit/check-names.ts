@@ -57,40 +57,16 @@ function latinOf(name: string): string {
   ).join('')
 }
 
-const table: Readonly<Record<string, string>> = {
-  a: 'аɑα',
-  b: 'ьᏏ',
-  c: 'сϲᴄ',
-  d: 'ԁɗ',
-  e: 'еҽєε',
-  f: 'ſƒք',
-  g: 'ɡց',
-  h: 'һհ',
-  i: 'іıɩι',
-  j: 'јϳ',
-  k: 'кκ',
-  l: '1|ӏⅼǀ',
-  m: 'мⅿ',
-  n: 'ոռп',
-  o: '0оοσօ',
-  p: 'рρ',
-  q: 'ԛգ',
-  r: 'гᴦ',
-  s: 'ѕꜱ',
-  t: 'тτ',
-  u: 'սυʋ',
-  v: 'ѵν',
-  w: 'ԝաωѡ',
-  x: 'хχ',
-  y: 'уүγყ',
-  z: 'ᴢʐ',
-  '-': '‐‑‒–—―−_',
-}
+/** Each group: a letter of ASCII, and those that are taken for it. */
+const groups =
+  'aаɑα bьᏏ cсϲᴄ dԁɗ eеҽєε fſƒք gɡց hһհ iіıɩι jјϳ kкκ l1|ӏⅼǀ mмⅿ ' +
+  'nոռп o0оοσօ pрρ qԛգ rгᴦ sѕꜱ tтτ uսυʋ vѵν wԝաωѡ xхχ yуүγყ zᴢʐ -‐‑‒–—―−_'
 
 const lookalikes: ReadonlyMap<string, string> = new Map(
-  Object.entries(table).flatMap(([letter, others]) =>
-    Array.from(others, (other) => [other, letter] as const),
-  ),
+  groups.split(' ').flatMap((group) => {
+    const [letter = '', ...others] = group
+    return others.map((other) => [other, letter] as const)
+  }),
 )
 
 /** Names that hide something, that differ only for some systems, or that some cannot have. */

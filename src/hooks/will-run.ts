@@ -72,6 +72,9 @@ function start(then: string): Consequence['step'] {
 }
 
 const answer = start('answer that you trust it.')
+const always = start('answer that you trust it, now and in the future.')
+const trustInCodex: Consequence['step'] = (_, folder) =>
+  `Set trust_level to "trusted" for ${folder} in the config.toml of Codex.`
 
 /**
  * What an untrusted folder means, as tried with the versions that the adapters name. Without a
@@ -85,19 +88,10 @@ const consequences: Partial<Record<Platform, Record<'open' | 'untrusted', Conseq
   },
   codex: {
     open: { user: 'yes', project: 'no', step: answer },
-    untrusted: {
-      user: 'yes',
-      project: 'no',
-      step: (_, folder) =>
-        `Set trust_level to "trusted" for ${folder} in the config.toml of Codex.`,
-    },
+    untrusted: { user: 'yes', project: 'no', step: trustInCodex },
   },
   copilot: {
-    open: {
-      user: 'yes',
-      project: 'no',
-      step: start('answer that you trust it, now and in the future.'),
-    },
+    open: { user: 'yes', project: 'no', step: always },
     untrusted: { user: 'yes', project: 'no', step: answer },
   },
   gemini: {

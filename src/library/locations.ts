@@ -1,7 +1,8 @@
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { findWorkspace } from '../trust/decide.ts'
+import { upTo } from '../trust/project-files.ts'
 import type { SkillLocation } from './model.ts'
 
 /** Where skills lie below a project directory or the user's home, in order of precedence. */
@@ -58,21 +59,14 @@ function projectLocations(runtime: Pick<Runtime, 'cwd' | 'home'>): SkillLocation
   // A repository in the home directory (dotfiles, say) does not turn the user's own skills into
   // skills of a project.
   const home = realPathOf(runtime.home) ?? runtime.home
-  const root = findWorkspace(runtime.cwd, runtime)
-  const locations: SkillLocation[] = []
-  let directory = realPathOf(runtime.cwd) ?? resolve(runtime.cwd)
-  for (;;) {
-    if (directory !== home) locations.push(...tableBelow(directory, 'project', ''))
-    if (directory === root || dirname(directory) === directory) return locations
-    directory = dirname(directory)
-  }
+  const start = realPathOf(runtime.cwd) ?? resolve(runtime.cwd)
+  return upTo(start, findWorkspace(runtime.cwd, runtime))
+    .filter((directory) => directory !== home)
+    .flatMap((directory) => tableBelow(directory, 'project', ''))
 }
 
 function tableBelow(directory: string, scope: 'project' | 'user', prefix: string): SkillLocation[] {
-  return locationTable.map((path) => ({
-    directory: join(directory, path),
-    scope,
-    source: `${prefix}${path}`,
-    explicit: false,
-  }))
+  return locationTable.map((path) => {
+    return { directory: join(directory, path), scope, source: prefix + path, explicit: false }
+  })
 }

@@ -43,11 +43,8 @@ export function compilePattern(written: string): PatternReading {
   const source = withoutEnd(written, '\n')
   if (source.length > longestPattern) {
     const message = `the pattern has ${source.length} characters; ${longestPattern} are allowed`
-    const hint = 'Make several triggers of it.'
-    return {
-      ok: false,
-      problem: { code: 'pattern-too-long', message, offset: longestPattern, hint },
-    }
+    const facts = { message, offset: longestPattern, hint: 'Make several triggers of it.' }
+    return { ok: false, problem: { code: 'pattern-too-long', ...facts } }
   }
   const plain = plainPattern(source)
   if (plain !== undefined) return { ok: true, pattern: plain }

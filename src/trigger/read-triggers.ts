@@ -26,7 +26,6 @@ function readFrontmatterYaml(text: string, path: string): ReturnType<typeof read
 }
 
 /**
-
  * The portable format: `triggers:` alone at the beginning of a line; below it a list, every item of
  * which is `- match: VALUE` and, on the next line that is neither blank nor a comment, `inject:
  * VALUE` under the `m`. A value stands on its line and is plain, in single quotes (`''` is a quote),

@@ -33,15 +33,12 @@ export function fixTriggers(text: string, path: string): TriggerFix {
 }
 
 function replaceValue(line: string, from: string, to: string): string | undefined {
-  for (const quote of ["'", '']) {
-    const written = quote + from + quote
-    const at = line.indexOf(`match: ${written}`)
-    if (at < 0) continue
-    return `${line.slice(0, at)}match: ${quoted(to)}${line.slice(at + 7 + written.length)}`
-  }
-  const escaped = `"${from.replace(/[\\"]/g, '\\$&')}"`
-  const at = line.indexOf(escaped)
-  return at < 0 ? undefined : line.slice(0, at) + quoted(to) + line.slice(at + escaped.length)
+  const forms = [`match: '${from}'`, `match: ${from}`, quoted(from)]
+  const form = forms.find((written) => line.includes(written))
+  if (form === undefined) return undefined
+  const at = line.indexOf(form)
+  const key = form.startsWith('match: ') ? 'match: ' : ''
+  return line.slice(0, at) + key + quoted(to) + line.slice(at + form.length)
 }
 
 /** In double quotes, where a portable reader understands them. */
