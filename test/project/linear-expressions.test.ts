@@ -13,7 +13,12 @@ const shortTexts: readonly { why: string; beginnings: readonly string[] }[] = [
   },
   {
     why: 'a text is searched up to its last brace, behind which none is closed',
-    beginnings: ['/\\$\\{([A-Za-z_]', '/\\$(?:\\{([A', '/\\{(env|file)', '/\\$\\{([^}]+'],
+    beginnings: [
+      '/\\$\\{(?<name>[A-Za-z_]',
+      '/\\$(?:\\{(?<name>[A',
+      '/\\{(?<kind>env|file)',
+      '/\\$\\{(?:(?<kind>env|input)',
+    ],
   },
   {
     why: 'a request is cut at 20,000 characters, and every run has a bound',

@@ -130,15 +130,14 @@ function keywordsOf(
   tools: readonly (CategorisedTool & { description: string })[],
 ): string[] {
   const counts = new Map<string, number>()
-  const count = (text: string, weight: number): void => {
+  const texts = tools.flatMap(({ name, description }): [string, number][] => [
+    [lastSegment(name), 3],
+    [description.slice(0, 300), 1],
+  ])
+  for (const [text, weight] of [[category, 3] as const, ...texts]) {
     for (const word of new Set(wordsOf(text).map(({ text: one }) => one))) {
       if (!/^\d+$/.test(word)) counts.set(word, (counts.get(word) ?? 0) + weight)
     }
-  }
-  count(category, 3)
-  for (const { name, description } of tools) {
-    count(lastSegment(name), 3)
-    count(description.slice(0, 300), 1)
   }
   const words = byCount(counts)
   const filled = new Set([...words, 'tool', 'call', 'server', 'service', 'function'])

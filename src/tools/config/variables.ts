@@ -30,19 +30,18 @@ interface VariableProblem {
 /** `instead`: the value that is used; undefined: the text stays as it is. */
 type Missing = VariableProblem & { instead?: string | undefined }
 
-// Every run in a pattern is bounded: what never ends is not searched to the end of the text.
-const editor = /\$\{(?:(?<kind>env|input):)?(?<name>[^}]{1,1000})\}/g
+const editor = /\$\{(?:(?<kind>env|input):)?(?<name>[^}]+)\}/g
 
 /** How clients write variables. Those that are missing have none. */
 const patterns: Readonly<Partial<Record<ServerClient, RegExp>>> = {
-  'claude-code': /\$\{(?<name>[A-Za-z_]\w{0,200})(?::-(?<fallback>[^}]{0,1000}))?\}/g,
-  gemini:
-    /\$(?:\{(?<name>[A-Za-z_]\w{0,200})(?::-(?<fallback>[^}]{0,1000}))?\}|(?<bare>[A-Za-z_]\w{0,200}))/g,
-  opencode: /\{(?<kind>env|file):(?<name>[^}]{1,1000})\}/g,
+  'claude-code': /\$\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]*))?\}/g,
+  gemini: /\$(?:\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]*))?\}|(?<bare>[A-Za-z_]\w*))/g,
+  opencode: /\{(?<kind>env|file):(?<name>[^}]+)\}/g,
   cursor: editor,
   windsurf: editor,
   vscode: editor,
 }
+const withoutBrace = /\$(?<bare>[A-Za-z_]\w*)/g
 
 function valueOf(
   written: string,
@@ -125,12 +124,17 @@ export function resolveServer(
   const problems: VariableProblem[] = []
   const expand = (text: string): string => {
     if (pattern === undefined) return text
-    return text.replace(pattern, (written: string, ...match) => {
-      const value = valueOf(written, match.at(-1), context)
+    const expanded = (written: string, ...match: unknown[]): string => {
+      const value = valueOf(written, Object(match.at(-1)), context)
       if (typeof value === 'string') return value
       problems.push(value)
       return value.instead ?? written
-    })
+    }
+    // Behind the last brace nothing is closed: what only begins there is not searched for an end.
+    const end = text.lastIndexOf('}') + 1
+    const rest = text.slice(end)
+    const last = client === 'gemini' ? rest.replace(withoutBrace, expanded) : rest
+    return text.slice(0, end).replace(pattern, expanded) + last
   }
   const expandAll = (map: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(map).map(([key, value]) => [key, expand(value)]))

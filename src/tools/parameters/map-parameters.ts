@@ -5,7 +5,7 @@ import { contractPhrases } from '../contract.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { placeByForm } from './place-by-form.ts'
-import { choicesOf, isGrammar, type MappedValue, Reading, type Token } from './reading.ts'
+import { choicesOf, isGrammar, type MappedValue, only, Reading, type Token } from './reading.ts'
 import { maxRequestLength } from './slots.ts'
 
 export interface ParameterMapping {
@@ -153,14 +153,12 @@ function placeNamed(reading: Reading): void {
     if (token.slot !== undefined || reading.isUsed(token)) continue
     const value = valueBeside(reading, at)
     if (value === undefined) continue
-    const named = reading
-      .open()
-      .filter(
-        (one) => labels(one).includes(token.stem) && coerceText(value.text, one) !== undefined,
-      )
+    const isNamed = (one: Parameter): boolean =>
+      labels(one).includes(token.stem) && coerceText(value.text, one) !== undefined
+    const named = reading.open().filter(isNamed)
     const full = named.filter(({ words }) => words.length === 1)
-    const [parameter, ...others] = full.length > 0 ? full : named
-    if (parameter === undefined || others.length > 0) continue
+    const parameter = only(full.length > 0 ? full : named)
+    if (parameter === undefined) continue
     const items = parameter.items === undefined ? [value] : listFrom(reading, value)
     const text = items.map((item) => item.text).join(', ')
     reading.take(parameter, text, 'named in the request', [token, ...items])
@@ -172,17 +170,13 @@ function labels({ words }: Parameter): string[] {
   return words.filter((word) => !stopWords.has(word) && word !== 'id').map(stemOf)
 }
 
-function isValue(reading: Reading, token: Token): boolean {
-  return token.slot === undefined ? reading.isLeft(token) : !reading.isUsed(token)
-}
-
 function valueBeside(reading: Reading, at: number): Token | undefined {
   const { tokens, text } = reading
   const [before, after] = [tokens[at - 1], tokens[at + 1]]
   const between = text.slice(tokens[at]?.end, after?.start)
   const isNext = /^\s{0,3}[#:=]?\s{0,3}["'“‘`]?$/.test(between)
-  if (isNext && after !== undefined && isValue(reading, after)) return after
-  return before?.slot?.kind === 'number' && isValue(reading, before) ? before : undefined
+  if (isNext && after !== undefined && reading.isValue(after)) return after
+  return before?.slot?.kind === 'number' && reading.isValue(before) ? before : undefined
 }
 
 /** The values of a list: `bug, ui and docs`. */
@@ -193,7 +187,7 @@ function listFrom(reading: Reading, first: Token): Token[] {
     if (token.text === 'and') continue
     const between = reading.text.slice(last.end, token.start)
     const isNext = /^["'”’`]?\s{0,3}(?:,|,? and\b)\s{0,3}["'“‘`]?$/.test(between)
-    if (!isNext || !isValue(reading, token)) break
+    if (!isNext || !reading.isValue(token)) break
     items.push(token)
     last = token
   }

@@ -1,6 +1,6 @@
 import { stopWords, stemOf } from '../../rank/words.ts'
 import { coerceText, type Parameter } from './parameter.ts'
-import type { Reading, Token } from './reading.ts'
+import { only, type Reading, type Token } from './reading.ts'
 import type { SlotKind } from './slots.ts'
 
 /** The forms that a schema can ask for: by its `format`, or by a word of the parameter's name. */
@@ -60,10 +60,6 @@ function placeKind(reading: Reading, kind: SlotKind): void {
 
 function free(reading: Reading, kind: SlotKind): Token[] {
   return reading.tokens.filter((token) => token.slot?.kind === kind && !reading.isUsed(token))
-}
-
-function only<T>(list: readonly T[]): T | undefined {
-  return list.length === 1 ? list[0] : undefined
 }
 
 /** The only one that is required, else the only one. */

@@ -105,6 +105,11 @@ export class Reading {
     return !this.isUsed(token) && !this.isKnown(token)
   }
 
+  /** Whether it can be a value: a typed piece, or a word that the tool does not say. */
+  isValue(token: Token): boolean {
+    return token.slot === undefined ? this.isLeft(token) : !this.isUsed(token)
+  }
+
   /** Whether the tool says the word: in its name, description, parameters or choices. */
   isKnown({ stem, text, start }: Token): boolean {
     const word = text.toLowerCase()
@@ -134,6 +139,10 @@ export class Reading {
     if (kind !== 'identifier' || /\d/.test(value)) return false
     return plainWords(value).every((text) => this.isKnown({ ...token, text, stem: stemOf(text) }))
   }
+}
+
+export function only<T>(list: readonly T[]): T | undefined {
+  return list.length === 1 ? list[0] : undefined
 }
 
 export function isGrammar(word: string): boolean {

@@ -1,16 +1,7 @@
 import { withoutEnd } from '../../core/text.ts'
 
 /** What a piece of a request is, by its form alone. */
-export type SlotKind =
-  | 'quoted'
-  | 'url'
-  | 'email'
-  | 'sql'
-  | 'path'
-  | 'date'
-  | 'size'
-  | 'number'
-  | 'identifier'
+export type SlotKind = (typeof slotPatterns)[number][0]
 
 export interface Slot {
   kind: SlotKind
@@ -25,7 +16,7 @@ export interface Slot {
 export const maxRequestLength = 20_000
 
 /** One group each: the value. Every pattern is linear: no nested quantifier, bounded runs. */
-const slotPatterns: readonly (readonly [SlotKind, RegExp])[] = [
+const slotPatterns = [
   [
     'quoted',
     /(?:"(?=[^"\n]{1,4000}")|“(?=[^”\n]{1,4000}”)|`(?=[^`\n]{1,4000}`)|(?<![\p{L}\p{N}])'(?=[^'\n]{1,4000}'(?![\p{L}\p{N}])))((?<=")[^"]+|(?<=“)[^”]+|(?<=`)[^`]+|(?<=')[^']+)./gu,
@@ -65,7 +56,7 @@ const slotPatterns: readonly (readonly [SlotKind, RegExp])[] = [
     'identifier',
     /(?<![\w.$/@-])([A-Za-z]{1,60}\d\w{0,100}|\d{1,15}[A-Za-z]{3}\w{0,100})(?![\w/@.-])/g,
   ],
-]
+] as const
 
 /**
  * Finds the typed pieces of a request, in the order of their place: URLs, paths, e-mail addresses,
