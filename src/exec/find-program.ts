@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Runtime } from '../core/runtime.ts'
+import { tried } from './process-group.ts'
 
 /** Where a program lies on the search path, or undefined. Nothing is started. */
 export function findProgram(
@@ -19,10 +20,8 @@ export function findProgram(
 }
 
 function isExecutable(path: string): boolean {
-  try {
+  return tried(false, () => {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
-  } catch {
-    return false
-  }
+  })
 }

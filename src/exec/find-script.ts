@@ -4,6 +4,7 @@ import type { Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem } from '../core/errors.ts'
 import { resolveInside } from '../core/read-files.ts'
 import { headOf } from './process.ts'
+import { tried } from './process-group.ts'
 
 export interface Script {
   path: string
@@ -54,11 +55,7 @@ function conventionalScript(directory: string, stem: string, hint: string): Scri
 /** A link that leads nowhere is meant too: whoever opens it says what is wrong with it. */
 function isMeant(directory: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isFile()
-  try {
-    return statSync(join(directory, 'scripts', entry.name)).isFile()
-  } catch {
-    return true
-  }
+  return tried(true, () => statSync(join(directory, 'scripts', entry.name)).isFile())
 }
 
 function openScript(directory: string, relative: string): ScriptSearch {

@@ -62,14 +62,20 @@ function contradicted(output: StepOutput, code: number, subject: string): StepOu
  * shows the errors.
  */
 export function parseOutput(text: string): StepOutput {
-  const value = parseValue(text)
-  if (typeof value === 'string') return malformed(value)
-  const root = isObject(value.value) ? value.value : undefined
-  const fields = root !== undefined && isObject(root['output']) ? root['output'] : root
-  if (fields === undefined) return malformed('it is not a mapping')
-  const output = readFields(fields)
-  return typeof output === 'string' ? malformed(output) : output
+  try {
+    const value = parseValue(text)
+    const root = isObject(value) ? value : undefined
+    const fields = isObject(root?.['output']) ? root['output'] : root
+    if (fields === undefined) throw new Malformed('it is not a mapping')
+    return readFields(fields)
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    const problem = shortened(error.message, 1000)
+    return failedOutput('output-malformed', `the output of the skill is malformed: ${problem}`)
+  }
 }
+
+class Malformed extends Error {}
 
 const maxYamlCharacters = 65_536
 const maxResultCharacters = 65_536
@@ -118,51 +124,49 @@ function lastLine(text: string): string {
   return shortened(line, 2000)
 }
 
-function parseValue(text: string): { value: unknown } | string {
+function parseValue(text: string): unknown {
   const trimmed = text.trim()
   let notJson: string | undefined
   if (trimmed.startsWith('{')) {
-    if (tooDeepAt(trimmed) !== undefined) return `it is nested deeper than ${deepestJson} levels`
+    if (tooDeepAt(trimmed) !== undefined)
+      throw new Malformed(`it is nested deeper than ${deepestJson} levels`)
     try {
-      return { value: JSON.parse(trimmed) }
+      return JSON.parse(trimmed)
     } catch (error) {
       // Flow mappings of YAML begin like JSON.
       notJson = `its JSON cannot be read: ${messageOf(error)}`
     }
   }
-  if (trimmed.length > maxYamlCharacters) {
-    return `it is longer than ${maxYamlCharacters} characters and no JSON`
-  }
+  if (trimmed.length > maxYamlCharacters)
+    throw new Malformed(`it is longer than ${maxYamlCharacters} characters and no JSON`)
   const { root, diagnostics } = readYaml(`${trimmed}\n`, { firstLine: 1, path: 'output' })
   const error = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
-  if (error !== undefined) return notJson ?? error.message
-  return root === undefined ? 'it is empty' : { value: yamlToJson(root) }
+  if (error !== undefined) throw new Malformed(notJson ?? error.message)
+  if (root === undefined) throw new Malformed('it is empty')
+  return yamlToJson(root)
 }
 
-function readFields(fields: Record<string, unknown>): StepOutput | string {
-  const { status } = fields
+function readFields({ status, result, errors, metrics }: Record<string, unknown>): StepOutput {
   if (status !== 'success' && status !== 'failure' && status !== 'critical') {
-    const found = status === undefined ? 'it has no status' : `its status is ${said(status)}`
-    return `${found}; allowed are success, failure and critical`
+    const said = status === null || status === '' ? 'empty' : shortened(asText(status), 200)
+    const found = status === undefined ? 'it has no status' : `its status is ${said}`
+    throw new Malformed(`${found}; allowed are success, failure and critical`)
   }
-  const errors = readErrors(fields['errors'])
-  if (typeof errors === 'string') return errors
-  const metrics = readMetrics(fields['metrics'])
-  if (typeof metrics === 'string') return metrics
-  const result = shortened(asText(fields['result']), maxResultCharacters)
-  return { status, result, errors, metrics, evidence: 'exit-code' }
+  return {
+    status,
+    result: shortened(asText(result), maxResultCharacters),
+    errors: readErrors(errors),
+    metrics: readMetrics(metrics),
+    evidence: 'exit-code',
+  }
 }
 
-function said(status: unknown): string {
-  return status === null || status === '' ? 'empty' : shortened(asText(status), 200)
-}
-
-function readErrors(value: unknown): readonly ReportedError[] | string {
+function readErrors(value: unknown): readonly ReportedError[] {
   if (value === undefined || value === null || value === '') return []
   if (typeof value === 'string') return [{ code: 'reported', message: value }]
-  if (!Array.isArray(value)) return 'its errors are not a list'
-  if (value.length > maxEntries) return `it has more than ${maxEntries} errors`
-  return value.map((item: unknown) => readError(item))
+  if (!Array.isArray(value)) throw new Malformed('its errors are not a list')
+  if (value.length > maxEntries) throw new Malformed(`it has more than ${maxEntries} errors`)
+  return value.map(readError)
 }
 
 function readError(item: unknown): ReportedError {
@@ -174,17 +178,16 @@ function readError(item: unknown): ReportedError {
   }
 }
 
-function readMetrics(value: unknown): Readonly<Record<string, JsonValue>> | string {
+function readMetrics(value: unknown): StepOutput['metrics'] {
   if (value === undefined || value === null || value === '') return {}
-  if (!isObject(value)) return 'its metrics are not a mapping'
-  if (Object.keys(value).length > maxEntries) return `it has more than ${maxEntries} metrics`
-  const metrics: Record<string, JsonValue> = {}
-  for (const [name, metric] of Object.entries(value)) {
-    if (name === '__proto__') return 'its metrics have a key __proto__'
-    // Infinity and NaN of YAML have no form in JSON.
-    metrics[name] = JSON.parse(JSON.stringify(metric ?? null))
-  }
-  return metrics
+  if (!isObject(value)) throw new Malformed('its metrics are not a mapping')
+  const entries = Object.entries(value)
+  if (entries.length > maxEntries) throw new Malformed(`it has more than ${maxEntries} metrics`)
+  if (Object.hasOwn(value, '__proto__')) throw new Malformed('its metrics have a key __proto__')
+  // Infinity and NaN of YAML have no form in JSON.
+  return Object.fromEntries(
+    entries.map(([name, metric]) => [name, JSON.parse(JSON.stringify(metric ?? null))]),
+  )
 }
 
 function asText(value: unknown): string {
@@ -195,13 +198,6 @@ function asText(value: unknown): string {
 function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text
   return `${text.slice(0, limit)}… (${text.length - limit} more characters)`
-}
-
-function malformed(problem: string): StepOutput {
-  return failedOutput(
-    'output-malformed',
-    `the output of the skill is malformed: ${shortened(problem, 1000)}`,
-  )
 }
 
 /**

@@ -116,14 +116,15 @@ function start(request: ScriptRequest, files: ScriptFiles): Promise<ProcessResul
  * The state file, which is the script's standard input too. The directories are made by the first
  * step of a run that finds them missing.
  */
-function writeState(path: string, request: ScriptRequest): void {
+function writeState(path: string, { input, scratch }: ScriptRequest): void {
+  const write = (): void => writeFileSync(path, input, { mode: 0o600 })
   try {
-    writeFileSync(path, request.input, { mode: 0o600 })
+    write()
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error
-    makePrivateDirectory(request.scratch)
+    makePrivateDirectory(scratch)
     makePrivateDirectory(dirname(path))
-    writeFileSync(path, request.input, { mode: 0o600 })
+    write()
   }
 }
 
