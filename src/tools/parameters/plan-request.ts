@@ -95,13 +95,12 @@ class Planner {
     )
     const opener = address && sibling(this.#tools, tool, contractOpener.tool)
     if (address === undefined || opener === undefined || opener.id === tool.id) {
-      this.#add(clause, tool, mapping, 'asked for')
+      this.#add(clause, tool, 'asked for', mapping)
       return
     }
-    const request = contractOpener.request(address.value)
-    this.#add(request, opener, this.#map(request, opener), `opens the page for ${tool.name}`)
-    const rest = `${clause.slice(0, address.start)} ${clause.slice(address.end)}`
-    this.#add(rest, tool, this.#map(rest, tool), 'asked for')
+    const { value, start, end } = address
+    this.#add(contractOpener.request(value), opener, `opens the page for ${tool.name}`)
+    this.#add(`${clause.slice(0, start)} ${clause.slice(end)}`, tool, 'asked for')
   }
 
   /** What earlier steps on the same server say counts for the next ones that require it too. */
@@ -115,19 +114,16 @@ class Planner {
   #add(
     clause: string,
     tool: ToolDefinition,
-    { params, missing, unplaced, trace }: ParameterMapping,
     reason: string,
+    { params, missing, unplaced, trace } = this.#map(clause, tool),
   ): PlannedCall {
     const bindings = missing.flatMap((parameter) => this.#binding(clause, tool, parameter) ?? [])
     const from = [...new Set(bindings.map((binding) => binding.from))]
-    const words = new Set(
-      bindings.flatMap(({ extraction }) => plainWords(extraction.words.join(' '))),
-    )
-    const previous = this.steps.slice(-1).map(({ name }) => name)
+    const words = new Set(bindings.flatMap(({ extraction }) => extraction.words))
+    const names = this.steps.map(({ name }) => name)
     const base = tool.name.replaceAll(/\W/g, '_')
-    const isSame = (name: string): boolean =>
-      name === base || withoutEnd(name, '0123456789') === base
-    const same = this.steps.filter(({ name }) => isSame(name)).length
+    const isSame = (name: string): boolean => [name, withoutEnd(name, '0123456789')].includes(base)
+    const same = names.filter(isSame).length
     const step: PlannedCall = {
       name: same === 0 ? base : `${base}${same + 1}`,
       tool: tool.id,
@@ -137,7 +133,7 @@ class Planner {
       unplaced: unplaced.filter((text) => !plainWords(text).every((word) => words.has(word))),
       trace,
       reason,
-      after: from.length > 0 ? from : previous,
+      after: from.length > 0 ? from : names.slice(-1),
     }
     this.steps.push(step)
     return step
@@ -154,7 +150,7 @@ class Planner {
       // Needs something that only another question could give.
       if (mapping.missing.some((name) => !providerOf(this.#tools, provider, name))) return undefined
       const reason = `gives ${parameter} to ${tool.name}`
-      from = this.#add(clause, provider, { ...mapping, unplaced: [] }, reason)
+      from = this.#add(clause, provider, reason, { ...mapping, unplaced: [] })
     }
     const own = new Set(plainWords(tool.name))
     const words = plainWords(clause.toLowerCase()).slice(0, 60)
