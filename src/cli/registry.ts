@@ -36,8 +36,7 @@ const list = () => import('../tools/commands/list.ts')
 const show = () => import('../tools/commands/show.ts')
 const search = () => import('../tools/commands/search.ts')
 const workflowList = () => import('../tools/commands/workflow-list.ts')
-const workflowAdd = () => import('../tools/commands/workflow-add.ts')
-const workflowEdit = () => import('../tools/commands/workflow-edit.ts')
+const workflowChange = () => import('../tools/commands/workflow-change.ts')
 const workflowPlan = () => import('../tools/commands/workflow-plan.ts')
 const sessions = () => import('../tools/commands/sessions.ts')
 const route = () => import('../tools/commands/route.ts')
@@ -107,11 +106,11 @@ export const commands: readonly CommandEntry[] = [
     'tools show': of('Show one tool: parameters, hints, workflows', show),
     'tools search': of('Search tools by keywords', search),
     'workflow list': one('List the workflows and the tools that they guard', workflowList, 'list'),
-    'workflow add': of('Add a workflow, from a template or from options', workflowAdd),
-    'workflow edit': one('Change a workflow', workflowEdit, 'edit'),
-    'workflow enable': one('Enable a workflow', workflowEdit, 'enable'),
-    'workflow disable': one('Disable a workflow', workflowEdit, 'disable'),
-    'workflow remove': one('Delete a workflow', workflowEdit, 'remove'),
+    'workflow add': one('Add a workflow, from a template or from options', workflowChange, 'add'),
+    'workflow edit': one('Change a workflow', workflowChange, 'edit'),
+    'workflow enable': one('Enable a workflow', workflowChange, 'enable'),
+    'workflow disable': one('Disable a workflow', workflowChange, 'disable'),
+    'workflow remove': one('Delete a workflow', workflowChange, 'remove'),
     'workflow check': one('Find cycles, conflicts and missing tools', workflowList, 'check'),
     'workflow plan': of('Show the prerequisites that would run before a call', workflowPlan),
     'session show': one(

@@ -81,7 +81,11 @@ it.each([
   [['add'], 2, 'the workflow needs a name'],
   [['add', 'new'], 2, 'there is no terminal to open an editor at'],
   [['add', 'new', '--step', 'look'], 2, '--step "look" is not "TOOL: why"'],
-  [['add', 'new', '--mode', 'force', ...flags], 2, '--mode force is not allowed'],
+  [
+    ['add', 'new', '--mode', 'force', ...flags],
+    2,
+    '--mode force is invalid; allowed: enforce, warn, suggest',
+  ],
   [['add', 'new', '--param', '9.x=1', ...flags], 2, '--param "9.x=1" is not STEP.NAME=VALUE'],
   [
     ['add', 'new', '--description', 'x'],

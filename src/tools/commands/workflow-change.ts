@@ -1,31 +1,41 @@
 import { relative } from 'node:path'
-import { type Note, option, type OptionSpecs, type Values } from '../../core/command.ts'
+import { type AnyCommand, defineCommand, type Note, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { wrongUse } from '../../core/errors.ts'
-import { isObject } from '../../core/json.ts'
-import { safeLine } from '../../core/text.ts'
+import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
+import { nearest, safeLine } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
-import type { JsonValue } from '../../skill/model.ts'
 import { checkWorkflows } from '../workflow/check-workflows.ts'
-import { checkDefinition, editWorkflows, type WorkflowEdit } from '../workflow/edit-workflows.ts'
-import { WorkflowInvalidError } from '../workflow/errors.ts'
 import {
-  type JsonObject,
-  type WorkflowDefinition,
-  type WorkflowMode,
-  workflowModes,
-  type WorkflowTool,
-} from '../workflow/model.ts'
-import type { GoneWorkflows } from '../call/gate.ts'
+  checkDefinition,
+  checkDefinitionText,
+  definitionText,
+  editWorkflows,
+  invalid,
+  type WorkflowEdit,
+} from '../workflow/edit-workflows.ts'
+import { WorkflowExistsError, WorkflowNotConfirmedError } from '../workflow/errors.ts'
+import { listLines } from '../workflow/messages.ts'
+import type { JsonObject, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
+import { workflowsPath } from '../workflow/read-workflows.ts'
+import { type WorkflowTemplate, workflowTemplates } from '../workflow/templates.ts'
+import { editedFile, editText } from './edit-text.ts'
 import type { ToolContext } from './project-tools.ts'
+import {
+  applyFlags,
+  hasFlags,
+  requireFlags,
+  type WorkflowFlags,
+  workflowOptions,
+} from './workflow-flags.ts'
 import {
   installedTools,
   openWorkflows,
+  requireWorkflow,
   trustOfWorkflows,
   type WorkflowProject,
 } from './workflow-project.ts'
 
-export interface WorkflowChange {
+interface WorkflowChange {
   name: string
   path: string
   written: boolean
@@ -42,40 +52,7 @@ export interface WorkflowChange {
   declined?: true | undefined
 }
 
-export async function changeWorkflow(
-  context: ToolContext,
-  workflowProject: WorkflowProject,
-  request: {
-    path: string
-    edit: WorkflowEdit
-    dryRun: boolean
-    change: WorkflowChange['change']
-    about?: readonly string[] | undefined
-  },
-): Promise<WorkflowChange> {
-  const { path, edit, dryRun, change, about } = request
-  const diagnostics = findingsOn(workflowProject, edit, path, context)
-  const { before, after } = await editWorkflows(path, edit, { dryRun })
-  const written = !dryRun && after !== before
-  const trust = trustOfWorkflows(context, openWorkflows(context))
-  const toBeAccepted = written && trust.blockOf(path) !== undefined
-  return {
-    name: edit.name,
-    path,
-    written,
-    toBeAccepted,
-    before,
-    after,
-    diagnostics,
-    change,
-    file: relative(context.runtime.cwd, path),
-    dryRun,
-    acceptance: toBeAccepted ? acceptanceText(edit, path, trust.gone()) : undefined,
-    about,
-  }
-}
-
-export const changeOutput = {
+const output = {
   render({ name, before, after, change, file, dryRun, declined }: WorkflowChange): string {
     if (declined === true) return ''
     if (before === after) return `Workflow '${name}' is like that already; nothing to write.\n`
@@ -90,17 +67,217 @@ export const changeOutput = {
   ],
 }
 
-function findingsOn(
-  { project, workflows }: WorkflowProject,
-  edit: WorkflowEdit,
-  path: string,
-  context: ToolContext,
-): Diagnostic[] {
-  if (edit.kind !== 'write') return []
-  const workflow = checkDefinition(edit.name, edit.definition, path)
-  return newFindings(workflows, workflow, installedTools(context, project).tools)
+const writeDryRun = option.flag('--dry-run', 'show what would be written')
+const nameArgument = { '<name>': 'the workflow' }
+const lifted =
+  'In a trusted workspace, calls that it guards are blocked until you accept the change: skillrail trust'
+
+interface TemplateList {
+  templates: readonly (WorkflowTemplate & { description: string })[]
 }
 
+export const add = defineCommand<WorkflowChange | TemplateList>()({
+  arguments: { '[name]': 'name of the workflow; default: that of the template' },
+  options: {
+    template: option.optional(
+      '--template [name]',
+      'start from a template; without a name, list the templates',
+    ),
+    ...workflowOptions,
+    dryRun: writeDryRun,
+  },
+  examples: [
+    'workflow add --template database',
+    'workflow add safe-deploy --description "Look before a deployment" \\\n      --tool deploy --step "get_status: know what runs now" --mode warn',
+  ],
+  async run(context, { arguments: [named], template: wanted, dryRun, ...flags }) {
+    if (wanted === true) {
+      if (named === undefined && !dryRun && !hasFlags(flags)) return listTemplates()
+      throw wrongUse(
+        '--template without a name lists the templates and adds nothing',
+        'Name one: skillrail workflow add --template database.',
+      )
+    }
+    const template = wanted === undefined ? undefined : findTemplate(wanted)
+    const name = named ?? template?.name
+    if (name === undefined) {
+      throw wrongUse(
+        'the workflow needs a name',
+        'skillrail workflow add NAME, or --template with one of the templates.',
+      )
+    }
+    const opened = openWorkflows(context)
+    if (opened.workflows.some((workflow) => workflow.name === name)) {
+      throw new WorkflowExistsError(name)
+    }
+    const path = workflowsPath(opened.project)
+    const definition = await newDefinition(context, name, template, flags, (written) =>
+      accepted(opened, name, written, path),
+    )
+    const edit = { kind: 'write', name, definition } as const
+    return await changeWorkflow(context, opened, { path, edit, dryRun, change: 'added' })
+  },
+  render(result, screen) {
+    if (!('templates' in result)) return output.render(result)
+    return screen.table(
+      result.templates.map((item) => [item.template, item.name, item.description]),
+    )
+  },
+  notes: (result) => ('templates' in result ? [] : output.notes(result)),
+})
+
+export const edit = defineCommand<WorkflowChange>()({
+  arguments: nameArgument,
+  options: { ...workflowOptions, dryRun: writeDryRun },
+  examples: ['workflow edit database-safe-query --mode warn'],
+  async run(context, { arguments: [name = ''], dryRun, ...flags }) {
+    const opened = openWorkflows(context)
+    const workflow = requireWorkflow(opened, name)
+    const { path } = workflow
+    const current = definitionText(workflow)
+    const accept = (text: string, file: string): JsonObject =>
+      accepted(opened, name, applyFlags(checkDefinitionText(name, text, file), flags), path)
+    const definition = hasFlags(flags)
+      ? accept(current, path)
+      : await editText(context, current, (text) => accept(text, editedFile))
+    const request = { edit: { kind: 'write', name, definition }, change: 'changed' } as const
+    return await changeWorkflow(context, opened, {
+      ...request,
+      path,
+      dryRun,
+      about: listLines(workflow),
+    })
+  },
+  ...output,
+})
+
+export const remove = defineCommand<WorkflowChange>()({
+  arguments: nameArgument,
+  options: {
+    yes: option.flag('--yes', 'do not ask'),
+    dryRun: option.flag('--dry-run', 'show what would be removed'),
+  },
+  details: lifted,
+  examples: ['workflow remove old-workflow --yes'],
+  async run(context, { arguments: [name = ''], yes, dryRun }) {
+    const opened = openWorkflows(context)
+    const workflow = requireWorkflow(opened, name)
+    const { path } = workflow
+    const about = listLines(workflow)
+    const request = { path, edit: { kind: 'remove', name }, change: 'removed' } as const
+    if (dryRun || yes) return await changeWorkflow(context, opened, { ...request, dryRun, about })
+    for (const line of about) context.note(safeLine(line))
+    const answer = await context.ask({
+      text: `Remove workflow '${safeLine(name)}'? [y/N] `,
+      otherwise: () =>
+        new WorkflowNotConfirmedError({
+          code: 'workflow-not-confirmed',
+          message: `Workflow '${name}' was not removed: it was not confirmed`,
+          hint: 'Give --yes.',
+        }),
+    })
+    const isAgreed = /^y(?:es)?$/i.test(answer.trim())
+    const change = await changeWorkflow(context, opened, { ...request, dryRun: !isAgreed })
+    return isAgreed ? change : { ...change, after: change.before, declined: true }
+  },
+  ...output,
+  exitCode: ({ declined }) => (declined === true ? exitCode.refused : exitCode.done),
+})
+
+export const enable = toggle(true)
+export const disable = toggle(false)
+
+function toggle(enabled: boolean): AnyCommand {
+  return defineCommand<WorkflowChange>()({
+    arguments: nameArgument,
+    options: { dryRun: writeDryRun },
+    ...(enabled ? {} : { details: lifted }),
+    examples: [`workflow ${enabled ? 'enable' : 'disable'} database-safe-query`],
+    async run(context, { arguments: [name = ''], dryRun }) {
+      const opened = openWorkflows(context)
+      const workflow = requireWorkflow(opened, name)
+      const { path } = workflow
+      if (enabled) {
+        const definition = checkDefinitionText(name, definitionText(workflow), path)
+        accepted(opened, name, { ...definition, enabled }, path)
+      }
+      const change = { kind: 'set', name, key: 'enabled', value: enabled } as const
+      const word = enabled ? 'enabled' : 'disabled'
+      return await changeWorkflow(context, opened, { path, edit: change, dryRun, change: word })
+    },
+    ...output,
+  })
+}
+
+function listTemplates(): TemplateList {
+  const templates = workflowTemplates.map(({ template, name, definition }) => {
+    const { description } = definition
+    return {
+      template,
+      name,
+      description: typeof description === 'string' ? description : '',
+      definition,
+    }
+  })
+  return { templates }
+}
+
+function findTemplate(wanted: string): WorkflowTemplate {
+  const found = workflowTemplates.find(({ template }) => template === wanted)
+  if (found !== undefined) return found
+  const names = workflowTemplates.map(({ template }) => template)
+  const meant = nearest(wanted, names)
+  throw new UsageError({
+    code: 'template-unknown',
+    message: `there is no template ${wanted}`,
+    hint: meant === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${meant}?`,
+  })
+}
+
+/** From a template and options, or without any of them from the editor of the user. */
+async function newDefinition(
+  context: ToolContext,
+  name: string,
+  template: WorkflowTemplate | undefined,
+  flags: WorkflowFlags,
+  accept: (definition: JsonObject) => JsonObject,
+): Promise<JsonObject> {
+  const created = { created_at: new Date(context.runtime.now()).toISOString() }
+  const start = template?.definition ?? { enabled: true, description: '', mode: 'enforce' }
+  if (template !== undefined || hasFlags(flags)) {
+    const definition = applyFlags(start, flags)
+    if (template === undefined) requireFlags(flags)
+    return accept({ ...definition, ...created })
+  }
+  const example = {
+    ...start,
+    triggers: { category: '', tools: [], keywords: [] },
+    prerequisites: [{ step: 1, tool: '', description: '', required: true }],
+  }
+  return await editText(context, `${JSON.stringify(example, undefined, 2)}\n`, (edited) =>
+    accept({ ...checkDefinitionText(name, edited, editedFile), ...created }),
+  )
+}
+
+/**
+ * The definition, if it fits beside the others: with steps and triggers, and without a cycle.
+ * Throws {@link WorkflowInvalidError}.
+ */
+function accepted(
+  { workflows }: WorkflowProject,
+  name: string,
+  definition: JsonObject,
+  path: string,
+): JsonObject {
+  const refused = newFindings(workflows, checkDefinition(name, definition, path)).filter(
+    ({ severity, code }) =>
+      severity === 'error' || ['workflow-no-steps', 'workflow-unreachable'].includes(code),
+  )
+  if (refused.length === 0) return definition
+  throw invalid(name, refused)
+}
+
+/** What the checks of all workflows find only because of this one. */
 function newFindings(
   workflows: readonly WorkflowDefinition[],
   workflow: WorkflowDefinition,
@@ -112,166 +289,40 @@ function newFindings(
   return found.filter((one) => !known.has(JSON.stringify(one)))
 }
 
-function acceptanceText(edit: WorkflowEdit, path: string, gone: GoneWorkflows): string {
-  const toAccept = 'Workflows act, so this change is to be accepted: skillrail trust'
-  const lifts = edit.kind === 'remove' || (edit.kind === 'set' && edit.value === false)
-  if (!lifts) return toAccept
-  if (gone.unknown !== undefined || gone.workflows.length > 0) return toAccept
-  const others = gone.loaded.filter((one) => one.path === path && one.enabled)
-  return others.length === 0
-    ? 'It stands before no call from now on.'
-    : 'It stands before no call from now on. The other workflows of this file are to be accepted again, since the file has changed: skillrail trust'
+async function changeWorkflow(
+  context: ToolContext,
+  { project, workflows }: WorkflowProject,
+  request: Pick<WorkflowChange, 'path' | 'dryRun' | 'change' | 'about'> & { edit: WorkflowEdit },
+): Promise<WorkflowChange> {
+  const { path, edit, dryRun, change, about } = request
+  const { name } = edit
+  const { tools } = installedTools(context, project)
+  const diagnostics =
+    edit.kind === 'write'
+      ? newFindings(workflows, checkDefinition(name, edit.definition, path), tools)
+      : []
+  const { before, after } = await editWorkflows(path, edit, { dryRun })
+  const written = !dryRun && after !== before
+  const trust = trustOfWorkflows(context, openWorkflows(context))
+  const toBeAccepted = written && trust.blockOf(path) !== undefined
+  const file = relative(context.runtime.cwd, path)
+  const facts = { name, path, written, toBeAccepted, before, after, diagnostics }
+  const acceptance = toBeAccepted ? acceptanceText(edit, path, trust) : undefined
+  return { ...facts, change, file, dryRun, acceptance, about }
 }
 
-/**
- * The definition, if it fits beside the others: with steps and triggers, and without a cycle.
- * Throws {@link WorkflowInvalidError}.
- */
-export function acceptDefinition(
-  { workflows }: WorkflowProject,
-  name: string,
-  definition: JsonObject,
+function acceptanceText(
+  edit: WorkflowEdit,
   path: string,
-): WorkflowDefinition {
-  const workflow = checkDefinition(name, definition, path)
-  const refused = newFindings(workflows, workflow).filter(isRefused)
-  if (refused.length === 0) return workflow
-  throw new WorkflowInvalidError({
-    code: 'workflow-invalid',
-    message: `workflow '${name}' cannot be kept as it is; nothing was written`,
-    diagnostics: refused,
-  })
-}
-
-function isRefused({ severity, code }: Diagnostic): boolean {
-  return severity === 'error' || ['workflow-no-steps', 'workflow-unreachable'].includes(code)
-}
-
-export const workflowOptions = {
-  description: option.text('--description <text>', 'what it is for'),
-  category: option.text('--category <name>', 'trigger: every tool of this category'),
-  tool: option.list('--tool <name>', 'trigger: this tool (repeatable)'),
-  keyword: option.list('--keyword <words>', 'trigger: these words in the request (repeatable)'),
-  step: option.list('--step <tool: why>', 'a prerequisite (repeatable, in order)'),
-  optionalStep: option.list(
-    '--optional-step <tool: why>',
-    'a prerequisite that can fail; runs after the others',
-  ),
-  param: option.list(
-    '--param <step.name=value>',
-    'a parameter of a step, such as 2.database=$call.database (repeatable)',
-  ),
-  mode: option.text('--mode <mode>', `${workflowModes.join(', ')}; default: enforce`),
-} as const satisfies OptionSpecs
-
-export const lifted =
-  'In a trusted workspace, calls that it guards are blocked until you accept the change: skillrail trust'
-
-type WorkflowFlags = Omit<Values<typeof workflowOptions>, 'arguments'>
-
-/** Requires what a workflow must have. Throws {@link UsageError} that names the missing options. */
-export function requireFlags(flags: WorkflowFlags): void {
-  const { description, category, tool, keyword, step, optionalStep } = flags
-  const isNamed = (options: readonly (string | readonly string[] | undefined)[]): boolean =>
-    options.some(
-      (option) => option !== undefined && (typeof option === 'string' || option.length > 0),
-    )
-  const missing = [
-    isNamed([description]) ? [] : ['--description'],
-    isNamed([category, tool, keyword]) ? [] : ['a trigger (--category, --tool or --keyword)'],
-    isNamed([step, optionalStep]) ? [] : ['--step'],
-  ].flat()
-  if (missing.length === 0) return
-  const last = missing.at(-1) ?? ''
-  const list = missing.length === 1 ? last : `${missing.slice(0, -1).join(', ')} and ${last}`
-  throw wrongUse(
-    `${list} ${missing.length === 1 ? 'is' : 'are'} missing`,
-    'Example: --description "Look before a deployment" --tool deploy --step "get_status: know what runs now"',
-  )
-}
-
-export function hasFlags(flags: WorkflowFlags): boolean {
-  const { description, category, tool, keyword, step, optionalStep, param, mode } = flags
-  const isText = [description, category, mode].some((value) => value !== undefined)
-  return isText || [tool, keyword, step, optionalStep, param].some((list) => list.length > 0)
-}
-
-export function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject {
-  refuseEmpty(flags)
-  const { description, category, tool, keyword, step, optionalStep, mode } = flags
-  const triggers = {
-    ...objectOf(before['triggers']),
-    ...(category === undefined ? {} : { category }),
-    ...(tool.length === 0 ? {} : { tools: tool }),
-    ...(keyword.length === 0 ? {} : { keywords: keyword }),
+  trust: ReturnType<typeof trustOfWorkflows>,
+): string {
+  const { unknown, workflows, loaded } = trust.gone()
+  const isLifted = edit.kind === 'remove' || (edit.kind === 'set' && edit.value === false)
+  if (!isLifted || unknown !== undefined || workflows.length > 0) {
+    return 'Workflows act, so this change is to be accepted: skillrail trust'
   }
-  const given = [
-    ...step.map((text) => ({ ...readStep('--step', text), required: true })),
-    ...optionalStep.map((text) => ({
-      ...readStep('--optional-step', text),
-      required: false,
-    })),
-  ].map((item, index) => ({ step: index + 1, ...item }))
-  const prerequisites = given.length > 0 ? given : (before['prerequisites'] ?? [])
-  const after: JsonObject = {
-    ...before,
-    ...(description === undefined ? {} : { description }),
-    triggers,
-    prerequisites,
-    ...(mode === undefined ? {} : { mode: readMode(mode) }),
-  }
-  return flags.param.reduce(withParam, after)
-}
-
-function refuseEmpty({ description, category, tool, keyword }: WorkflowFlags): void {
-  const texts = Object.entries({ description, category, tool, keyword })
-  const [empty] =
-    texts.find(([, value]) => [value].flat().some((text) => text?.trim() === '')) ?? []
-  if (empty === undefined) return
-  throw wrongUse(`--${empty} is empty`, `Omit the option, or give it a value.`)
-}
-
-function readStep(option: string, text: string): { tool: string; description: string } {
-  const [, tool, rest = ''] = /^([^\s:]+)\s*:(.*)$/s.exec(text.trim()) ?? []
-  const description = rest.trim()
-  if (tool !== undefined && description !== '') return { tool, description }
-  throw wrongUse(
-    `${option} ${JSON.stringify(text)} is not "TOOL: why"`,
-    `Example: ${option} "list_tables: know the tables"`,
-  )
-}
-
-function readMode(text: string): WorkflowMode {
-  const mode = workflowModes.find((candidate) => candidate === text)
-  if (mode !== undefined) return mode
-  throw wrongUse(`--mode ${text} is not allowed`, `The modes are ${workflowModes.join(', ')}.`)
-}
-
-function withParam(definition: JsonObject, text: string): JsonObject {
-  const [, step, name, value] = /^(\d+)\.([A-Za-z_][\w-]*)=(.*)$/s.exec(text) ?? []
-  const { prerequisites } = definition
-  const list = Array.isArray(prerequisites) ? [...prerequisites] : []
-  const index = list.findIndex((item) => objectOf(item)['step'] === Number(step))
-  if (name === undefined || value === undefined || index === -1) {
-    throw wrongUse(
-      `--param ${JSON.stringify(text)} is not STEP.NAME=VALUE with the number of a step`,
-      "Example: --param '2.database=$call.database'",
-    )
-  }
-  const before = objectOf(list[index])
-  list[index] = { ...before, params: { ...objectOf(before['params']), [name]: readValue(value) } }
-  return { ...definition, prerequisites: list }
-}
-
-function readValue(text: string): JsonObject[string] {
-  try {
-    const value: JsonObject[string] = JSON.parse(text)
-    return value
-  } catch {
-    return text
-  }
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isObject<JsonValue>(value) ? value : {}
+  const free = 'It stands before no call from now on.'
+  return loaded.some((one) => one.path === path && one.enabled)
+    ? `${free} The other workflows of this file are to be accepted again, since the file has changed: skillrail trust`
+    : free
 }

@@ -8,7 +8,6 @@ import { openSession, type SessionStore } from '../workflow/session.ts'
 import { workflowTool } from '../workflow/tool-names.ts'
 import { loadToolIndex } from '../cache/tool-index.ts'
 import { workflowTrust, type WorkflowTrust } from '../call/gate.ts'
-import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint } from '../config/read-configuration.ts'
 import type { ToolContext } from './project-tools.ts'
 
@@ -18,7 +17,7 @@ export interface WorkflowProject extends WorkflowReading {
 
 export function openWorkflows(context: Pick<ToolContext, 'runtime'>): WorkflowProject {
   const project = findWorkspace(context.runtime.cwd, context.runtime)
-  return { project, ...loadWorkflows(project, { canonicalCategory }) }
+  return { project, ...loadWorkflows(project) }
 }
 
 /** @throws {WorkflowNotFoundError} */

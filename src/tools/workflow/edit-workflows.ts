@@ -140,7 +140,7 @@ function checkResult(after: string, path: string, name: string): void {
   throw invalid(name, diagnostics)
 }
 
-function invalid(name: string, diagnostics: readonly Diagnostic[]): WorkflowInvalidError {
+export function invalid(name: string, diagnostics: readonly Diagnostic[]): WorkflowInvalidError {
   return new WorkflowInvalidError({
     code: 'workflow-invalid',
     message: `workflow '${name}' cannot be kept as it is; nothing was written`,
