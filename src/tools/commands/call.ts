@@ -1,8 +1,8 @@
-import { type Context, defineCommand, type Note } from '../../core/command.ts'
+import { type Context, defineCommand } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
-import { safeText } from '../../core/text.ts'
+import { linesText, safeText } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { callTool } from '../call/call-tool.ts'
 import { parseParameters, readPairs } from '../call/check-parameters.ts'
@@ -25,8 +25,11 @@ import {
   callOptions,
   callProgress,
   type Cancelled,
+  cancelledView,
   isCancelled,
   rawOption,
+  type ResultView,
+  viewedBy,
   withToolCalls,
 } from './tool-calls.ts'
 
@@ -74,14 +77,7 @@ export const command = defineCommand<ShownCall | Cancelled, CallEvent>()({
       return await shownCall(report, place, options.raw)
     })
   },
-  exitCode: (result) =>
-    isCancelled(result)
-      ? exitCode.interrupted
-      : result.status === 'success'
-        ? exitCode.done
-        : exitCode.badAnswer,
-  render: (result) => (isCancelled(result) ? '' : callText(result)),
-  notes: (result) => (isCancelled(result) ? ['Cancelled.'] : callNotes(result)),
+  ...viewedBy(viewOf),
   progress: callProgress,
 })
 
@@ -101,21 +97,25 @@ async function readParameters(
   })
 }
 
-export function callText(shown: ShownCall): string {
-  if (shown.status === 'error') return ''
-  const { raw, text, result, summary } = shown
-  if (raw === true) {
-    const value = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
-    return `${safeText(text ?? value)}\n`
-  }
-  return [...summary, ...(text === undefined ? [] : [text])].map((line) => `${line}\n`).join('')
+function viewOf(result: ShownCall | Cancelled): ResultView {
+  if (isCancelled(result)) return cancelledView
+  const code = result.status === 'success' ? exitCode.done : exitCode.badAnswer
+  return { code, ...callView(result) }
 }
 
-export function callNotes(shown: ShownCall): Note[] {
-  const { diagnostics, notes, text = '' } = shown
-  if (shown.status === 'error') return [...diagnostics, { failure: text }]
-  const paths = shown.raw === true ? shown.files.map(({ path }) => `Path: ${path}`) : []
-  return [...diagnostics, ...paths, ...notes]
+export function callView(shown: ShownCall): Pick<ResultView, 'text' | 'notes'> {
+  const { diagnostics, notes, text } = shown
+  if (shown.status === 'error') {
+    return { text: '', notes: [...diagnostics, { failure: text ?? '' }] }
+  }
+  const { raw, result, summary, files } = shown
+  if (raw !== true) {
+    const lines = text === undefined ? summary : [...summary, text]
+    return { text: linesText(lines), notes: [...diagnostics, ...notes] }
+  }
+  const value = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
+  const paths = files.map(({ path }) => `Path: ${path}`)
+  return { text: `${safeText(text ?? value)}\n`, notes: [...diagnostics, ...paths, ...notes] }
 }
 
 export async function shownCall(

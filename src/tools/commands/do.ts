@@ -3,7 +3,7 @@ import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
 import { safeLine } from '../../core/text.ts'
 import { describeParameters } from '../cache/describe-parameters.ts'
-import { planLine, proposalText } from '../call/consent.ts'
+import { proposalText } from '../call/consent.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext } from '../call/context.ts'
 import {
@@ -21,21 +21,18 @@ import { unsaid } from '../call/run-plan.ts'
 import type { PlannedCall } from '../parameters/plan-request.ts'
 import { confirmedRequests, learnExample, readLearned } from '../route/learned.ts'
 import type { Route } from '../route/router.ts'
-import { callNotes, callText, shownCall, type ShownCall, valueOfReport } from './call.ts'
+import { callView, shownCall, type ShownCall, valueOfReport } from './call.ts'
 import { answerOf, sayUnasked } from './project-tools.ts'
 import { requestRouter } from './route.ts'
 import {
-  boundedBatch,
   boundedChain,
+  boundedResults,
   dryRun,
-  type GuardResult,
   guardResult,
-  guardText,
   isBatch,
-  stepsCode,
-  stepsNotes,
+  plannedText,
   type StepsResult,
-  stepsText,
+  stepsView,
 } from './steps.ts'
 import {
   type CallEvent,
@@ -44,43 +41,22 @@ import {
   dryRunOption,
   isCancelled,
   rawOption,
+  type ResultView,
   stepListener,
+  viewedBy,
   withToolCalls,
 } from './tool-calls.ts'
 
-type RouteFacts = Partial<Pick<Route, 'decision' | 'category' | 'margin' | 'candidates' | 'intent'>>
-
-interface CalledResult extends RouteFacts {
-  status: 'success' | 'error' | 'cancelled'
-  calls: readonly (ShownCall & { reason: string })[]
-  cancelled?: readonly string[] | undefined
-  tried: readonly { tool: string; why: string }[]
-}
-
-interface UnclearResult extends RouteFacts {
-  error: { code: 'request-unclear'; message: string; hint: string }
-  tool?: string | undefined
-  missing?: readonly string[] | undefined
-  unplaced?: readonly string[] | undefined
-  params?: PlannedCall['params'] | undefined
-  tried: readonly { tool: string; why: string }[]
+interface RouteFacts extends Partial<
+  Pick<Route, 'decision' | 'category' | 'margin' | 'candidates' | 'intent'>
+> {
   exitCode?: ExitCode | undefined
 }
 
-interface PlanResult extends RouteFacts {
-  steps: readonly (PlannedCall & {
-    readOnly: boolean
-    problems: readonly string[]
-    notes: readonly string[]
-  } & GuardResult)[]
-  missing: readonly string[]
-  unplaced: readonly string[]
-  complete?: string | undefined
-  exitCode?: ExitCode | undefined
-}
-
-type RequestResult = PlanResult | CalledResult | UnclearResult
-type Result = StepsResult | RequestResult
+type Called = Awaited<ReturnType<typeof calledResult>>
+type Unclear = ReturnType<typeof unclear>
+type Plan = Awaited<ReturnType<typeof planOf>>
+type Result = StepsResult | Called | Unclear | Plan
 
 export const command = defineCommand<Result, CallEvent>()({
   arguments: { '<request...>': 'what to do, in words; - for stdin' },
@@ -115,112 +91,99 @@ export const command = defineCommand<Result, CallEvent>()({
         toValue: async (report) => await valueOfReport(report, place),
       }
       const result = options.dryRun
-        ? await planOf(await understandRequest(request, setup), request, calls)
+        ? await dryResult(await understandRequest(request, setup), request, calls)
         : await resultOf(await doRequest(request, setup), place, options.raw)
-      const code = codeOf(result)
+      const { code } = viewOf(result)
       if (code !== exitCode.notFound || isBatch(result)) return result
       const unasked = sayUnasked(context)
       return unasked === code ? result : { ...result, exitCode: unasked }
     })
   },
-  exitCode: codeOf,
-  render: textOf,
-  notes: notesOf,
+  ...viewedBy(viewOf),
   progress: callProgress,
 })
 
-function isRequest(result: Result): result is RequestResult {
-  if (isBatch(result) || isCancelled(result)) return false
-  return 'status' in result || 'error' in result || 'missing' in result
+function viewOf(result: Result): ResultView {
+  if (isBatch(result) || isCancelled(result)) return stepsView(result)
+  if ('error' in result) {
+    return { code: result.exitCode ?? exitCode.notFound, text: '', notes: unclearNotes(result) }
+  }
+  if ('status' in result) return calledView(result)
+  return 'missing' in result ? planView(result) : stepsView(result)
 }
 
-function codeOf(result: Result): ExitCode {
-  if (!isRequest(result)) return stepsCode(result)
-  if ('status' in result) {
-    const codes = {
-      success: exitCode.done,
-      error: exitCode.badAnswer,
-      cancelled: exitCode.interrupted,
-    } as const
-    return codes[result.status]
+function calledView({ status, calls, cancelled }: Called): ResultView {
+  const last = calls.at(-1)
+  const asked = calls.filter((call) => call.reason === 'asked for' || call === last).map(callView)
+  const stopped =
+    cancelled === undefined ? [] : [{ failure: `Cancelled: [${cancelled.join(', ')}]` }]
+  return {
+    code: calledCodes[status],
+    text: asked.map(({ text }) => text).join(''),
+    notes: [...asked.flatMap(({ notes }) => notes), ...stopped],
   }
-  if ('error' in result) return result.exitCode ?? exitCode.notFound
-  if (result.missing.length > 0 || result.unplaced.length > 0) {
-    return result.exitCode ?? exitCode.notFound
-  }
-  const hasProblems = result.steps.some(({ problems }) => problems.length > 0)
-  return hasProblems ? exitCode.usage : exitCode.done
 }
 
-function textOf(result: Result): string {
-  if (!isRequest(result)) return stepsText(result)
-  if ('error' in result) return ''
-  return 'status' in result ? shown(result).map(callText).join('') : planText(result)
-}
+const calledCodes = {
+  success: exitCode.done,
+  error: exitCode.badAnswer,
+  cancelled: exitCode.interrupted,
+} as const
 
-function notesOf(result: Result): readonly Note[] {
-  if (!isRequest(result)) return stepsNotes(result)
-  if ('error' in result) return unclearNotes(result)
-  if ('status' in result) {
-    const { cancelled } = result
-    const stopped = cancelled === undefined ? [] : [`Cancelled: [${cancelled.join(', ')}]`]
-    return [...shown(result).flatMap(callNotes), ...stopped.map((failure) => ({ failure }))]
-  }
-  const { complete } = result
+function planView({ steps, missing, unplaced, complete, exitCode: code }: Plan): ResultView {
+  const isOpen = missing.length > 0 || unplaced.length > 0
+  const hasProblems = steps.some(({ problems }) => problems.length > 0)
   const next = complete === undefined ? [] : [`Next: complete it: ${complete}`]
-  return ['Nothing was called.', ...next]
+  return {
+    code: isOpen ? (code ?? exitCode.notFound) : hasProblems ? exitCode.usage : exitCode.done,
+    text: plannedText(steps, (step) => [
+      ...step.missing.map((name) => `${name} is missing`),
+      ...step.unplaced.map((text) => `${JSON.stringify(text)} has no place`),
+    ]),
+    notes: ['Nothing was called.', ...next],
+  }
+}
+
+function unclearNotes({ error, tool, params, candidates, tried }: Unclear): Note[] {
+  const hasParams = Object.keys(params ?? {}).length > 0
+  const tools = candidates.map((one) => one.tool).join(', ')
+  return [
+    error.message,
+    ...(tool === undefined ? [] : [`Tool: ${safeLine(tool)}`]),
+    ...(hasParams ? [`Params: ${safeLine(JSON.stringify(params))}`] : []),
+    ...(tools === '' ? [] : [`Candidates: ${tools}`]),
+    ...tried.map((one) => `Tried: ${safeLine(one.tool)}: ${safeLine(bareMessage(one.why))}`),
+    `Next: ${error.hint}`,
+  ].map((failure) => ({ failure }))
 }
 
 async function resultOf(answer: RequestAnswer, place: SavePlace, raw: boolean): Promise<Result> {
-  if (answer.kind === 'batch') return await boundedBatch(answer.results, place)
+  if (answer.kind === 'batch') return await boundedResults(answer.results, place)
   if (answer.kind === 'chain') return await boundedChain(answer.result, place)
-  if (answer.kind === 'unsure') return unclear(answer)
-  const { status, route, cancelled, tried } = answer
+  return answer.kind === 'unsure' ? unclear(answer) : await calledResult(answer, place, raw)
+}
+
+async function calledResult(
+  { status, route, cancelled, tried, calls: made }: RequestAnswer & { kind: 'called' },
+  place: SavePlace,
+  raw: boolean,
+) {
   const calls: (ShownCall & { reason: string })[] = []
-  for (const { call, report } of answer.calls) {
+  for (const { call, report } of made) {
     calls.push({ ...(await shownCall(report, place, raw)), reason: call.reason })
   }
   return { ...routeFacts(route), status, calls, cancelled, tried }
 }
 
-function shown({ calls }: CalledResult): readonly ShownCall[] {
-  const last = calls.at(-1)
-  const asked = calls.filter((call) => call.reason === 'asked for' || call === last)
-  return asked
-}
-
-function unclear({
-  reason,
-  route,
-  tool,
-  params,
-  missing,
-  unplaced,
-  complete,
-  tried,
-}: RequestAnswer & { kind: 'unsure' }): UnclearResult {
+function unclear(answer: RequestAnswer & { kind: 'unsure' }) {
+  const { reason, route, tool, params, missing, unplaced, complete, tried } = answer
   const hint =
     complete === undefined
       ? 'say it with the name of the tool, or run skillrail tools call.'
       : `complete it: ${complete}`
   const error = { code: 'request-unclear', message: reason, hint } as const
-  const facts = { ...routeFacts(route), candidates: route?.candidates ?? [] }
-  return { error, ...facts, tool, params, missing, unplaced, tried }
-}
-
-function unclearNotes({ error, tool, params, candidates = [], tried }: UnclearResult): Note[] {
-  return [
-    error.message,
-    ...(tool === undefined ? [] : [`Tool: ${safeLine(tool)}`]),
-    ...(Object.keys(params ?? {}).length === 0
-      ? []
-      : [`Params: ${safeLine(JSON.stringify(params))}`]),
-    ...(candidates.length === 0
-      ? []
-      : [`Candidates: ${candidates.map((one) => one.tool).join(', ')}`]),
-    ...tried.map((one) => `Tried: ${safeLine(one.tool)}: ${safeLine(bareMessage(one.why))}`),
-    `Next: ${error.hint}`,
-  ].map((failure) => ({ failure }))
+  const candidates = route?.candidates ?? []
+  return { error, ...routeFacts(route), candidates, tool, params, missing, unplaced, tried }
 }
 
 function routeFacts(route: Route | undefined): RouteFacts {
@@ -233,22 +196,33 @@ function routeFacts(route: Route | undefined): RouteFacts {
  * What a request would call; nothing is called. Throws {@link ToolRefusedError} where the real call
  * would be refused.
  */
-async function planOf(meaning: RequestMeaning, request: string, calls: CallContext) {
+async function dryResult(
+  meaning: RequestMeaning,
+  request: string,
+  calls: CallContext,
+): Promise<Result> {
   if (meaning.kind === 'batch' || meaning.kind === 'chain') {
     return await dryRun(meaning.kind, meaning.steps, calls, request)
   }
-  if (meaning.kind === 'unsure') return unclear({ ...meaning, tried: [] })
-  const { proposal } = meaning
-  const steps: PlanResult['steps'][number][] = []
-  for (const step of proposal.steps) steps.push(await foreseen(step, request, calls))
-  const lacking = proposal.steps.find(
-    ({ missing, unplaced }) => missing.length > 0 || unplaced.length > 0,
-  )
+  return meaning.kind === 'unsure'
+    ? unclear({ ...meaning, tried: [] })
+    : await planOf(meaning, request, calls)
+}
+
+async function planOf(
+  meaning: RequestMeaning & { kind: 'named' | 'routed' },
+  request: string,
+  calls: CallContext,
+) {
+  const { steps: planned, missing, unplaced } = meaning.proposal
+  const steps: Awaited<ReturnType<typeof foreseen>>[] = []
+  for (const step of planned) steps.push(await foreseen(step, request, calls))
+  const lacking = planned.find((step) => step.missing.length + step.unplaced.length > 0)
   return {
     ...routeFacts(meaning.kind === 'routed' ? meaning.route : undefined),
     steps,
-    missing: proposal.missing,
-    unplaced: proposal.unplaced,
+    missing,
+    unplaced,
     complete: lacking && unsaid(lacking, calls.index).complete,
   }
 }
@@ -261,19 +235,6 @@ async function foreseen(step: PlannedCall, request: string, calls: CallContext) 
   const paths = later.map((name) => [name])
   const { readOnly, problems, notes } = await foreseeCall(definition, step.params, paths, calls)
   return { ...step, readOnly, problems, notes, ...guardResult(guard) }
-}
-
-function planText({ steps }: PlanResult): string {
-  return steps
-    .map(({ missing, unplaced, problems, notes, before, refused, ...step }, index) => {
-      const open = [
-        ...missing.map((name) => `${name} is missing`),
-        ...unplaced.map((text) => `${JSON.stringify(text)} has no place`),
-      ]
-      const line = planLine({ ...step, facts: [...open, ...problems, ...notes] })
-      return `${safeLine(`${index + 1}. ${line}`)}\n${guardText({ before, refused })}`
-    })
-    .join('')
 }
 
 function userAt(context: Pick<Context, 'interactive' | 'ask'>): RequestSetup['user'] {

@@ -1,17 +1,12 @@
-import { type AnyCommand, defineCommand, type Note } from '../../core/command.ts'
+import { type AnyCommand, defineCommand } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
-import { amount, safeLine } from '../../core/text.ts'
+import { amount, linesText, safeLine } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { planLine } from '../call/consent.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext, CallReport } from '../call/context.ts'
-import {
-  type DirectiveReading,
-  parseBatchText,
-  parseChainText,
-  type ToolStep,
-} from '../call/directive-text.ts'
+import { parseBatchText, parseChainText, type ToolStep } from '../call/directive-text.ts'
 import { ToolRequestError } from '../call/errors.ts'
 import { bareMessage, partialText } from '../call/failure-text.ts'
 import {
@@ -35,18 +30,16 @@ import {
   callOptions,
   callProgress,
   type Cancelled,
+  cancelledView,
   dryRunOption,
   isCancelled,
+  type ResultView,
   stepListener,
+  viewedBy,
   withToolCalls,
 } from './tool-calls.ts'
 
-type PlannedStep = Omit<ForeseenCall, 'tool'> & { tool: string } & GuardResult
-
-export interface DryRun {
-  steps: readonly PlannedStep[]
-}
-
+type DryRun = Awaited<ReturnType<typeof dryRun>>
 export type StepsResult = readonly BatchResult[] | ChainResult | DryRun | Cancelled
 
 export const batch = stepsCommand(
@@ -68,8 +61,7 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
     options: { ...callOptions, dryRun: dryRunOption },
     examples: [`tools ${kind} '${word}: ${example}'`],
     async run(context, { arguments: [given = '-'], ...options }) {
-      const parse = kind === 'batch' ? parseBatchText : parseChainText
-      const steps = stepsIn(parse(await inputText(given, context)), kind)
+      const steps = readSteps(kind, await inputText(given, context))
       return await withToolCalls(context, options, async ({ calls, place }) => {
         await (kind === 'batch' ? checkBatch : checkChain)(steps, calls)
         if (options.dryRun) return await dryRun(kind, steps, calls)
@@ -78,106 +70,89 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
           toValue: (report: CallReport & { status: 'success' }) => valueOfReport(report, place),
         }
         return kind === 'batch'
-          ? await boundedBatch(await runBatch(steps, calls, listened), place)
+          ? await boundedResults(await runBatch(steps, calls, listened), place)
           : await boundedChain(await runToolChain(steps, calls, listened), place)
       })
     },
-    exitCode: stepsCode,
-    render: stepsText,
-    notes: stepsNotes,
+    ...viewedBy(stepsView),
     progress: callProgress,
   })
 }
 
-export function stepsCode(result: StepsResult): ExitCode {
-  if (isBatch(result)) return batchCode(result)
-  if (isCancelled(result)) return exitCode.interrupted
-  return 'steps' in result ? dryRunCode(result) : chainCode(result)
-}
-
-export function stepsText(result: StepsResult): string {
-  if (isBatch(result)) return result.map(resultText).join('')
-  if (isCancelled(result)) return ''
-  return 'steps' in result ? dryRunText(result) : chainText(result)
-}
-
-export function stepsNotes(result: StepsResult): readonly Note[] {
-  if (isBatch(result)) return [partialText(result)].filter((line) => line !== undefined)
-  if (isCancelled(result)) return ['Cancelled.']
-  return 'steps' in result ? dryRunNotes(result) : []
-}
-
 /** @throws {ToolRequestError} for a text that cannot be read */
-function stepsIn(reading: DirectiveReading, what: 'batch' | 'chain'): readonly ToolStep[] {
-  if (reading.kind === what) return reading.steps
+function readSteps(kind: 'batch' | 'chain', text: string): readonly ToolStep[] {
+  const reading = (kind === 'batch' ? parseBatchText : parseChainText)(text)
+  if (reading.kind === kind) return reading.steps
   const message =
     reading.kind === 'broken'
       ? reading.message
-      : `there is no ${what} in the text: it needs ${what.toUpperCase()}: [{"tool": "name", "params": {}}], or the JSON list alone`
-  throw new ToolRequestError({ code: `${what}-syntax`, message })
+      : `there is no ${kind} in the text: it needs ${kind.toUpperCase()}: [{"tool": "name", "params": {}}], or the JSON list alone`
+  throw new ToolRequestError({ code: `${kind}-syntax`, message })
+}
+
+export function stepsView(result: StepsResult): ResultView {
+  if (isBatch(result)) return batchView(result)
+  if (isCancelled(result)) return cancelledView
+  return 'steps' in result ? dryRunView(result) : chainView(result)
 }
 
 export function isBatch(result: object): result is readonly BatchResult[] {
   return Array.isArray(result)
 }
 
-export async function boundedBatch(
-  results: readonly BatchResult[],
-  place: SavePlace,
-): Promise<BatchResult[]> {
-  const bounded: BatchResult[] = []
-  for (const result of results) bounded.push(await boundedResult(result, place))
-  return bounded
+function batchView(results: readonly BatchResult[]): ResultView {
+  const isStopped = results.some(({ status }) => status === 'cancelled')
+  const isDone = results.every(({ status }) => status === 'success')
+  return {
+    code: isStopped ? exitCode.interrupted : isDone ? exitCode.done : exitCode.badAnswer,
+    text: results.map(resultText).join(''),
+    notes: [partialText(results)].filter((line) => line !== undefined),
+  }
 }
 
-export async function boundedChain(result: ChainResult, place: SavePlace): Promise<ChainResult> {
-  const completed: ChainResult['completed'] = []
-  for (const entry of result.completed) completed.push(await boundedResult(entry, place))
-  return { ...result, completed }
-}
-
-async function boundedResult<T extends { tool: string; result?: JsonValue }>(
-  entry: T,
-  place: SavePlace,
-): Promise<T> {
-  if (entry.result === undefined) return entry
-  return { ...entry, result: await boundedValue(entry.result, entry.tool, place) }
-}
-
-function batchCode(results: readonly BatchResult[]): ExitCode {
-  if (results.some(({ status }) => status === 'cancelled')) return exitCode.interrupted
-  return results.every(({ status }) => status === 'success') ? exitCode.done : exitCode.badAnswer
-}
-
-function chainText({ completed, failed, cancelled, skipped }: ChainResult): string {
-  const results: BatchResult[] = [
+function chainView({ completed, failed, cancelled, skipped }: ChainResult): ResultView {
+  const { code, text } = batchView([
     ...completed.map((result) => ({ ...result, status: 'success' as const })),
     ...(failed === undefined ? [] : [{ ...failed, status: 'error' as const }]),
     ...(cancelled === undefined ? [] : [{ ...cancelled, status: 'cancelled' as const }]),
-  ]
+  ])
   const rest = skipped.length === 0 ? '' : `Skipped: ${safeLine(skipped.join(', '))}\n`
-  return results.map(resultText).join('') + rest
-}
-
-function chainCode({ failed, cancelled }: ChainResult): ExitCode {
-  if (cancelled !== undefined) return exitCode.interrupted
-  return failed === undefined ? exitCode.done : exitCode.badAnswer
+  return { code, text: text + rest, notes: [] }
 }
 
 function resultText(result: BatchResult, index: number): string {
   const note = result.note === undefined ? '' : ` (${safeLine(result.note)})`
   const hint = 'hint' in result ? (result.hint ?? '') : ''
   const lines = hint.split('\n').filter((line) => line !== '')
-  return [
-    `${index + 1}. ${safeLine(result.tool)}: ${outcomeOf(result).slice(0, 400)}${note}\n`,
-    ...lines.map((line) => `   ${safeLine(line)}\n`),
-  ].join('')
+  return linesText([
+    `${index + 1}. ${safeLine(result.tool)}: ${outcomeOf(result).slice(0, 400)}${note}`,
+    ...lines.map((line) => `   ${safeLine(line)}`),
+  ])
 }
 
 function outcomeOf(result: BatchResult): string {
   if (result.status === 'success') return summariseValue(result.result)
   if (result.status === 'cancelled') return result.error
   return `Error: ${safeLine(bareMessage(result.error))}`
+}
+
+/** The results with large values in files instead. */
+export async function boundedResults<T extends { tool: string; result?: JsonValue }>(
+  results: readonly T[],
+  place: SavePlace,
+): Promise<T[]> {
+  const bounded: T[] = []
+  for (const entry of results) {
+    const { result } = entry
+    const kept =
+      result === undefined ? {} : { result: await boundedValue(result, entry.tool, place) }
+    bounded.push({ ...entry, ...kept })
+  }
+  return bounded
+}
+
+export async function boundedChain(result: ChainResult, place: SavePlace): Promise<ChainResult> {
+  return { ...result, completed: await boundedResults(result.completed, place) }
 }
 
 /**
@@ -189,8 +164,8 @@ export async function dryRun(
   steps: readonly ToolStep[],
   calls: CallContext,
   requestText?: string,
-): Promise<DryRun> {
-  const planned: PlannedStep[] = []
+) {
+  const planned: (Omit<ForeseenCall, 'tool'> & { tool: string } & GuardResult)[] = []
   for (const { tool, ...call } of await foreseeSteps(kind, steps, calls)) {
     const guard = await foreseeGuard(tool, call.params, calls, requestText)
     planned.push({ tool: tool.id, ...call, ...guardResult(guard) })
@@ -198,29 +173,18 @@ export async function dryRun(
   return { steps: planned }
 }
 
-function dryRunText({ steps }: DryRun): string {
-  return steps
-    .map(({ unknown, problems, notes, before, refused, ...call }, index) => {
-      const fails = unknown.map((name) => `$${name} is unknown here`)
-      const line = planLine({ ...call, facts: [...fails, ...problems, ...notes] })
-      return `${safeLine(`${index + 1}. ${line}`)}\n${guardText({ before, refused })}`
-    })
-    .join('')
-}
-
-function dryRunNotes({ steps }: DryRun): Note[] {
+function dryRunView({ steps }: DryRun): ResultView {
+  const isWrong = ({ unknown, problems }: DryRun['steps'][number]): boolean =>
+    unknown.length + problems.length > 0
   const wrong = steps.filter((step) => isWrong(step) || step.refused !== undefined).length
   const faulty = wrong === 0 ? '' : ` ${amount(wrong, 'call')} cannot be made so.`
-  return [`${amount(steps.length, 'call')} planned; nothing was called.${faulty}`]
-}
-
-function dryRunCode({ steps }: DryRun): ExitCode {
-  if (steps.some(({ refused }) => refused !== undefined)) return exitCode.refused
-  return steps.some(isWrong) ? exitCode.usage : exitCode.done
-}
-
-function isWrong({ unknown, problems }: PlannedStep): boolean {
-  return unknown.length + problems.length > 0
+  let code: ExitCode = steps.some(isWrong) ? exitCode.usage : exitCode.done
+  if (steps.some(({ refused }) => refused !== undefined)) code = exitCode.refused
+  return {
+    code,
+    text: plannedText(steps, ({ unknown }) => unknown.map((name) => `$${name} is unknown here`)),
+    notes: [`${amount(steps.length, 'call')} planned; nothing was called.${faulty}`],
+  }
 }
 
 export interface GuardResult {
@@ -234,10 +198,20 @@ export function guardResult({ before, refused }: ForeseenGuard): GuardResult {
   return { refused: { code, message, hint } }
 }
 
-export function guardText({ before, refused }: GuardResult): string {
-  return guardLines({ before, refused })
-    .map((line) => `   ${safeLine(line)}\n`)
-    .join('')
+type PlannedCall = Parameters<typeof planLine>[0] &
+  GuardResult & { problems: readonly string[]; notes: readonly string[] }
+
+/** Calls that were not made, each with what is wrong with it and what runs before it. */
+export function plannedText<T extends PlannedCall>(
+  steps: readonly T[],
+  openFacts: (step: T) => readonly string[],
+): string {
+  const lines = steps.flatMap((step, index) => {
+    const facts = [...openFacts(step), ...step.problems, ...step.notes]
+    const line = `${index + 1}. ${planLine({ ...step, facts })}`
+    return [line, ...guardLines(step).map((guard) => `   ${guard}`)]
+  })
+  return linesText(lines.map(safeLine))
 }
 
 function guardLines({ before, refused }: GuardResult): string[] {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   type Context,
+  type Note,
   option,
   type OptionSpecs,
   type Progress,
@@ -8,10 +9,15 @@ import {
   type Values,
 } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
+import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import { safeLine, safeText } from '../../core/text.ts'
-import { loadToolIndex } from '../cache/tool-index.ts'
-import { indexDefinitions, type ToolCaution, type ToolIndex } from '../cache/tool-index.ts'
+import {
+  indexDefinitions,
+  loadToolIndex,
+  type ToolCaution,
+  type ToolIndex,
+} from '../cache/tool-index.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext, ServerRules } from '../call/context.ts'
 import type { ToolRanking } from '../call/find-tool.ts'
@@ -58,6 +64,28 @@ export interface ToolCalls {
 
 export interface Cancelled {
   error: { code: 'cancelled'; message: string }
+}
+
+/** What a result prints, and with which exit code. */
+export interface ResultView {
+  code: ExitCode
+  text: string
+  notes: readonly Note[]
+}
+
+export const cancelledView: ResultView = {
+  code: exitCode.interrupted,
+  text: '',
+  notes: ['Cancelled.'],
+}
+
+/** The parts of a command that show its result. */
+export function viewedBy<R>(view: (result: R) => ResultView) {
+  return {
+    exitCode: (result: R) => view(result).code,
+    render: (result: R) => view(result).text,
+    notes: (result: R) => view(result).notes,
+  }
 }
 
 export function isCancelled(result: object): result is Cancelled {
