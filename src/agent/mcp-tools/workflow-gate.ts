@@ -3,7 +3,6 @@ import type { JsonValue } from '../../skill/model.ts'
 import { stepCaller } from '../../tools/call/call-tool.ts'
 import type { CallAtGate, CallGate, CallIndex, StepCaller } from '../../tools/call/context.ts'
 import { ToolRefusedError } from '../../tools/call/errors.ts'
-import { canonicalCategory } from '../../tools/category/categorise.ts'
 import {
   gatedCall,
   type GoneWorkflows,
@@ -45,7 +44,7 @@ export class WorkflowGate {
     this.#context = context
     this.#servers = servers
     this.#tools = tools
-    const { workflows, diagnostics } = loadWorkflows(context.project, { canonicalCategory })
+    const { workflows, diagnostics } = loadWorkflows(context.project)
     for (const { path, message } of diagnostics) context.note(`${path}: ${message}`)
     this.#workflows = workflows
     this.#binding = workflows.filter(({ mode }) => mode !== 'suggest')

@@ -14,7 +14,6 @@ import { planGate, type PlannedStep, type StepStatus } from '../workflow/plan.ts
 import { readWorkflows, workflowFiles, workflowsPath } from '../workflow/read-workflows.ts'
 import type { SessionStore } from '../workflow/session.ts'
 import { workflowTool } from '../workflow/tool-names.ts'
-import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configuration.ts'
 import type { ServerBlock } from '../config/model.ts'
 import type { CallAtGate, CallGate, CallIndex, CallToForesee, ForeseenStep } from './context.ts'
@@ -246,7 +245,7 @@ function textOfLongFile(path: string, { digest }: ActingPart): string | undefine
 
 function isAsLoaded(path: string, text: string | undefined, loaded: readonly WorkflowDefinition[]) {
   if (text === undefined) return false
-  const { workflows } = readWorkflows([{ path, text }], { canonicalCategory })
+  const { workflows } = readWorkflows([{ path, text }])
   const accepted = new Map(workflows.map((workflow) => [workflow.name, workflow]))
   return loaded
     .filter((workflow) => workflow.path === path)
@@ -260,7 +259,7 @@ function goneFrom(project: string, texts: AcceptedTexts, loaded: readonly Workfl
     const text = texts.get(path)
     return text === undefined ? [] : [{ path, text }]
   })
-  const accepted = readWorkflows(files, { canonicalCategory }).workflows
+  const accepted = readWorkflows(files).workflows
   const inForce = new Map(loaded.map((workflow) => [workflow.name, workflow]))
   const workflows = accepted
     .filter(({ enabled, mode }) => enabled && mode !== 'suggest')

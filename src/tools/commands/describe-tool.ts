@@ -4,7 +4,6 @@ import { matchWorkflows } from '../workflow/match.ts'
 import type { WorkflowDefinition } from '../workflow/model.ts'
 import { loadWorkflows } from '../workflow/read-workflows.ts'
 import type { ToolCaution, ToolIndex } from '../cache/tool-index.ts'
-import { canonicalCategory } from '../category/categorise.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 
 export function guardsOf(
@@ -12,7 +11,7 @@ export function guardsOf(
   index: ToolIndex,
   project: string,
 ): WorkflowDefinition[] {
-  const { workflows } = loadWorkflows(project, { canonicalCategory })
+  const { workflows } = loadWorkflows(project)
   const { matched, also } = matchWorkflows({ tool, params: {} }, workflows, index.tools)
   return workflows.filter(({ name }) => name === matched?.name || also.includes(name))
 }

@@ -4,21 +4,17 @@ import type * as Jsonc from 'jsonc-parser'
 import type { Node } from 'jsonc-parser'
 import type * as Zod from 'zod'
 import { compareDiagnostics, type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { deepestJson, tooDeepAt } from '../../core/json.ts'
+import { deepestJson, isObject, tooDeepAt } from '../../core/json.ts'
 import { readRegularFile } from '../../core/read-files.ts'
-import { nearest, placesIn, type TextPlaces } from '../../core/text.ts'
+import { didYouMean, placesIn, type TextPlaces } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
+import { canonicalCategory } from '../category/categorise.ts'
 import type { JsonObject, WorkflowDefinition, WorkflowReading } from './model.ts'
 
 interface WorkflowFile {
   path: string
   /** Default: what the disk holds; a file that does not exist defines nothing. */
   text?: string | undefined
-}
-
-interface ReadWorkflowsOptions {
-  /** The one name of a category that has several; default: as it is written. */
-  canonicalCategory?: ((name: string) => string) | undefined
 }
 
 /** A tool cache with thousands of tools is well below it. */
@@ -30,18 +26,18 @@ const maxBytes = 16 * 1024 * 1024
  * comments. Of several definitions of one name the first counts. A definition with an error is left
  * out and reported with its line.
  */
-export function readWorkflows(
-  files: readonly WorkflowFile[],
-  options: ReadWorkflowsOptions = {},
-): WorkflowReading {
+export function readWorkflows(files: readonly WorkflowFile[]): WorkflowReading {
   const diagnostics: Diagnostic[] = []
   const byName = new Map<string, WorkflowDefinition>()
-  for (const file of files) {
-    for (const workflow of readFile(file, diagnostics)) {
-      const first = byName.get(workflow.name)
-      if (first === undefined) byName.set(workflow.name, canonical(workflow, options))
-      else diagnostics.push(shadowed(workflow, first))
+  for (const workflow of files.flatMap((file) => readFile(file, diagnostics))) {
+    const { name, path, line } = workflow
+    const first = byName.get(name)
+    if (first === undefined) {
+      byName.set(name, workflow)
+      continue
     }
+    const message = `workflow '${name}' is defined in ${first.path} too, which counts`
+    diagnostics.push({ code: 'workflow-shadowed', severity: 'info', message, path, line })
   }
   return { workflows: [...byName.values()], diagnostics }
 }
@@ -57,39 +53,39 @@ function readFile(file: WorkflowFile, diagnostics: Diagnostic[]): WorkflowDefini
   const text = file.text ?? readText(path, diagnostics)
   if (text === undefined || text.trim() === '') return []
   const reader: NodeReader = { placeOf: placesIn(text), path, diagnostics }
+  const fail = (offset: number, code: string, message: string, hint?: string): [] => {
+    report(reader, offset, code, message, hint === undefined ? {} : { hint })
+    return []
+  }
   const reading = readJsonText(text)
   if (!reading.ok) {
-    report(
-      reader,
-      reading.offset,
-      'workflows-syntax',
-      `${reading.message}; no workflow of this file counts`,
-    )
-    return []
+    const message = `${reading.message}; no workflow of this file counts`
+    return fail(reading.offset, 'workflows-syntax', message)
   }
   const { root } = reading
   if (root.type !== 'object') {
-    report(reader, root.offset, 'workflows-syntax', 'the file must be a JSON object')
-    return []
+    return fail(root.offset, 'workflows-syntax', 'the file must be a JSON object')
   }
-  if (isDefinition(root)) return readSingle(reader, root)
+  if (isDefinition(root)) {
+    const name: unknown = memberOf(root, 'name')?.value
+    if (typeof name === 'string') return [readDefinition(reader, name, root) ?? []].flat()
+    const hint = 'Write it as { "name-of-the-workflow": { … } }.'
+    return fail(root.offset, 'workflow-field-missing', 'the workflow has no name', hint)
+  }
+  const inner = memberOf(root, 'workflows')
   if (workflowsPlace(root).length === 0) {
     return isToolCache(root) ? [] : readNamed(reader, root, 'the file')
   }
-  const inner = memberOf(root, 'workflows')
-  if (inner?.type === 'object') return readNamed(reader, inner, 'workflows')
-  if (inner !== undefined) {
-    report(reader, inner.offset, 'workflow-wrong-type', 'workflows must be an object')
-  }
-  return []
+  if (inner === undefined) return []
+  if (inner.type === 'object') return readNamed(reader, inner, 'workflows')
+  return fail(inner.offset, 'workflow-wrong-type', 'workflows must be an object')
 }
 
 function readText(path: string, diagnostics: Diagnostic[]): string | undefined {
   const file = readRegularFile(path, { maxBytes })
   if (file.ok) return file.text
-  if (file.code !== 'file-missing') {
-    diagnostics.push({ code: file.code, severity: 'error', message: file.message, path })
-  }
+  const { code, message } = file
+  if (code !== 'file-missing') diagnostics.push({ code, severity: 'error', message, path })
   return undefined
 }
 
@@ -97,18 +93,6 @@ function readNamed(reader: NodeReader, node: Node, where: string): WorkflowDefin
   return [...membersOf(reader, node, where)].flatMap(([key, value]) =>
     key === '$schema' && value.type === 'string' ? [] : (readDefinition(reader, key, value) ?? []),
   )
-}
-
-function readSingle(reader: NodeReader, root: Node): WorkflowDefinition[] {
-  const name: unknown = memberOf(root, 'name')?.value
-  if (typeof name !== 'string') {
-    report(reader, root.offset, 'workflow-field-missing', 'the workflow has no name', {
-      hint: 'Write it as { "name-of-the-workflow": { … } }.',
-    })
-    return []
-  }
-  const workflow = readDefinition(reader, name, root)
-  return workflow === undefined ? [] : [workflow]
 }
 
 function isDefinition(node: Node): boolean {
@@ -123,23 +107,6 @@ function isToolCache(root: Node): boolean {
 function memberOf(node: Node, key: string): Node | undefined {
   if (node.type !== 'object') return undefined
   return node.children?.find((property) => property.children?.[0]?.value === key)?.children?.[1]
-}
-
-function canonical(workflow: WorkflowDefinition, { canonicalCategory }: ReadWorkflowsOptions) {
-  const { category } = workflow.triggers
-  if (canonicalCategory === undefined || category === undefined) return workflow
-  const triggers = { ...workflow.triggers, category: canonicalCategory(category) }
-  return { ...workflow, triggers }
-}
-
-function shadowed(workflow: WorkflowDefinition, first: WorkflowDefinition): Diagnostic {
-  return {
-    code: 'workflow-shadowed',
-    severity: 'info',
-    message: `workflow '${workflow.name}' is defined in ${first.path} too, which counts`,
-    path: workflow.path,
-    line: workflow.line,
-  }
 }
 
 /** Where a project's workflows are written; it takes precedence over the tool caches. */
@@ -160,11 +127,8 @@ export function workflowFiles(project: string): WorkflowFile[] {
 }
 
 /** The workflows of a project, from the disk. */
-export function loadWorkflows(
-  project: string,
-  options: ReadWorkflowsOptions = {},
-): WorkflowReading {
-  return readWorkflows(workflowFiles(project), options)
+export function loadWorkflows(project: string): WorkflowReading {
+  return readWorkflows(workflowFiles(project))
 }
 
 interface NodeReader {
@@ -200,21 +164,13 @@ export function jsonc(): typeof Jsonc {
 }
 
 function report(
-  reader: NodeReader,
+  { placeOf, path, diagnostics }: NodeReader,
   offset: number,
   code: string,
   message: string,
   more: Partial<Diagnostic> = {},
 ): void {
-  const place = reader.placeOf(offset)
-  reader.diagnostics.push({
-    code,
-    severity: 'error',
-    message,
-    path: reader.path,
-    ...place,
-    ...more,
-  })
+  diagnostics.push({ code, severity: 'error', message, path, ...placeOf(offset), ...more })
 }
 
 /** The members in order; forbidden and repeated keys are reported and left out. */
@@ -272,11 +228,13 @@ function definitionAt(reader: NodeReader, name: string, node: Jsonc.Node) {
   const { data } = parsed.success ? parsed : schema.safeParse(withoutUnknown(value, parsed.error))
   if (data === undefined) return undefined
   const { created_at: createdAt, prerequisites, enabled, description, triggers, mode } = data
+  const { category } = triggers
   return {
     name,
     enabled,
     description,
-    triggers,
+    triggers:
+      category === undefined ? triggers : { ...triggers, category: canonicalCategory(category) },
     prerequisites: prerequisites
       .map(({ output_as: outputAs, invalidated_by: invalidatedBy, ...step }) => ({
         ...step,
@@ -308,7 +266,7 @@ function definitionSchema() {
       tool: text,
       description: text,
       required: boolean.default(true),
-      params: z.custom<JsonObject>((value) => isJsonObject(value), 'an object').optional(),
+      params: z.custom<JsonObject>(isObject, 'an object').optional(),
       output_as: z
         .string(outputName)
         .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, outputName)
@@ -344,21 +302,12 @@ function reportIssue(
 ): void {
   const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
   if (issue.code === 'unrecognized_keys') {
-    const where = placeText(workflow, path)
+    const known = knownKeys(path)
     for (const key of issue.keys) {
-      const known = knownKeys(path)
-      const meant = nearest(key, known)
-      report(
-        reader,
-        nodeAt(node, [...path, key])?.parent?.offset ?? node.offset,
-        'workflow-key-unknown',
-        `${where}: ${key} is not a field; it is ignored`,
-        {
-          severity: 'warning',
-          hint:
-            meant === undefined ? `The fields are ${known.join(', ')}.` : `Did you mean ${meant}?`,
-        },
-      )
+      const { offset } = nodeAt(node, [...path, key])?.parent ?? node
+      const message = `${placeText(workflow, path)}: ${key} is not a field; it is ignored`
+      const hint = didYouMean(key, known) || `The fields are ${known.join(', ')}.`
+      report(reader, offset, 'workflow-key-unknown', message, { severity: 'warning', hint })
     }
     return
   }
@@ -369,9 +318,8 @@ function reportIssue(
   const value = nodeAt(node, [...path, key])
   if (value === undefined) {
     const { offset } = nodeAt(node, path) ?? node
-    report(reader, offset, 'workflow-field-missing', `${where}: ${key} is missing`, {
-      hint: `${key} is ${issue.message}.`,
-    })
+    const hint = `${key} is ${issue.message}.`
+    report(reader, offset, 'workflow-field-missing', `${where}: ${key} is missing`, { hint })
     return
   }
   const isReserved = issue.code === 'custom' && issue.params?.['reserved'] === true
@@ -442,10 +390,6 @@ function jsonOf(
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? value
     : null
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Runtime } from '../../../src/core/runtime.ts'
-import { canonicalCategory } from '../../../src/tools/category/categorise.ts'
 import type { CallGate } from '../../../src/tools/call/context.ts'
 import { projectGate } from '../../../src/tools/call/gate.ts'
 import type { ToolSummary } from '../../../src/tools/model.ts'
@@ -24,7 +23,7 @@ function summary(name: string): ToolSummary {
 function gateOf(
   project: string,
   runtime: Runtime,
-  { workflows, diagnostics }: WorkflowReading = loadWorkflows(project, { canonicalCategory }),
+  { workflows, diagnostics }: WorkflowReading = loadWorkflows(project),
 ): CallGate {
   return projectGate({
     project,
@@ -70,7 +69,7 @@ async function foreseen({
   write('read')
   await new TrustStore(runtime).accept(project, collectActingParts(project, []))
   write(loaded)
-  const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
+  const { workflows, diagnostics } = loadWorkflows(project)
   expect({ workflows, diagnostics }).toMatchObject({ workflows: [{}], diagnostics: [] })
   write('read')
   return await gateOf(project, runtime, { workflows, diagnostics }).foresee?.(call)
