@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { diagnosticText } from '../../core/diagnostic.ts'
 import { messageOf, SkillrailError, UsageError } from '../../core/errors.ts'
+import { linesText } from '../../core/text.ts'
 import type { ToolContext } from './project-tools.ts'
-
-type EditContext = Pick<ToolContext, 'runtime' | 'interactive' | 'note'>
 
 const comment = '// '
 
@@ -18,18 +18,17 @@ export const editedFile = 'workflow.json'
  * non-interactive shell without VISUAL or EDITOR.
  */
 export async function editText<T>(
-  context: EditContext,
+  context: Pick<ToolContext, 'runtime' | 'interactive' | 'note'>,
   text: string,
   accept: (text: string) => T,
 ): Promise<T> {
   const editor = editorOf(context)
   const path = join(mkdtempSync(join(tmpdir(), 'skillrail-')), editedFile)
+  const kept = `What was edited is in ${path}.`
   writeFileSync(path, text, { mode: 0o600 })
-  for (;;) {
-    const before = readFileSync(path, 'utf8')
-    await open(editor, path)
-    const after = readFileSync(path, 'utf8')
-    const edited = withoutComments(after)
+  for (let before = withoutComments(text); ;) {
+    await open(editor, path, kept)
+    const edited = withoutComments(readFileSync(path, 'utf8'))
     try {
       const accepted = accept(edited)
       rmSync(dirname(path), { recursive: true })
@@ -38,9 +37,17 @@ export async function editText<T>(
       if (!(error instanceof SkillrailError)) throw error
       const said = errorText(error)
       context.note(said)
-      if (edited === withoutComments(before)) throw givenUp(path, error)
+      if (edited === before) {
+        throw new SkillrailError({
+          code: 'edit-given-up',
+          message: 'the text was left as it was, with its errors; nothing was written',
+          hint: kept,
+          cause: error,
+        })
+      }
       const lines = [...said.split('\n'), 'Lines are counted from the one below this.']
-      writeFileSync(path, `${lines.map((line) => comment + line).join('\n')}\n${edited}`)
+      writeFileSync(path, linesText(lines.map((line) => comment + line)) + edited)
+      before = edited
     }
   }
 }
@@ -53,7 +60,7 @@ function errorText({ message, diagnostics, hint }: SkillrailError): string {
   ].join('\n')
 }
 
-function editorOf({ runtime, interactive }: EditContext): string {
+function editorOf({ runtime, interactive }: Parameters<typeof editText>[0]): string {
   const named = runtime.env['VISUAL'] || runtime.env['EDITOR']
   if (named) return named
   if (!interactive) {
@@ -66,40 +73,26 @@ function editorOf({ runtime, interactive }: EditContext): string {
   return runtime.platform === 'win32' ? 'notepad' : 'vi'
 }
 
-async function open(editor: string, path: string): Promise<void> {
+async function open(editor: string, path: string, hint: string): Promise<void> {
   const [file = '', ...args] = editor.trim().split(/\s+/)
-  const code = await new Promise<number | null>((resolve, reject) => {
-    const child = spawn(file, [...args, path], { stdio: 'inherit' })
-    child.on('error', (error) =>
-      reject(
-        new UsageError({
-          code: 'editor-failed',
-          message: `the editor ${file} cannot be started: ${messageOf(error)}`,
-          hint: 'Set EDITOR to a program that exists.',
-        }),
-      ),
-    )
-    child.on('close', resolve)
-  })
+  const child = spawn(file, [...args, path], { stdio: 'inherit' })
+  let code: number | null
+  try {
+    ;[code] = await once(child, 'close')
+  } catch (error) {
+    throw new UsageError({
+      code: 'editor-failed',
+      message: `the editor ${file} cannot be started: ${messageOf(error)}`,
+      hint: 'Set EDITOR to a program that exists.',
+    })
+  }
   if (code === 0) return
-  throw new SkillrailError({
-    code: 'editor-failed',
-    message: `the editor ${file} ended with ${code ?? 'a signal'}; nothing was written`,
-    hint: `What was edited is in ${path}.`,
-  })
+  const message = `the editor ${file} ended with ${code ?? 'a signal'}; nothing was written`
+  throw new SkillrailError({ code: 'editor-failed', message, hint })
 }
 
 function withoutComments(text: string): string {
   const lines = text.split('\n')
   const first = lines.findIndex((line) => !line.startsWith(comment))
   return lines.slice(first === -1 ? lines.length : first).join('\n')
-}
-
-function givenUp(path: string, cause: SkillrailError): SkillrailError {
-  return new SkillrailError({
-    code: 'edit-given-up',
-    message: 'the text was left as it was, with its errors; nothing was written',
-    hint: `What was edited is in ${path}.`,
-    cause,
-  })
 }

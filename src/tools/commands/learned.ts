@@ -20,12 +20,10 @@ import {
   toolProject,
 } from './project-tools.ts'
 
-interface Learning {
+export const add = defineCommand<{
   example: LearnedExample
   diagnostics?: readonly Diagnostic[] | undefined
-}
-
-export const add = defineCommand<Learning>()({
+}>()({
   arguments: {
     '<request>': 'the request, in your words',
     '<tool>': 'the tool to select: SERVER__TOOL, or a unique name',
@@ -41,13 +39,13 @@ export const add = defineCommand<Learning>()({
       const { tool } = await toolNamed(name, { index }, context)
       const place = { project, runtime: context.runtime }
       const example = await learnExample(place, { request, tool: tool.id, wrong })
-      if (example !== undefined) {
-        return diagnostics.length === 0 ? { example } : { example, diagnostics }
+      if (example === undefined) {
+        throw new UsageError({
+          code: 'request-empty',
+          message: 'the request has no words to learn',
+        })
       }
-      throw new UsageError({
-        code: 'request-empty',
-        message: 'the request has no words to learn',
-      })
+      return diagnostics.length === 0 ? { example } : { example, diagnostics }
     })
   },
   render({ example: { request, tool, wrong } }) {

@@ -2,8 +2,12 @@ import { type Context, defineCommand, type Note, option, type Screen } from '../
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { nearest, safeLine, amount, cell } from '../../core/text.ts'
-import type { ToolIndexLoading } from '../cache/tool-index.ts'
-import type { IndexedServer, ToolCaution, ToolIndex } from '../cache/tool-index.ts'
+import type {
+  IndexedServer,
+  ToolCaution,
+  ToolIndex,
+  ToolIndexLoading,
+} from '../cache/tool-index.ts'
 import { canonicalCategory } from '../category/categorise.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { ToolError } from '../errors.ts'

@@ -4,9 +4,13 @@ import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/e
 import { amount } from '../../core/text.ts'
 import { findWorkspace } from '../../trust/decide.ts'
 import { discoverOnce } from '../cache/discover.ts'
-import { loadToolIndex, type ToolIndexLoading } from '../cache/tool-index.ts'
-import { indexDefinitions, type ToolIndex } from '../cache/tool-index.ts'
-import { namedTool, resolveName, type ToolRanking } from '../call/find-tool.ts'
+import {
+  indexDefinitions,
+  loadToolIndex,
+  type ToolIndex,
+  type ToolIndexLoading,
+} from '../cache/tool-index.ts'
+import { namedTool, resolveName } from '../call/find-tool.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolError } from '../errors.ts'
@@ -76,22 +80,19 @@ export function sayUnasked(context: ToolContext): ExitCode {
   return unasked.exitCode
 }
 
-export function withUnasked(error: unknown, context: ToolContext): unknown {
+/** What replaces a not-found error where servers were not asked; any other error is the same. */
+function withUnasked(error: unknown, context: ToolContext): unknown {
   if (!(error instanceof SkillrailError) || error.exitCode !== exitCode.notFound) return error
   const unasked = unaskedServers(serverConfiguration(context))
   if (unasked === undefined || error.code === unasked.code) return error
   // The hint replaces the advice to ask the servers again.
   const found = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
-  return new UnaskedError([...found, `${unasked.message}.`].join('\n'), unasked)
-}
-
-class UnaskedError extends ToolError {
-  override readonly exitCode: ExitCode
-
-  constructor(message: string, { code, hint, diagnostics, exitCode: status }: SkillrailError) {
-    super({ code, message, hint, diagnostics })
-    this.exitCode = status
+  const { code, hint, diagnostics, exitCode: status } = unasked
+  const message = [...found, `${unasked.message}.`].join('\n')
+  class UnaskedError extends ToolError {
+    override readonly exitCode = status
   }
+  return new UnaskedError({ code, message, hint, diagnostics })
 }
 
 export interface KnownTools extends ToolIndexLoading {
@@ -146,23 +147,18 @@ export async function hearing<T>(
   }
 }
 
-function projectServers(context: ToolContext, project: string): ProjectServers {
-  const { runtime, settings } = context
-  const pool = openProjectServers({ project, runtime, settings })
-  context.diagnose(remarksOn(pool.configuration))
-  return pool
-}
-
 /**
  * The tools as the servers list them now. Throws {@link ServersNotTrustedError} and {@link
  * NoServersError} where none may be asked.
  */
-export async function askServers(
+async function askServers(
   context: ToolContext,
   project: string,
   index: ToolIndex | undefined,
 ): Promise<ToolIndex> {
-  const pool = projectServers(context, project)
+  const { runtime, settings } = context
+  const pool = openProjectServers({ project, runtime, settings })
+  context.diagnose(remarksOn(pool.configuration))
   try {
     requireServers(pool.configuration)
     return await discoverTools(context, pool, index)
@@ -183,17 +179,13 @@ export async function toolNamed(
 ): Promise<{ tool: ToolSummary; index: ToolIndex }> {
   const isKnown = resolveName(name, index).kind !== 'unknown'
   const found = isKnown || discover === undefined ? index : await discover()
-  const { tool, note } = namedTool(name, found.tools, ranking(found))
+  const { tool, note } = namedTool(name, found.tools, (text) =>
+    prepareRouter(found.tools)
+      .route(text, { limit: 5 })
+      .candidates.map((candidate) => candidate.tool),
+  )
   if (note !== undefined) print(note)
   return { tool, index: found }
-}
-
-function ranking(index: ToolIndex): ToolRanking {
-  let router: ReturnType<typeof prepareRouter> | undefined
-  return (text) => {
-    router ??= prepareRouter(index.tools)
-    return router.route(text, { limit: 5 }).candidates.map(({ tool }) => tool)
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { safeLine, amount } from '../../core/text.ts'
+import { amount, linesText, safeLine } from '../../core/text.ts'
 import type { ServerEvent as ListingEvent } from '../cache/list-servers.ts'
 import { refreshToolIndex, type RefreshReport } from '../cache/refresh.ts'
 import type { ServerDefinition } from '../config/model.ts'
@@ -28,7 +28,7 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     const lines = report.refreshed
       ? [...summaryLines(report), ...changeLines(report)]
       : ['Nothing was refreshed, because no server answered.']
-    return [...lines, ...failureLines(report)].map((line) => `${line}\n`).join('')
+    return linesText([...lines, ...failureLines(report)])
   },
   notes({ diagnostics, servers }): Note[] {
     const tails = servers.flatMap(({ failure }) => failure?.stderrTail || [])
@@ -107,20 +107,15 @@ function requireReadable(diagnostics: readonly Diagnostic[]): void {
 /** @throws {ServerNotFoundError} */
 function chosen(servers: readonly ServerDefinition[], only: string | undefined) {
   const enabled = servers.filter(({ disabled }) => !disabled)
-  if (only === undefined) return enabled
-  const found = enabled.filter(({ name }) => name === only)
-  if (found.length > 0) return found
-  throw new ServerNotFoundError(
-    only,
-    enabled.map(({ name }) => name),
-  )
+  const found = enabled.filter(({ name }) => only === undefined || name === only)
+  const names = enabled.map(({ name }) => name)
+  if (only !== undefined && found.length === 0) throw new ServerNotFoundError(only, names)
+  return found
 }
 
-function summaryLines(report: RefreshReport): string[] {
-  const { movedAside, categories, uncategorized } = report
-  const named = categories.map(({ name, tools }) => ({ name: safeLine(name), tools }))
-  const all =
-    uncategorized > 0 ? [...named, { name: 'uncategorized', tools: uncategorized }] : named
+function summaryLines({ movedAside, uncategorized, ...report }: RefreshReport): string[] {
+  const rest = uncategorized > 0 ? [{ name: 'uncategorized', tools: uncategorized }] : []
+  const categories = [...report.categories, ...rest]
   return [
     ...(movedAside === undefined
       ? []
@@ -129,33 +124,28 @@ function summaryLines(report: RefreshReport): string[] {
       ? 'Agent Skill Tools Index (nothing written):'
       : 'Agent Skill Tools Index Refreshed:',
     'Categories:',
-    ...all.map(({ name, tools }) => `  - ${name}: ${amount(tools, 'tool')}`),
+    ...categories.map(({ name, tools }) => `  - ${safeLine(name)}: ${amount(tools, 'tool')}`),
     'Summary:',
     `  - Total tools: ${report.tools}`,
-    `  - Categories: ${categories.length}`,
+    `  - Categories: ${report.categories.length}`,
     `  - Cache: ${safeLine(report.path)}`,
   ]
 }
 
 function changeLines({ changes, held }: RefreshReport): string[] {
   const { added, removed, changed, accepted } = changes
+  const changedIds = changed.map(({ id, what }) => `${id} (${what.join(' and ')})`)
   const lines = [
     ...idsLine('added', added),
     ...idsLine('removed', removed),
-    ...idsLine(
-      'changed',
-      changed.map(({ id, what }) => `${id} (${what.join(' and ')})`),
-    ),
+    ...idsLine('changed', changedIds),
     ...idsLine('accepted as they are now', accepted),
   ]
   const holding =
     `${amount(held.length, 'tool')} changed since first seen: look with \`skillrail tools list --changed\`,` +
     ' accept with `skillrail tools refresh --accept`.'
-  return [
-    lines.length > 0 ? 'Changes:' : 'Nothing changed.',
-    ...lines,
-    ...(held.length > 0 ? [holding] : []),
-  ]
+  const heading = lines.length > 0 ? 'Changes:' : 'Nothing changed.'
+  return [heading, ...lines, ...(held.length > 0 ? [holding] : [])]
 }
 
 function idsLine(kind: string, ids: readonly string[]): string[] {

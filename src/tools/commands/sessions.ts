@@ -2,21 +2,15 @@ import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { amount, nearest, safeLine } from '../../core/text.ts'
-import type { LoggedCall } from '../workflow/call-log.ts'
 import { SessionNotFoundError } from '../workflow/errors.ts'
-import type { ScopeValues } from '../workflow/model.ts'
-import { completedCount, type SessionState } from '../workflow/session-file.ts'
+import { completedCount } from '../workflow/session-file.ts'
 import { listSessions, type SessionSummary } from '../workflow/session.ts'
 import type { ToolContext } from './project-tools.ts'
 import { openWorkflows, sessionOf } from './workflow-project.ts'
 
 const sessionOption = option.text('--session <id>', 'a session other than that of this shell')
 
-interface SessionList {
-  sessions: readonly SessionSummary[]
-}
-
-export const list = defineCommand<SessionList>()({
+export const list = defineCommand<Awaited<ReturnType<typeof sessionsOf>>>()({
   options: {},
   examples: ['session list'],
   run: sessionsOf,
@@ -42,30 +36,13 @@ export const list = defineCommand<SessionList>()({
 export async function sessionsOf({
   runtime,
   settings,
-}: Pick<ToolContext, 'runtime' | 'settings'>): Promise<SessionList> {
+}: Pick<ToolContext, 'runtime' | 'settings'>): Promise<{ sessions: readonly SessionSummary[] }> {
   const { project } = openWorkflows({ runtime })
   const lifetimeMs = settings.tools.sessionHours * 3_600_000
   return { sessions: await listSessions({ project, runtime, lifetimeMs }) }
 }
 
-interface ListedCompletion {
-  workflow: string
-  tool: string
-  scope: ScopeValues
-  at: string
-  result: string
-}
-
-interface SessionDetails {
-  id: string
-  path: string
-  logPath: string
-  startedAt?: string | undefined
-  isOver: boolean
-  completed: readonly ListedCompletion[]
-  calls: readonly LoggedCall[]
-  diagnostics: readonly Diagnostic[]
-}
+type SessionDetails = Omit<Awaited<ReturnType<typeof showSession>>, 'allCalls'>
 
 export const show = defineCommand<SessionDetails>()({
   options: { session: sessionOption },
@@ -79,11 +56,7 @@ export const show = defineCommand<SessionDetails>()({
   notes: ({ diagnostics }) => diagnostics,
 })
 
-export async function showSession(
-  context: SessionContext,
-  id: string | undefined,
-  most: number,
-): Promise<SessionDetails & { allCalls: number }> {
+export async function showSession(context: SessionContext, id: string | undefined, most: number) {
   const { session, reading, log } = await readSession(context, id)
   return {
     id: session.id,
@@ -91,17 +64,13 @@ export async function showSession(
     logPath: session.logPath,
     startedAt: reading.recordedStart ?? log.calls[0]?.at,
     isOver: reading.isOver,
-    completed: completions(reading.state),
+    completed: Array.from(reading.state.completed, ([workflow, tools]) =>
+      Array.from(tools, ([tool, runs]) => runs.map((run) => ({ workflow, tool, ...run }))),
+    ).flat(2),
     calls: most === 0 ? [] : log.calls.slice(-most),
     diagnostics: [...reading.diagnostics, ...log.diagnostics],
     allCalls: log.calls.length,
   }
-}
-
-function completions(state: SessionState): ListedCompletion[] {
-  return Array.from(state.completed, ([workflow, tools]) =>
-    Array.from(tools, ([tool, runs]) => runs.map((item) => ({ workflow, tool, ...item }))),
-  ).flat(2)
 }
 
 function sessionText(
