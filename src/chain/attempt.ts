@@ -10,7 +10,7 @@ import type {
   StepResult,
 } from './engine.ts'
 import type { EngineCore, Entry } from './journal-engine.ts'
-import { isChain, type PlannedChain, type PlannedStep } from './plan-model.ts'
+import { isChain, type PlannedChain, type PlannedStep, stepLabel } from './plan-model.ts'
 import {
   afterAttempt,
   type AttemptOutcome,
@@ -36,16 +36,7 @@ interface AttemptScope {
   number: number
   prefix: string
   state: ChainState
-  /** Runs a nested chain on the engine it is given; the interpreter itself. */
-  runNested: RunChain
 }
-
-type RunChain = (
-  chain: PlannedChain,
-  engine: Engine,
-  state: ChainState,
-  prefix: string,
-) => Promise<ChainResult>
 
 interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
   /** The status by the policy, also while `status` says that the run waits. */
@@ -85,7 +76,11 @@ async function runAttempt(chain: PlannedChain, engine: Engine, scope: AttemptSco
     halt = haltAfter(chain, step, outcome) ?? halt
     if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') parked.push(ended)
     if (halt === undefined || halt.kind === 'suspended') continue
-    if (halt.kind === 'won') halt = { ...halt, step: await recordWinner(engine, scope, halt.step) }
+    if (halt.kind === 'won') {
+      const { step: winner } = halt
+      const key = `${scope.prefix}${scope.number}:winner`
+      halt = { kind: 'won', step: await engine.record(key, () => winner) }
+    }
     // What waits for a user or a report is given up.
     const started = [...running.values(), ...parked.splice(0)]
     running.clear()
@@ -95,7 +90,9 @@ async function runAttempt(chain: PlannedChain, engine: Engine, scope: AttemptSco
     }
   }
 
-  fillRest(steps, slots, halt)
+  for (const step of steps) {
+    if (!slots.has(step)) slots.set(step, restOf(step, halt))
+  }
   return conclude(chain, scope, slots, halt)
 }
 
@@ -115,11 +112,10 @@ function begin(
   scope: AttemptScope,
   state: ChainState,
 ): Running {
-  const label = step.step.slice(step.step.lastIndexOf('/') + 1)
-  const key = `${scope.prefix}${scope.number}:${label}`
+  const key = `${scope.prefix}${scope.number}:${stepLabel(step)}`
   const call = { key, attempt: scope.number, state, timeoutMs: chain.policy.timeout * 1000 }
   if (!isChain(step)) return engine.task({ ...call, step })
-  return engine.chain({ ...call, step }, (inner) => scope.runNested(step, inner, state, `${key}/`))
+  return engine.chain({ ...call, step }, (inner) => runChain(step, inner, state, `${key}/`))
 }
 
 /** Stop conditions are looked at after every result, and before `continue_on_success`. */
@@ -140,10 +136,6 @@ function haltAfter(chain: PlannedChain, step: PlannedStep, outcome: Outcome): Ha
       // The rest of a group continues while one of it waits for a user or a report.
       return policy.async && outcome.why !== 'interrupted' ? undefined : { kind: 'suspended' }
   }
-}
-
-async function recordWinner(engine: Engine, scope: AttemptScope, step: string): Promise<string> {
-  return await engine.record(`${scope.prefix}${scope.number}:winner`, () => step)
 }
 
 function leftOver(step: PlannedStep, left: CancelledStep | undefined, halt: Halt | undefined) {
@@ -195,16 +187,6 @@ type Halt =
   /** Ended by the chain above. */
   | { kind: 'cancelled' }
   | { kind: 'suspended' }
-
-function fillRest(
-  steps: readonly PlannedStep[],
-  slots: Map<PlannedStep, StepResult>,
-  halt: Halt | undefined,
-): void {
-  for (const step of steps) {
-    if (!slots.has(step)) slots.set(step, restOf(step, halt))
-  }
-}
 
 function restOf(step: PlannedStep, halt: Halt | undefined): StepResult {
   if (step.excluded === true) return notExecuted(step, 'not_run', 'left out of this run')
@@ -318,7 +300,6 @@ export async function runChain(
       number,
       prefix,
       state,
-      runNested: runChain,
     })
     attempts.push({ attempt: number, ...attempt })
     if (ended !== undefined) return { status: attempt.status, attempts, winner, ended }
@@ -326,11 +307,8 @@ export async function runChain(
     const next = afterAttempt(chain.policy, outcomes)
     if (next === 'again') continue
     const error = notStable(chain.policy, outcomes)
-    const last = {
-      attempt: number,
-      ...attempt,
-      ...(error === undefined ? {} : { errors: [error] }),
-    }
+    const errors = error === undefined ? {} : { errors: [error] }
+    const last = { attempt: number, ...attempt, ...errors }
     return { status: next, attempts: [...attempts.slice(0, -1), last], winner }
   }
 }

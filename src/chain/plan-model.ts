@@ -79,7 +79,8 @@ export function confinedSteps({ root }: Plan): PlannedStep[] {
   )
 }
 
-export function stepLabel({ step }: PlannedStep): string {
+/** The part of a step's name that its chain does not say. */
+export function stepLabel({ step }: { step: string }): string {
   return step.slice(step.lastIndexOf('/') + 1)
 }
 

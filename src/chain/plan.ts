@@ -64,23 +64,8 @@ export function planDigest(root: PlannedChain): string {
   return sha256(JSON.stringify(root))
 }
 
-interface PlanJson {
-  skill: string
-  digest: string
-  policy: ChainPolicy
-  steps: readonly PlannedStep[]
-  diagnostics: readonly Diagnostic[]
-}
-
-export function planJson(plan: Plan, diagnostics: readonly Diagnostic[]): PlanJson {
-  const { policy, steps } = plan.root
-  return {
-    skill: plan.skill,
-    digest: plan.digest,
-    policy,
-    steps,
-    diagnostics,
-  }
+export function planJson({ skill, digest, root }: Plan, diagnostics: readonly Diagnostic[]) {
+  return { skill, digest, policy: root.policy, steps: root.steps, diagnostics }
 }
 
 /** An agent does one thing after the other: it cannot race against itself. */
@@ -117,17 +102,8 @@ function planRoot(
   const step = planTask(skill, skill.name, skill.path, planning)
   const { path, trust, digest, tokens } = step
   const policy = { ...defaultChainPolicy, ...overrides }
-  return {
-    step: '',
-    skill: skill.name,
-    path,
-    trust,
-    digest,
-    tokens,
-    executor: 'chain',
-    policy,
-    steps: [step],
-  }
+  const head = { step: '', skill: skill.name, path, trust, digest, tokens }
+  return { ...head, executor: 'chain', policy, steps: [step] }
 }
 
 interface Planning {
@@ -151,19 +127,16 @@ function planChain(
   ancestors: readonly Ancestor[],
   planning: Planning,
 ): PlannedChain {
-  const way = [
-    ...ancestors,
-    { name: skill.name, directory: skill.directory, maxDepth: chain.policy.maxDepth },
-  ]
-  const { path, line } = { path: skill.path, line: chain.line }
+  const { name, directory, path } = skill
+  const way = [...ancestors, { name, directory, maxDepth: chain.policy.maxDepth }]
   planning.diagnostics.push(...(skill.warnings ?? []), ...checkPolicy(chain, path))
   if (chain.steps.length === 0) {
     planning.diagnostics.push({
       code: 'chain-empty',
       severity: 'warning',
-      message: `the chain of ${skill.name} has no steps; it succeeds without doing anything`,
+      message: `the chain of ${name} has no steps; it succeeds without doing anything`,
       path,
-      line,
+      line: chain.line,
     })
   }
   const labels = new Map<string, number>()
@@ -171,9 +144,8 @@ function planChain(
   const steps = chain.steps.map((declared) => {
     const id = `${prefix}${uniqueLabel(labels, declared.name)}`
     const planned = planStep(skill, chain, declared, id, way, planning)
-    const gated = [declared.name, id.slice(prefix.length)].some((name) =>
-      chain.gates.includes(name),
-    )
+    const gated =
+      chain.gates.includes(declared.name) || chain.gates.includes(id.slice(prefix.length))
     return gated ? { ...planned, gate: true as const } : planned
   })
   return { ...common(skill, step, planning), executor: 'chain', policy: chain.policy, steps }
@@ -197,10 +169,10 @@ function planTask(
   if (instructions?.kind === 'agent' || instructions?.kind === 'model') {
     // It acts with the rights of the user, so untrusted text must not steer it.
     if (skill.trust.level === 'untrusted') planning.diagnostics.push(notTrusted(skill))
-    const { honours, ...executor } = instructions
+    const { honours, kind: executor, ...by } = instructions
     const lost = skill.requests.filter((request) => !honours.includes(request))
     const notHonoured = lost.length === 0 ? {} : { notHonoured: lost }
-    return { ...common(skill, step, planning), ...asked(executor), ...notHonoured }
+    return { ...common(skill, step, planning), executor, ...by, ...notHonoured }
   }
   if (instructions !== undefined) {
     return { ...common(skill, step, planning), executor: instructions.kind }
@@ -213,14 +185,6 @@ function planTask(
     hint: 'Give it a script (scripts/run.sh, or the field run), let an agent do it (--via claude, codex, gemini, opencode, copilot or qwen) or a model (--model provider:name), or drive one step by step: skillrail chain start.',
   })
   return { ...common(skill, step, planning), executor: 'none' }
-}
-
-function asked(
-  executor: { kind: 'agent'; client: string } | { kind: 'model'; model: string },
-): Pick<PlannedTask, 'executor' | 'client' | 'model'> {
-  return executor.kind === 'agent'
-    ? { executor: 'agent', client: executor.client }
-    : { executor: 'model', model: executor.model }
 }
 
 const maxSteps = 10_000
@@ -278,10 +242,7 @@ function uniqueLabel(labels: Map<string, number>, name: string): string {
   return `${label}#${count}`
 }
 
-function cycle(
-  skill: SkillFacts,
-  way: readonly Ancestor[],
-): { code: string; message: string; hint: string } | undefined {
+function cycle(skill: SkillFacts, way: readonly Ancestor[]) {
   const start = way.findIndex((ancestor) => ancestor.directory === skill.directory)
   if (start === -1) return undefined
   const path = [...way.slice(start).map((ancestor) => ancestor.name), skill.name].join(' → ')
@@ -293,11 +254,7 @@ function cycle(
 }
 
 /** Depth counts from 1 at the chain that was asked for; the smallest limit on the way holds. */
-function tooDeep(
-  skill: SkillFacts,
-  chain: ChainDeclaration,
-  way: readonly Ancestor[],
-): { code: string; message: string; hint: string } | undefined {
+function tooDeep(skill: SkillFacts, chain: ChainDeclaration, way: readonly Ancestor[]) {
   const limits = [...way.map((ancestor) => ancestor.maxDepth), chain.policy.maxDepth]
   const limit = Math.min(...limits)
   if (way.length + 1 <= limit) return undefined
@@ -314,17 +271,11 @@ function common(
   planning: Planning,
 ): Omit<PlannedTask, 'executor' | 'script'> {
   const { name, path, trust, digest, tokens, verify, personOnly } = skill
-  const verification = verify === undefined ? {} : { verify }
-  const sandbox = isSandboxed(skill, planning) ? { sandboxed: true as const } : {}
+  const facts = { step, skill: name, path, trust: trust.level, digest, tokens }
   return {
-    step,
-    skill: name,
-    path,
-    trust: trust.level,
-    digest,
-    tokens,
-    ...verification,
-    ...sandbox,
+    ...facts,
+    ...(verify === undefined ? {} : { verify }),
+    ...(isSandboxed(skill, planning) ? { sandboxed: true } : {}),
     ...(personOnly === true ? { personOnly } : {}),
   }
 }
@@ -357,14 +308,9 @@ function notTrusted(skill: SkillFacts): Diagnostic {
   }
 }
 
-interface StepSelection {
-  from?: string | undefined
-  only?: string | undefined
-}
-
 function excludeSteps(
   root: PlannedChain,
-  selection: StepSelection,
+  selection: Pick<PlanOptions, 'from' | 'only'>,
   diagnostics: Diagnostic[],
 ): readonly PlannedStep[] {
   const wanted = selection.only ?? selection.from
@@ -383,16 +329,9 @@ function excludeSteps(
     })
     return root.steps
   }
-  const chosen = new Set(
-    steps
-      .filter((step, index) =>
-        selection.only === undefined
-          ? index >= start
-          : step.step === wanted || step.step.startsWith(`${wanted}/`),
-      )
-      .map((step) => step.step),
-  )
-  return mark(root.steps, chosen)
+  const isBelow = ({ step }: PlannedStep): boolean => `${step}/`.startsWith(`${wanted}/`)
+  const chosen = selection.only === undefined ? steps.slice(start) : steps.filter(isBelow)
+  return mark(root.steps, new Set(chosen.map(({ step }) => step)))
 }
 
 /** A chain is left out when everything below it is. */

@@ -10,7 +10,6 @@ import { RunFilesError } from './errors.ts'
 import type { Executor, StepAnswer, StepRequest } from './executor.ts'
 import type { ConfinementRecord } from './journal-records.ts'
 import type { PlannedStep } from './plan-model.ts'
-import { stateText } from './state.ts'
 
 export interface ScriptSetup {
   workspace: string
@@ -47,7 +46,7 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
         skillDirectory: directory,
         cwd: setup.workspace,
         arguments: request.arguments,
-        input: stateText(state),
+        input: JSON.stringify({ chain_state: state }),
         runId: request.runId,
         step: step.step,
         attempt,
@@ -222,16 +221,9 @@ function executionFiles(files: RunFiles, key: string): string {
   return join(files.steps, `${name}-${process.pid}`)
 }
 
-/** The directory of a planned skill. A plan belongs to one workspace, so it is resolved once. */
 export function skillDirectory(workspace: string, step: PlannedStep): string {
-  const known = directories.get(step)
-  if (known?.workspace === workspace) return known.directory
-  const directory = dirname(resolve(workspace, step.path))
-  directories.set(step, { workspace, directory })
-  return directory
+  return dirname(resolve(workspace, step.path))
 }
-
-const directories = new WeakMap<PlannedStep, { workspace: string; directory: string }>()
 
 export function recordOf(confinement: RunConfinement | undefined): {
   confinement?: ConfinementRecord

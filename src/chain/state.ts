@@ -38,24 +38,6 @@ export function addOutputs(state: ChainState, outputs: readonly PreviousOutput[]
   }
 }
 
-/** `{ "chain_state": … }` as a step reads it. Each output is serialized once. */
-export function stateText(state: ChainState): string {
-  const outputs = state.previous_outputs.map((output) => writtenOnce(output)).join()
-  const errors = JSON.stringify(state.accumulated_errors)
-  const metrics = JSON.stringify(state.total_metrics)
-  return `{"chain_state":{"previous_outputs":[${outputs}],"accumulated_errors":${errors},"total_metrics":${metrics}}}`
-}
-
-const written = new WeakMap<PreviousOutput, string>()
-
-function writtenOnce(output: PreviousOutput): string {
-  const known = written.get(output)
-  if (known !== undefined) return known
-  const text = JSON.stringify(output)
-  written.set(output, text)
-  return text
-}
-
 /**
  * Metrics of one name are added where every value is a number; otherwise the steps that reported
  * one are counted.

@@ -11,7 +11,7 @@ import type {
   SuspendedOutcome,
   Suspension,
 } from './engine.ts'
-import type { PlannedStep } from './plan-model.ts'
+import { type PlannedStep, stepLabel } from './plan-model.ts'
 import type { RunJournal } from './run-journal.ts'
 import { type PreviousOutput, totalMetrics } from './state.ts'
 
@@ -172,12 +172,6 @@ export interface ShownAttempt extends Omit<AttemptResult, 'status'> {
   status: RunStatus | 'running'
 }
 
-export function lastAttempt<Attempt extends Pick<AttemptResult, 'steps'>>(result: {
-  attempts: readonly Attempt[]
-}): Attempt | undefined {
-  return result.attempts.at(-1)
-}
-
 export interface WalkedStep {
   key: string
   attempt: number
@@ -193,8 +187,7 @@ export function walkResult(result: Pick<ShownRun, 'attempts'>): WalkedStep[] {
 
 function resultsBelow(steps: readonly StepResult[], prefix: string, attempt: number): WalkedStep[] {
   return steps.flatMap((step) => {
-    const label = step.step.slice(step.step.lastIndexOf('/') + 1)
-    const key = `${prefix}${attempt}:${label}`
+    const key = `${prefix}${attempt}:${stepLabel(step)}`
     const walked = { key, attempt, step, leaf: step.steps === undefined }
     const inner = step.attempts?.at(-1)?.attempt ?? 1
     return [walked, ...resultsBelow(step.steps ?? [], `${key}/`, inner)]

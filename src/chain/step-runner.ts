@@ -64,14 +64,9 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     const judged = options.requireVerified ? demandEvidence(output) : output
     const { promptDigest, workedMs } = answer
     const hint = judged.status === 'success' ? undefined : hintOf(step, sandbox, setup)
-    return {
-      ...masked(judged, log, secrets),
-      ...(sandbox === undefined ? {} : { sandbox }),
-      ...(hint === undefined ? {} : { hint }),
-      ...(promptDigest === undefined ? {} : { promptDigest }),
-      ...(workedMs === undefined ? {} : { workedMs }),
-      ...(ended ? { endedInVerification: true } : {}),
-    }
+    const endedInVerification = ended || undefined
+    const facts = { sandbox, hint, promptDigest, workedMs, endedInVerification }
+    return { ...masked(judged, log, secrets), ...facts }
   }
 
   return {
@@ -81,7 +76,10 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       const refusal = refusalFor(step, setup)
       if (refusal !== undefined) return refusal
       const executor = options.executors.find((candidate) => candidate.kind === step.executor)
-      if (executor === undefined) return masked(cannotExecute(step))
+      if (executor === undefined) {
+        const message = `nothing here can execute the skill ${step.skill}`
+        return masked(failedOutput('no-executor', message))
+      }
       const answer = await executor
         .execute({
           call,
@@ -100,8 +98,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     },
     async finishChain(call, output, context) {
       const { step } = call
-      const verified = step.verify !== undefined
-      const refusal = verified ? refusalFor(step, setup) : undefined
+      const refusal = step.verify === undefined ? undefined : refusalFor(step, setup)
       if (refusal !== undefined) return refusal
       const answer = { kind: 'output', output } as const
       return await conclude(step, answer, context, `${runId}/${call.key}`)
@@ -114,9 +111,7 @@ function refusalFor(step: PlannedStep, setup: ScriptSetup): StepAnswer | undefin
   if (change !== undefined) return masked(change)
   const refusal = untrusted(step, setup)
   if (refusal === undefined) return undefined
-  const { message, hint } = refusal
-  const answer = masked(failedOutput('skill-not-trusted', message))
-  return hint === undefined ? answer : { ...answer, hint }
+  return { ...masked(failedOutput('skill-not-trusted', refusal.message)), hint: refusal.hint }
 }
 
 function hintOf(
@@ -153,10 +148,6 @@ function untrusted(step: PlannedStep, setup: ScriptSetup): Refusal | undefined {
   return setup.refusalOf?.(skillDirectory(setup.workspace, step))
 }
 
-function cannotExecute(step: PlannedStep): StepOutput {
-  return failedOutput('no-executor', `nothing here can execute the skill ${step.skill}`)
-}
-
 function demandEvidence(output: StepOutput): StepOutput {
   if (output.status !== 'success' || output.evidence !== 'self-reported') return output
   const message = 'only the agent itself says that it succeeded, and verification is required'
@@ -172,11 +163,7 @@ function masked(
   log = '',
   secrets: readonly string[] = [],
 ): Extract<StepAnswer, { kind: 'output' }> {
-  return {
-    kind: 'output',
-    output: redactValue(output, secrets),
-    log: redactText(log, secrets),
-  }
+  return { kind: 'output', output: redactValue(output, secrets), log: redactText(log, secrets) }
 }
 
 /** Masked in the output as printed; a secret that comes in pieces is masked in the record only. */

@@ -1,5 +1,6 @@
 import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../core/text.ts'
 import type { StepResult, StepResultStatus } from './engine.ts'
+import { stepLabel } from './plan-model.ts'
 import { saidInside } from './render-plan.ts'
 import { decidingAttempt, type ShownRun } from './step-result.ts'
 
@@ -146,7 +147,7 @@ function line(row: Row, layout: Layout, style: StyleText): string {
 }
 
 function nameOf({ step, depth }: Row): string {
-  return `${'  '.repeat(depth)}${safeLine(label(step))}`
+  return `${'  '.repeat(depth)}${safeLine(stepLabel(step))}`
 }
 
 /** A success needs no words. */
@@ -193,10 +194,6 @@ function attemptsLine(result: Pick<ShownRun, 'status' | 'attempts'>): string {
   const shown = decidingAttempt(result)
   const which = shown === result.attempts.at(-1) ? 'the last one' : `number ${shown?.attempt ?? 1}`
   return `${result.attempts.length} attempts (${statuses}); shown is ${which}`
-}
-
-function label(step: StepResult): string {
-  return step.step.slice(step.step.lastIndexOf('/') + 1)
 }
 
 /** `340 ms`, `3.2 s`, `4 min 05 s`, `3 h 20 min`, `2 d 04 h`. */
@@ -254,9 +251,4 @@ function startOf(step: StepResult): number {
 
 function endOf(step: StepResult): number {
   return startOf(step) + step.durationMs
-}
-
-/** The part of a step's name that its chain does not say. */
-export function stepLabel(step: StepResult): string {
-  return step.step.slice(step.step.lastIndexOf('/') + 1)
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addOutputs, emptyState, type PreviousOutput, stateText } from '../../src/chain/state.ts'
+import { addOutputs, emptyState, type PreviousOutput } from '../../src/chain/state.ts'
 import type { JsonValue } from '../../src/skill/model.ts'
 
 const output = (step: string, metrics: Record<string, JsonValue>): PreviousOutput => ({
@@ -38,13 +38,4 @@ it('adds numbers of one name, counts everything else, and keeps order', () => {
   expect(state.previous_outputs.map((previous) => previous.step)).toEqual(['a', 'b', 'c'])
   expect(state.accumulated_errors.map((error) => error.message)).toEqual(['a', 'b', 'c'])
   expect(state.total_metrics).toEqual({ n: 3.5, kind: 2, mixed: 2, list: 1 })
-})
-
-it('is the same text for a step whether or not an earlier one has read it', () => {
-  const first = addOutputs(emptyState, [output('a', { n: 1 })])
-  const read = stateText(first)
-  const second = addOutputs(first, [output('b', {})])
-  expect(read).toBe(JSON.stringify({ chain_state: first }))
-  expect(stateText(second)).toBe(JSON.stringify({ chain_state: second }))
-  expect(stateText(emptyState)).toBe(JSON.stringify({ chain_state: emptyState }))
 })

@@ -3,7 +3,7 @@ import type { Progress, Screen } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { columnsOf, cutToColumns, safeLine } from '../../core/text.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
-import { countSucceeded, decidingAttempt, lastAttempt, type ShownRun } from '../step-result.ts'
+import { countSucceeded, decidingAttempt, type ShownRun } from '../step-result.ts'
 import {
   duration,
   renderTimeline,
@@ -109,7 +109,7 @@ export function headOfRun(run: {
 }
 
 export function errorsOfRun(result: Pick<ShownRun, 'attempts'>): string[] {
-  const { errors = [] } = lastAttempt(result) ?? {}
+  const { errors = [] } = result.attempts.at(-1) ?? {}
   return errors.map(({ code, message }) => `  ${safeLine(`${code}: ${message}`)}`)
 }
 

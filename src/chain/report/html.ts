@@ -15,9 +15,9 @@ import {
   spanOf,
   statusMarks,
   stepDuration,
-  stepLabel,
   timeOf,
 } from '../timeline.ts'
+import { stepLabel } from '../plan-model.ts'
 
 export function htmlReport(result: ShownRun): string {
   const title = `${result.skill}: ${result.status}`

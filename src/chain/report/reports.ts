@@ -2,7 +2,8 @@ import { cutToColumns, safeLine, safeText } from '../../core/text.ts'
 import type { ReportedError } from '../../exec/output-protocol.ts'
 import type { StepResult } from '../engine.ts'
 import { decidingAttempt, type ShownAttempt, type ShownRun } from '../step-result.ts'
-import { firstFailed, saidOf, spanOf, statusMarks, stepDuration, stepLabel } from '../timeline.ts'
+import { stepLabel } from '../plan-model.ts'
+import { firstFailed, saidOf, spanOf, statusMarks, stepDuration } from '../timeline.ts'
 import { htmlReport } from './html.ts'
 
 export const reportFormats = ['json', 'junit', 'github', 'html'] as const
