@@ -26,7 +26,7 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
     ],
   },
   gate: {
-    sources: ['src/tools/workflow/{gate,match,plan,session,session-file,tool-names}.ts'],
+    sources: ['src/tools/workflow/{gate,match,plan,session,session-file}.ts'],
     tests: ['test/workflow/**/*.test.ts'],
   },
   arguments: {

@@ -7,7 +7,7 @@ import {
   lastSegment,
   namesFor,
   resolveTool,
-} from '../../src/tools/workflow/tool-names.ts'
+} from '../../src/tools/workflow/match.ts'
 import { call, tool } from './helpers.ts'
 
 it.each([

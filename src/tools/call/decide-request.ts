@@ -2,7 +2,7 @@ import { splitClauses } from '../parameters/clauses.ts'
 import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
 import { plainWords, stemOf } from '../../rank/words.ts'
 import type { Route } from '../route/router.ts'
-import { lastSegment } from '../workflow/tool-names.ts'
+import { lastSegment } from '../workflow/match.ts'
 import type { CallIndex } from './context.ts'
 
 /** The reading of a request, for showing it and for executing it. */

@@ -3,7 +3,7 @@ import { safeLine } from '../../core/text.ts'
 import { wordsOf } from '../../rank/words.ts'
 import { contractCategories } from '../contract.ts'
 import type { ToolDefinition } from '../model.ts'
-import { foldName, lastSegment, namesFor } from '../workflow/tool-names.ts'
+import { foldName, lastSegment, namesFor } from '../workflow/match.ts'
 
 /** A group of tools: a label for people and a trigger of workflows; never a filter. */
 export interface Category {

@@ -12,7 +12,7 @@ import type { ToolIndex } from '../cache/tool-index.ts'
 import type { ToolSummary } from '../model.ts'
 import { contractExamples } from '../contract.ts'
 import { findSlots, maxRequestLength, type Slot } from '../parameters/slots.ts'
-import { foldName, lastSegment } from '../workflow/tool-names.ts'
+import { foldName, lastSegment } from '../workflow/match.ts'
 import { confirmedRequests, readLearned, weightOf } from './learned.ts'
 import { prepareNames } from './named-tools.ts'
 

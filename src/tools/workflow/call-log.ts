@@ -8,8 +8,11 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
+import type * as Zod from 'zod'
 import type { Diagnostic } from '../../core/diagnostic.ts'
+import { parseJson } from '../../core/json.ts'
 import { makePrivateDirectory } from '../../core/write-files.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { redactValue } from '../../core/redact.ts'
@@ -76,24 +79,35 @@ export function readCalls(path: string): CallLogReading {
     const { code, message } = file
     return { calls: [], diagnostics: [{ code, severity: 'error', message, path }] }
   }
+  schema ??= callSchema()
   const calls: LoggedCall[] = []
   const diagnostics: Diagnostic[] = []
   for (const [index, line] of file.text.split('\n').entries()) {
     if (line === '') continue
-    const call = readLine(line)
+    const { data: call } = schema.safeParse(parseJson(line))
     if (call !== undefined) calls.push(call)
     else {
       const message = 'the line is not a call; it was left out'
-      diagnostics.push({
-        code: 'call-log-line',
-        severity: 'warning',
-        message,
-        path,
-        line: index + 1,
-      })
+      const facts = { code: 'call-log-line', severity: 'warning', message } as const
+      diagnostics.push({ ...facts, path, line: index + 1 })
     }
   }
   return { calls, diagnostics }
+}
+
+let schema: ReturnType<typeof callSchema> | undefined
+
+function callSchema() {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const known = z.looseObject({
+    at: z.string(),
+    session: z.string(),
+    tool: z.string(),
+    outcome: z.string(),
+    durationMs: z.number(),
+    size: z.number(),
+  })
+  return z.custom<LoggedCall>((value) => known.safeParse(value).success)
 }
 
 /** The length of the file afterwards. */
@@ -133,25 +147,4 @@ function cut(_key: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, listLength)
   const isLong = typeof value === 'string' && value.length > textLength
   return isLong ? `${value.slice(0, textLength - 1)}…` : value
-}
-
-function readLine(line: string): LoggedCall | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    return undefined
-  }
-  return isCall(value) ? value : undefined
-}
-
-function isCall(value: unknown): value is LoggedCall {
-  if (typeof value !== 'object' || value === null) return false
-  const text = ['tool', 'outcome', 'at', 'session']
-  const numbers = ['durationMs', 'size']
-  const kinds = new Map(Object.entries(value).map(([key, item]) => [key, typeof item]))
-  return (
-    text.every((key) => kinds.get(key) === 'string') &&
-    numbers.every((key) => kinds.get(key) === 'number')
-  )
 }

@@ -1,9 +1,16 @@
 import { compareDiagnostics, type Diagnostic } from '../../core/diagnostic.ts'
-import { nearest } from '../../core/text.ts'
+import { didYouMean, nearest } from '../../core/text.ts'
 import { parseReferences, type Reference, stepOf, textsOf } from './references.ts'
-import { isOfAnotherCategory, matchWorkflows, ownStep } from './match.ts'
+import {
+  callsTool,
+  foldParameter,
+  isOfAnotherCategory,
+  lastSegment,
+  matchWorkflows,
+  ownStep,
+  resolveTool,
+} from './match.ts'
 import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
-import { callsTool, foldParameter, lastSegment, resolveTool } from './tool-names.ts'
 
 /**
  * Problems of readable workflows: wrong step numbers, references that lead nowhere, cycles, missing
@@ -14,16 +21,14 @@ export function checkWorkflows(
   installed?: readonly WorkflowTool[],
 ): Diagnostic[] {
   const found = [
-    ...workflows.flatMap(checkSteps),
-    ...workflows.flatMap((workflow) => checkReferences(workflow, installed)),
-    ...workflows.flatMap(checkTriggers),
+    ...workflows.flatMap((workflow) => [
+      ...checkSteps(workflow),
+      ...checkReferences(workflow, installed ?? []),
+      ...checkTriggers(workflow),
+      ...(installed === undefined ? [] : checkTools(workflow, installed)),
+    ]),
     ...findCycles(workflows.filter(({ enabled }) => enabled)),
-    ...(installed === undefined
-      ? []
-      : [
-          ...workflows.flatMap((workflow) => checkTools(workflow, installed)),
-          ...checkConflicts(workflows, installed),
-        ]),
+    ...(installed === undefined ? [] : checkConflicts(workflows, installed)),
   ]
   return found.toSorted(compareDiagnostics)
 }
@@ -62,7 +67,13 @@ function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTo
   const has = (tool: string): boolean =>
     resolveTool(tool, category, installed, undefined) !== undefined
   const missing = workflow.prerequisites.filter(({ tool }) => !has(tool))
-  const unknown = missing.map((step) => unknownTool(workflow, step, installed))
+  const names = installed.flatMap(({ id, name }) => [name, id])
+  const unknown = missing.map(({ step, tool, required }) => {
+    const consequence = required ? 'the workflow is not enforced' : 'the step is left out'
+    const message = `step ${step}: no server here has ${tool}, so ${consequence}`
+    const hint = `${didYouMean(tool, names)} skillrail tools refresh looks for new tools.`.trim()
+    return finding(workflow, 'workflow-tool-unknown', required ? 'warning' : 'info', message, hint)
+  })
   const isReached =
     tools.some(has) ||
     installed.some((tool) => category !== undefined && tool.category === category) ||
@@ -70,20 +81,6 @@ function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTo
   if (isReached || (category === undefined && tools.length === 0)) return unknown
   const message = 'no server here has a tool of its triggers'
   return [...unknown, finding(workflow, 'workflow-unreachable', 'warning', message)]
-}
-
-function unknownTool(
-  workflow: WorkflowDefinition,
-  { step, tool, required }: Prerequisite,
-  installed: readonly WorkflowTool[],
-): Diagnostic {
-  const consequence = required ? 'the workflow is not enforced' : 'the step is left out'
-  const message = `step ${step}: no server here has ${tool}, so ${consequence}`
-  const names = installed.flatMap(({ id, name }) => [name, id])
-  const meant = nearest(tool, names)
-  const known = meant === undefined ? '' : `Did you mean ${meant}? `
-  const hint = `${known}skillrail tools refresh looks for new tools.`
-  return finding(workflow, 'workflow-tool-unknown', required ? 'warning' : 'info', message, hint)
 }
 
 /** Two enabled workflows that could stand before one tool: only the first is used. */
@@ -127,7 +124,7 @@ function finding(
 /** References that lead nowhere, and parameters that the tool does not have. */
 function checkReferences(
   workflow: WorkflowDefinition,
-  installed: readonly WorkflowTool[] | undefined,
+  installed: readonly WorkflowTool[],
 ): Diagnostic[] {
   return workflow.prerequisites.flatMap((step) => [
     ...textsOf(step.params ?? {}).flatMap((text) => checkText(workflow, step, text)),
@@ -172,9 +169,9 @@ function problemOf(
 function checkParameters(
   workflow: WorkflowDefinition,
   step: Prerequisite,
-  installed: readonly WorkflowTool[] | undefined,
+  installed: readonly WorkflowTool[],
 ): Diagnostic[] {
-  const resolved = resolveTool(step.tool, workflow.triggers.category, installed ?? [], undefined)
+  const resolved = resolveTool(step.tool, workflow.triggers.category, installed, undefined)
   const known = resolved?.tool.parameters
   if (resolved === undefined || known === undefined) return []
   const has = (name: string, names: readonly string[]): boolean =>

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { isObject } from '../../core/json.ts'
+import { objectOf } from '../../core/json.ts'
 import { placesIn } from '../../core/text.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { StateFileError } from '../../core/errors.ts'
@@ -65,33 +65,26 @@ export function checkDefinition(
   definition: JsonValue,
   path: string,
 ): WorkflowDefinition {
-  const text = JSON.stringify({ [name]: definition })
-  const withoutPlace = (found: Diagnostic): Diagnostic => ({
-    ...found,
-    line: undefined,
-    column: undefined,
-  })
-  return { ...checkText(name, text, path, withoutPlace), line: undefined }
+  const { workflow, diagnostics } = readOne(JSON.stringify({ [name]: definition }), path)
+  if (workflow !== undefined) return { ...workflow, line: undefined }
+  throw invalid(
+    name,
+    diagnostics.map((found) => ({ ...found, line: undefined, column: undefined })),
+  )
 }
 
 /** The same for text; {@link WorkflowInvalidError.diagnostics} have its lines. */
 export function checkDefinitionText(name: string, text: string, path: string): JsonObject {
   // In the line of the opening brace, so that lines are those of the text.
-  checkText(name, `{${JSON.stringify(name)}: ${text}\n}`, path)
+  const { workflow, diagnostics } = readOne(`{${JSON.stringify(name)}: ${text}\n}`, path)
+  if (workflow === undefined) throw invalid(name, diagnostics)
   const value: unknown = jsonc().parse(text, [], { allowTrailingComma: true })
-  return isObject<JsonValue>(value) ? value : {}
+  return { ...objectOf<JsonValue>(value) }
 }
 
-function checkText(
-  name: string,
-  text: string,
-  path: string,
-  shown: (diagnostic: Diagnostic) => Diagnostic = (diagnostic) => diagnostic,
-): WorkflowDefinition {
+function readOne(text: string, path: string) {
   const { workflows, diagnostics } = readWorkflows([{ path, text }])
-  const [workflow] = workflows
-  if (workflow !== undefined) return workflow
-  throw invalid(name, diagnostics.map(shown))
+  return { workflow: workflows[0], diagnostics }
 }
 
 function readText(path: string): string {
@@ -113,21 +106,14 @@ function editText(before: string, path: string, edit: WorkflowEdit): string {
   }
   const target = edit.kind === 'set' ? [...place, edit.key] : [...place]
   const parser = jsonc()
-  const edits = parser.modify(text, target, valueOf(edit), {
-    formattingOptions: {
-      insertSpaces: true,
-      tabSize: 2,
-      eol: text.includes('\r\n') ? '\r\n' : '\n',
-    },
-  })
+  const value =
+    edit.kind === 'remove' ? undefined : edit.kind === 'set' ? edit.value : edit.definition
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol }
+  const edits = parser.modify(text, target, value, { formattingOptions })
   const after = parser.applyEdits(text, edits)
   if (edit.kind !== 'remove') checkResult(after, path, edit.name)
   return after.endsWith('\n') ? after : `${after}\n`
-}
-
-function valueOf(edit: WorkflowEdit): JsonValue | undefined {
-  if (edit.kind === 'remove') return undefined
-  return edit.kind === 'set' ? edit.value : edit.definition
 }
 
 /** The edited file must define the workflow; other definitions in it may be broken as before. */

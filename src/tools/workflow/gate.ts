@@ -4,7 +4,7 @@ import { type Runtime, untilAborted } from '../../core/runtime.ts'
 import { StateFileError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { WorkflowPrerequisiteError } from './errors.ts'
-import { ownStep } from './match.ts'
+import { callsTool, ownStep } from './match.ts'
 import type {
   GatedCall,
   JsonObject,
@@ -33,7 +33,6 @@ import {
   triggeredLine,
   warningText,
 } from './messages.ts'
-import { callsTool } from './tool-names.ts'
 
 export type PrerequisiteResult =
   | { ok: true; text: string; value: JsonValue }

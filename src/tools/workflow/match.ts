@@ -1,5 +1,10 @@
-import type { GatedCall, Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
-import { callsTool, resolveTool } from './tool-names.ts'
+import type {
+  GatedCall,
+  JsonObject,
+  Prerequisite,
+  WorkflowDefinition,
+  WorkflowTool,
+} from './model.ts'
 
 export interface MatchReason {
   by: 'tool' | 'category' | 'keyword'
@@ -12,7 +17,7 @@ export interface NotInstalled {
   missing: readonly string[]
 }
 
-export interface WorkflowMatch {
+interface WorkflowMatch {
   /**
    * The first that matches, in the order of definition; a workflow of another category comes last.
    */
@@ -141,4 +146,157 @@ function wordsOf(text: string): readonly string[] {
       .toLowerCase()
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
   )
+}
+
+interface ResolvedTool {
+  tool: WorkflowTool
+  /** Parameters that the other name needs. */
+  params: JsonObject
+}
+
+/** Small letters, `-` as `_`: how servers spell one name differently. */
+export function foldName(name: string): string {
+  return name.toLowerCase().replaceAll('-', '_')
+}
+
+/** Letters and digits only: `pull_number` and `pullNumber` are one parameter. */
+export function foldParameter(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+/** A tool's name without the servers before it: `MetaMCP_chrome__click` is `click`. */
+export function lastSegment(name: string): string {
+  const at = name.lastIndexOf('__')
+  return at > 0 && at + 2 < name.length ? name.slice(at + 2) : name
+}
+
+/** Whether a tool is meant by a name in a workflow: its id, its name, or the last segment. */
+export function isNamed(tool: WorkflowTool, name: string): boolean {
+  if (tool.id === name) return true
+  const wanted = foldName(name)
+  return foldName(tool.name) === wanted || foldName(lastSegment(tool.name)) === wanted
+}
+
+/** The names that stand for `name` in workflows of a category, its own first. */
+export function namesFor(name: string, category: string | undefined): readonly ToolAlias[] {
+  const table = category !== undefined && Object.hasOwn(toolAliases, category)
+  const aliases = table ? toolAliases[category] : undefined
+  const key = foldName(name)
+  const others = aliases !== undefined && Object.hasOwn(aliases, key) ? aliases[key] : undefined
+  return [{ name }, ...(others ?? [])]
+}
+
+export function callsTool(
+  call: Pick<GatedCall, 'tool' | 'params'>,
+  name: string,
+  category: string | undefined,
+): boolean {
+  return namesFor(name, category).some(
+    (alias) => isNamed(call.tool, alias.name) && hasParams(call.params, alias.params),
+  )
+}
+
+/**
+ * The installed tool for a name. Of several the one beside the caller's tool: below the same prefix
+ * of an aggregating server, then on the same server, then the first.
+ */
+export function resolveTool(
+  name: string,
+  category: string | undefined,
+  installed: readonly WorkflowTool[],
+  beside: WorkflowTool | undefined,
+): ResolvedTool | undefined {
+  for (const alias of namesFor(name, category)) {
+    const found = nearest(
+      installed.filter((tool) => isNamed(tool, alias.name)),
+      beside,
+    )
+    if (found !== undefined) return { tool: found, params: alias.params ?? {} }
+  }
+  return undefined
+}
+
+function nearest(tools: readonly WorkflowTool[], beside: WorkflowTool | undefined) {
+  if (beside === undefined) return tools[0]
+  const prefix = prefixOf(beside.id)
+  return (
+    tools.find((tool) => prefixOf(tool.id) === prefix) ??
+    tools.find((tool) => tool.server === beside.server) ??
+    tools[0]
+  )
+}
+
+function prefixOf(id: string): string {
+  return id.slice(0, Math.max(0, id.lastIndexOf('__')))
+}
+
+function hasParams(params: JsonObject, wanted: JsonObject | undefined): boolean {
+  return Object.entries(wanted ?? {}).every(([key, value]) => params[key] === value)
+}
+
+/** What another server calls a tool that a workflow names. */
+interface ToolAlias {
+  name: string
+  /** Parameters that make the other tool do the same. */
+  params?: JsonObject | undefined
+}
+
+type Aliases = Readonly<Record<string, readonly ToolAlias[]>>
+
+/**
+ * Other names of tools by canonical category: a workflow uses those of its category. The tool that
+ * a workflow names itself comes first.
+ */
+const toolAliases: Readonly<Record<string, Aliases>> = {
+  browser: {
+    // @playwright/mcp
+    click: [{ name: 'browser_click' }],
+    fill: [{ name: 'browser_type' }],
+    fill_form: [{ name: 'browser_fill_form' }],
+    take_snapshot: [{ name: 'browser_snapshot' }],
+    navigate_page: [{ name: 'browser_navigate' }, { name: 'browser_navigate_back' }],
+    new_page: [{ name: 'browser_tabs' }],
+    select_page: [{ name: 'browser_tabs' }],
+    close_page: [{ name: 'browser_close' }],
+  },
+  database: {
+    // mcp-server-sqlite-npx, @bytebase/dbhub
+    execute_query: [{ name: 'execute_sql' }, { name: 'write_query' }, { name: 'query' }],
+    select_query: [{ name: 'read_query' }],
+    inspect_table: [{ name: 'describe_table' }],
+    get_indexes: [{ name: 'list_indexes' }],
+  },
+  github: {
+    // github/github-mcp-server put the readers of a pull request into one tool
+    get_pull_request: [{ name: 'pull_request_read', params: { method: 'get' } }],
+    get_pull_request_files: [{ name: 'pull_request_read', params: { method: 'get_files' } }],
+    get_pull_request_status: [{ name: 'pull_request_read', params: { method: 'get_status' } }],
+    create_pull_request_review: [
+      { name: 'pull_request_review_write' },
+      { name: 'create_and_submit_pull_request_review' },
+    ],
+  },
+  graphql: {
+    // mcp-graphql
+    get_schema: [{ name: 'introspect-schema' }, { name: 'get_graphql_schema' }],
+    execute_query: [{ name: 'query-graphql' }],
+    execute_mutation: [{ name: 'query-graphql' }],
+  },
+}
+
+interface KnownTool {
+  id: string
+  server: string
+  name: string
+  category?: string | undefined
+  required: readonly string[]
+  parameters: readonly string[]
+}
+
+/** A tool of a registry as workflows see it. Without any parameter its schema may be unknown. */
+export function workflowTool(tool: KnownTool): WorkflowTool {
+  const { id, server, name, category, required, parameters } = tool
+  return parameters.length === 0
+    ? { id, server, name, category }
+    : { id, server, name, category, required, parameters }
 }

@@ -1,7 +1,14 @@
 import { redactValue } from '../../core/redact.ts'
 import { sha256 } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { type MatchReason, matchWorkflows, type NotInstalled } from './match.ts'
+import {
+  callsTool,
+  foldParameter,
+  type MatchReason,
+  matchWorkflows,
+  type NotInstalled,
+  resolveTool,
+} from './match.ts'
 import type {
   GatedCall,
   JsonObject,
@@ -12,7 +19,6 @@ import type {
 } from './model.ts'
 import { callParameter, type MissingValue, resolveParams } from './references.ts'
 import { type Completion, findCompletion, type SessionState } from './session-file.ts'
-import { callsTool, foldParameter, resolveTool } from './tool-names.ts'
 
 export interface GatePlan {
   workflow?: WorkflowDefinition | undefined

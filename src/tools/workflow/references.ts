@@ -1,7 +1,7 @@
 import { isList, isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { GatedCall, JsonObject, Prerequisite } from './model.ts'
-import { foldParameter } from './tool-names.ts'
+import { foldParameter } from './match.ts'
 
 /** What `$call.pageId?` refers to. */
 export interface Reference {

@@ -72,15 +72,14 @@ export class SessionStore {
   }
 
   async read(): Promise<SessionReading> {
-    const file = readSessionFile(this.path)
-    if (file.kind !== 'state') {
-      const problem = problemOf(file, this.path)
-      const diagnostics = problem === undefined ? [] : [problem]
-      return { state: this.#fresh(), isOver: false, diagnostics }
+    const { state, problem } = readSessionFile(this.path)
+    const isOver = state !== undefined && this.#isOver(state)
+    return {
+      state: state === undefined || isOver ? this.#fresh() : state,
+      recordedStart: state?.startedAt,
+      isOver,
+      diagnostics: problem === undefined ? [] : [problem],
     }
-    const isOver = this.#isOver(file.state)
-    const { startedAt: recordedStart } = file.state
-    return { state: isOver ? this.#fresh() : file.state, recordedStart, isOver, diagnostics: [] }
   }
 
   /** @throws {StateFileError} for a file of a newer version, as every method that writes. */
@@ -88,12 +87,11 @@ export class SessionStore {
     return withFileLock(
       this.path,
       async () => {
-        const file = readSessionFile(this.path)
-        const before =
-          file.kind === 'state' && !this.#isOver(file.state) ? file.state : this.#fresh()
-        const after = changes.reduce((state, item) => applyOne(state, item, this.#now()), before)
+        const { state, problem } = readSessionFile(this.path)
+        const before = state === undefined || this.#isOver(state) ? this.#fresh() : state
+        const after = changes.reduce((held, item) => applyOne(held, item, this.#now()), before)
         if (after === before) return
-        this.#setAside(file)
+        this.#setAside(problem)
         await writeFileAtomic(this.path, serializeSession(after), { mode: 0o600 })
       },
       { waitMs },
@@ -115,29 +113,24 @@ export class SessionStore {
     return withFileLock(
       path,
       async () => {
-        const file = readSessionFile(path)
-        this.#setAside(file)
+        const { state, problem } = readSessionFile(path)
+        this.#setAside(problem)
         const logs = [logPath, rotatedPath(logPath)].filter((each) => existsSync(each))
         // Beside a log that stays, the file says that the session begins now.
-        const staysStarted = file.kind === 'state' && !log && logs.length > 0
-        const fresh = serializeSession(this.#fresh())
-        if (staysStarted) await writeFileAtomic(path, fresh, { mode: 0o600 })
-        else rmSync(path, { force: true })
+        if (state !== undefined && !log && logs.length > 0) {
+          await writeFileAtomic(path, serializeSession(this.#fresh()), { mode: 0o600 })
+        } else rmSync(path, { force: true })
         if (log) for (const each of logs) rmSync(each, { force: true })
-        return file.kind === 'state' || (log && logs.length > 0)
+        return state !== undefined || (log && logs.length > 0)
       },
       { waitMs },
     )
   }
 
   /** A damaged file is kept under another name; one of a newer version is refused. */
-  #setAside(file: SessionFile): void {
-    const problem = problemOf(file, this.path)
+  #setAside(problem: Diagnostic | undefined): void {
     if (problem === undefined) return
-    if (file.kind !== 'corrupt') {
-      const { code, message, hint } = problem
-      throw new StateFileError({ code, message, hint })
-    }
+    if (problem.code !== 'session-corrupt') throw new StateFileError(problem)
     const aside = `${this.path}.damaged-${this.#options.runtime.id()}`
     renameSync(this.path, aside)
     this.#options.note?.(`${problem.message}; it was moved to ${aside}`)
@@ -163,50 +156,39 @@ export class SessionStore {
   }
 }
 
-type SessionFile =
-  | ReturnType<typeof parseSession>
-  | { kind: 'missing' }
-  | { kind: 'unreadable'; message: string }
-
-function readSessionFile(path: string): SessionFile {
+function readSessionFile(path: string): {
+  state?: SessionState | undefined
+  problem?: Diagnostic | undefined
+} {
+  const failed = (code: string, message: string, hint?: string): { problem: Diagnostic } => ({
+    problem: { code, severity: 'error', message, path, hint },
+  })
   const file = readRegularFile(path, { maxBytes, followSymlinks: false })
-  if (file.ok) {
-    const read = parseSession(file.text)
-    const isForeign = read.kind === 'state' && !isPrivate(path)
-    return isForeign ? { ...read, state: withoutValues(read.state) } : read
+  if (!file.ok && file.code === 'file-missing') return {}
+  if (!file.ok && file.code === 'file-unreadable') {
+    return failed('session-unreadable', file.message)
   }
-  if (file.code === 'file-missing') return { kind: 'missing' }
-  if (file.code === 'file-unreadable') return { kind: 'unreadable', message: file.message }
-  return { kind: 'corrupt', problem: file.message }
+  const read = file.ok
+    ? parseSession(file.text)
+    : { kind: 'corrupt' as const, problem: file.message }
+  switch (read.kind) {
+    case 'state':
+      return { state: isPrivate(path) ? read.state : withoutValues(read.state) }
+    case 'corrupt':
+      return failed('session-corrupt', `the session file ${path} is damaged: ${read.problem}`)
+    case 'newer':
+      return failed(
+        'session-newer',
+        `the session file ${path} has version ${read.version}, which is newer than this Skillrail`,
+        'Use the newer Skillrail, or another session with --session; the file was not touched.',
+      )
+  }
 }
 
 /** Ours are; one from a checkout or another tool is not. */
 function isPrivate(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })
   return process.platform === 'win32' || (stats !== undefined && (stats.mode & 0o077) === 0)
-}
-
-function problemOf(file: SessionFile, path: string): Diagnostic | undefined {
-  const severity = 'error'
-  switch (file.kind) {
-    case 'state':
-    case 'missing':
-      return undefined
-    case 'unreadable':
-      return { code: 'session-unreadable', severity, message: file.message, path }
-    case 'corrupt': {
-      const message = `the session file ${path} is damaged: ${file.problem}`
-      return { code: 'session-corrupt', severity, message, path }
-    }
-    case 'newer':
-      return {
-        code: 'session-newer',
-        severity,
-        message: `the session file ${path} has version ${file.version}, which is newer than this Skillrail`,
-        path,
-        hint: 'Use the newer Skillrail, or another session with --session; the file was not touched.',
-      }
-  }
 }
 
 function applyOne(state: SessionState, change: SessionChange, at: string): SessionState {
@@ -252,7 +234,13 @@ export function sessionPlace({ project, runtime, id }: SessionOptions): SessionP
   const named = id === undefined ? runtime.env['SKILLRAIL_SESSION'] : id
   if (named !== undefined && (named !== '' || id !== undefined)) {
     const from = id === undefined ? 'SKILLRAIL_SESSION' : '--session'
-    if (!isSessionId(named)) throw badId(named, from)
+    if (!isSessionId(named)) {
+      throw new UsageError({
+        code: 'session-id',
+        message: `${from} ${JSON.stringify(named)} is not a session ID`,
+        hint: 'An id has 1 to 100 letters, digits, dots, _ and -, and begins with a letter or a digit.',
+      })
+    }
     return placeOf(project, named, from)
   }
   for (const variable of platformVariables) {
@@ -283,14 +271,6 @@ function defaultStem(project: string): string {
   return hasOpenCode
     ? join(openCode, '.agent-skill-session')
     : join(project, '.skillrail', 'session')
-}
-
-function badId(id: string, from: string): UsageError {
-  return new UsageError({
-    code: 'session-id',
-    message: `${from} ${JSON.stringify(id)} is not a session ID`,
-    hint: 'An id has 1 to 100 letters, digits, dots, _ and -, and begins with a letter or a digit.',
-  })
 }
 
 export interface SessionSummary {
@@ -346,18 +326,19 @@ function namedSessions(project: string): string[] {
   }
 }
 
-interface ForgetSessionsOptions {
+/**
+ * Removes sessions with generated IDs, which begin with `prefix`, that were unused for as long as a
+ * session lasts. What cannot be removed stays.
+ */
+export function forgetSessions({
+  project,
+  runtime,
+  prefix,
+}: {
   project: string
   runtime: Pick<Runtime, 'now'>
-  /** With what the ids begin that were made up; what follows is the run IDtime. */
   prefix: string
-}
-
-/**
- * Removes unnamed sessions that were unused for as long as a session lasts. What cannot be removed
- * stays.
- */
-export function forgetSessions({ project, runtime, prefix }: ForgetSessionsOptions): void {
+}): void {
   const directory = sessionsDirectory(project)
   for (const name of namesIn(directory)) {
     if (!name.startsWith(prefix) || !madeUp.test(name.slice(prefix.length))) continue

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { splitClauses } from '../../../src/tools/parameters/clauses.ts'
-import { lastSegment } from '../../../src/tools/workflow/tool-names.ts'
+import { lastSegment } from '../../../src/tools/workflow/match.ts'
 import {
   bindParams,
   planRequest as planClauses,
