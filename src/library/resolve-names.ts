@@ -22,7 +22,7 @@ export function resolveNames(
   const shadowed: SkillInfo[] = []
   const conflicts: SkillInfo[] = []
   const winners = new Map<SkillInfo, SkillInfo>()
-  const byName = Map.groupBy(candidates, ({ info }) => info.name)
+  const byName = grouped(candidates, ({ info }) => info.name)
   for (const rivals of byName.values()) {
     const [winner, ...others] = distinct(rivals)
     if (winner === undefined) continue
@@ -47,6 +47,13 @@ export function resolveNames(
   }
   const skills = candidates.flatMap(({ info }) => winners.get(info) ?? [])
   return { shadowed, conflicts, skills: withCaseWarnings(skills) }
+}
+
+/** `Map.groupBy`, which Node 20 does not have: the hook promises to run there. */
+function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>(items.map((item) => [keyOf(item), []]))
+  for (const item of items) groups.get(keyOf(item))?.push(item)
+  return groups
 }
 
 /** Trusted ones before untrusted ones, otherwise in the given order; each real directory once. */
@@ -74,7 +81,7 @@ function conflictDiagnostic(info: SkillInfo, contested: readonly SkillInfo[]): D
 /** Some clients fold the case of names, and some file systems do: there only one of them is left. */
 function withCaseWarnings(skills: SkillInfo[]): SkillInfo[] {
   if (skills.every(({ name }) => name === name.toLowerCase())) return skills
-  const folded = Map.groupBy(skills, ({ name }) => name.toLowerCase())
+  const folded = grouped(skills, ({ name }) => name.toLowerCase())
   return skills.map((info) => {
     const { name, path, diagnostics } = info
     const twin = folded.get(name.toLowerCase())?.find((other) => other !== info)

@@ -1,31 +1,16 @@
 /** Offsets are UTF-16 units into the text that was given; lines count from 1. */
-export type FrontmatterSplit =
-  | {
-      found: true
-      byteOrderMark: boolean
-      /** The lines between the delimiters, each ended by `\n` (CRLF is turned into it). */
-      source: string
-      start: number
-      end: number
-      /** The line on which `source` begins: always 2. */
-      firstLine: number
-      /** Everything behind the line of the closing `---`, as it stands. */
-      body: string
-      bodyStart: number
-      bodyLine: number
-    }
-  | { found: false; byteOrderMark: boolean; reason: 'missing' | 'unclosed' }
+export type FrontmatterSplit = ReturnType<typeof splitFrontmatter>
 
 /** Finds the frontmatter: from a line `---` at the top to the next line that is `---`, blanks aside. */
-export function splitFrontmatter(text: string): FrontmatterSplit {
+export function splitFrontmatter(text: string) {
   const byteOrderMark = text.charCodeAt(0) === 0xfeff
   const opening = byteOrderMark ? 1 : 0
   const start = text.startsWith('---', opening) ? lineAfterDelimiter(text, opening + 3) : undefined
-  if (start === undefined) return { found: false, byteOrderMark, reason: 'missing' }
+  if (start === undefined) return { found: false, byteOrderMark, reason: 'missing' } as const
   let from = start - 1
   for (;;) {
     const newline = text.indexOf('\n---', from)
-    if (newline === -1) return { found: false, byteOrderMark, reason: 'unclosed' }
+    if (newline === -1) return { found: false, byteOrderMark, reason: 'unclosed' } as const
     const bodyStart = lineAfterDelimiter(text, newline + 4)
     if (bodyStart === undefined) {
       from = newline + 4
@@ -34,12 +19,15 @@ export function splitFrontmatter(text: string): FrontmatterSplit {
     const end = newline + 1
     const source = text.slice(start, end).replaceAll('\r\n', '\n')
     return {
-      found: true,
+      found: true as const,
       byteOrderMark,
+      /** The lines between the delimiters, each ended by `\n` (CRLF is turned into it). */
       source,
       start,
       end,
+      /** The line on which `source` begins. */
       firstLine: 2,
+      /** Everything behind the line of the closing `---`, as it stands. */
       body: text.slice(bodyStart),
       bodyStart,
       bodyLine: 2 + source.split('\n').length,
@@ -48,7 +36,7 @@ export function splitFrontmatter(text: string): FrontmatterSplit {
 }
 
 /** The offset of the next line where only blanks follow; the end of the text counts as one. */
-export function lineAfterDelimiter(text: string, offset: number): number | undefined {
+function lineAfterDelimiter(text: string, offset: number): number | undefined {
   for (let at = offset; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === 10) return at + 1
