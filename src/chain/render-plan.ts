@@ -152,11 +152,6 @@ function mermaidText(text: string): string {
 // A hyphen or a dot is Markdown where a space follows (a list), an underscore at the edge of a word.
 const special = /[^\p{L}\p{N}\p{M} _.,/=-]|[.-](?= )|^[=-]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
 
-interface Remedy {
-  allowing: string | undefined
-  grants: boolean
-}
-
 export function sandboxHint(sandbox: string, remedy: Remedy): string {
   return withRemedy(`It ran in a sandbox (${sandbox})`, remedy)
 }
@@ -168,6 +163,11 @@ export function sandboxForeseen(allowing: string | undefined): string {
 /** What a step that failed says, behind where it ran. */
 export function saidInside(said: string, sandbox: string | undefined): string {
   return sandbox === undefined ? said : `in the sandbox: ${said}`
+}
+
+interface Remedy {
+  allowing: string | undefined
+  grants: boolean
 }
 
 function withRemedy(what: string, { allowing, grants }: Remedy): string {

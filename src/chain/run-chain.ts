@@ -162,7 +162,7 @@ export async function readResult(
     skill,
     status: isCancelled ? 'cancelled' : status,
     attempts,
-    ...(winner === undefined ? {} : { winner }),
+    winner,
   }
 }
 
@@ -219,7 +219,7 @@ async function proceed(
     const left = ended === 'suspended' ? undefined : cleanUp(runId, files, root.policy.cleanupAfter)
     if (left !== undefined) setup.onProblem?.(left)
     setup.onEvent?.({ type: 'run-finished', runId, status, at })
-    return { runId, skill, status, attempts, ...(winner === undefined ? {} : { winner }) }
+    return { runId, skill, status, attempts, winner }
   } catch (error) {
     throw saysHowToGoOn(error, journal, setup.line)
   } finally {
@@ -361,25 +361,21 @@ export function planChanged(
   const force = line('runs resume', runId, ['--force'])
   if (planDigest(withoutTrust(before.root)) === planDigest(withoutTrust(now.root))) {
     const trusting = line(`runs ${command}`, runId, ['--trust-workspace'])
-    return trustChanged(runId, before, trusting, `${first}${force}`)
+    const wasTrusted = isTrusted(before.root)
+    return new RunTrustError({
+      code: 'run-trust-changed',
+      message: wasTrusted
+        ? `the skills of the run ${runId} were trusted when it was planned, and now they are not; nothing in them was changed`
+        : `not all skills of the run ${runId} were trusted when it was planned as they are now; nothing in them was changed`,
+      hint: wasTrusted
+        ? `${trusting} continues as it started; skillrail trust trusts them for good.`
+        : `${first}${force} continues with the skills trusted as they are now.`,
+    })
   }
   return new RunStateError({
     code: 'plan-changed',
     message: `the skills of the run ${runId} were changed since it was planned`,
     hint: `${first}${line('runs retry', runId)} makes a new run that reuses its successes; ${force} continues with the changed plan.`,
-  })
-}
-
-function trustChanged(runId: string, before: Plan, trusting: string, force: string): RunTrustError {
-  const wasTrusted = isTrusted(before.root)
-  return new RunTrustError({
-    code: 'run-trust-changed',
-    message: wasTrusted
-      ? `the skills of the run ${runId} were trusted when it was planned, and now they are not; nothing in them was changed`
-      : `not all skills of the run ${runId} were trusted when it was planned as they are now; nothing in them was changed`,
-    hint: wasTrusted
-      ? `${trusting} continues as it started; skillrail trust trusts them for good.`
-      : `${force} continues with the skills trusted as they are now.`,
   })
 }
 

@@ -7,7 +7,7 @@ import { findScript, findVerifyScript, type Script } from '../exec/find-script.t
 import { runScript } from '../exec/script.ts'
 import { verificationKey } from '../exec/process-group.ts'
 import { RunFilesError } from './errors.ts'
-import type { Executor, StepAnswer, StepRequest } from './executor.ts'
+import type { Executor, StepRequest } from './executor.ts'
 import type { ConfinementRecord } from './journal-records.ts'
 import type { PlannedStep } from './plan-model.ts'
 
@@ -37,7 +37,8 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
       const directory = skillDirectory(setup.workspace, step)
       const search = findScript(directory, step.script)
       if (search.kind !== 'found') {
-        return failed('digest-changed', `the script of ${step.skill} is gone`)
+        const output = failedOutput('digest-changed', `the script of ${step.skill} is gone`)
+        return { kind: 'output', output }
       }
       const confinement = confinementOf(step, setup)
       if (confinement === 'missing') return { kind: 'output', output: noSandbox(step) }
@@ -52,7 +53,8 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
         attempt,
         idempotencyKey: request.idempotencyKey,
         scratch: setup.files.scratch,
-        files: executionFiles(setup.files, key),
+        // Keys contain characters that file names cannot have; each process makes new files.
+        files: join(setup.files.steps, `${sha256(key).slice(7, 23)}-${process.pid}`),
         environment: setup.environment,
         outputLimit: setup.outputLimit,
         signal: request.signal,
@@ -197,10 +199,6 @@ function unverified(output: StepOutput, message: string): StepOutput {
   }
 }
 
-function failed(code: string, message: string): StepAnswer {
-  return { kind: 'output', output: failedOutput(code, message) }
-}
-
 export interface RunFiles {
   /** `SKILLRAIL_SCRATCH`: shared by the steps of the run. */
   scratch: string
@@ -210,15 +208,6 @@ export interface RunFiles {
 export function runFiles(runsDirectory: string, runId: string): RunFiles {
   const base = join(runsDirectory, runId)
   return { scratch: join(base, 'scratch'), steps: join(base, 'steps') }
-}
-
-/**
- * Beginning of the paths of one execution's files. Keys contain characters that file names cannot
- * have; each process makes new files.
- */
-function executionFiles(files: RunFiles, key: string): string {
-  const name = sha256(key).slice(7, 23)
-  return join(files.steps, `${name}-${process.pid}`)
 }
 
 export function skillDirectory(workspace: string, step: PlannedStep): string {
@@ -231,13 +220,6 @@ export function recordOf(confinement: RunConfinement | undefined): {
   if (confinement === undefined) return {}
   if (confinement === 'off') return { confinement: { sandbox: 'off' } }
   const { read, write, network, environment } = confinement.grants
-  return {
-    confinement: {
-      sandbox: confinement.sandbox.name,
-      read,
-      write,
-      network,
-      environment: Object.keys(environment),
-    },
-  }
+  const grants = { read, write, network, environment: Object.keys(environment) }
+  return { confinement: { sandbox: confinement.sandbox.name, ...grants } }
 }

@@ -107,34 +107,25 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
 }
 
 function refusalFor(step: PlannedStep, setup: ScriptSetup): StepAnswer | undefined {
-  const change = changed(step, setup)
-  if (change !== undefined) return masked(change)
+  const { skill } = step
+  if (step.executor === 'missing') {
+    return masked(failedOutput('skill-not-found', `there is no skill ${skill}`))
+  }
+  const script = step.executor === 'script' ? step.script : undefined
+  const files = [basename(step.path), script, step.verify]
+  if (skillDigest(skillDirectory(setup.workspace, step), files) !== step.digest) {
+    const message = `the skill ${skill} was changed after the run was planned`
+    return masked(failedOutput('digest-changed', message))
+  }
   const refusal = untrusted(step, setup)
   if (refusal === undefined) return undefined
   return { ...masked(failedOutput('skill-not-trusted', refusal.message)), hint: refusal.hint }
 }
 
-function hintOf(
-  step: PlannedStep,
-  sandbox: string | undefined,
-  setup: ScriptSetup,
-): string | undefined {
+function hintOf(step: PlannedStep, sandbox: string | undefined, setup: ScriptSetup) {
   if (sandbox === undefined) return undefined
   const refusal = setup.refusalOf?.(skillDirectory(setup.workspace, step))
   return sandboxHint(sandbox, { allowing: refusal?.hint, grants: true })
-}
-
-function changed(step: PlannedStep, setup: ScriptSetup): StepOutput | undefined {
-  if (step.executor === 'missing') {
-    return failedOutput('skill-not-found', `there is no skill ${step.skill}`)
-  }
-  const script = step.executor === 'script' ? step.script : undefined
-  const files = [basename(step.path), script, step.verify]
-  if (skillDigest(skillDirectory(setup.workspace, step), files) === step.digest) return undefined
-  return failedOutput(
-    'digest-changed',
-    `the skill ${step.skill} was changed after the run was planned`,
-  )
 }
 
 const actingExecutors: readonly PlannedStep['executor'][] = ['script', 'agent', 'model']
