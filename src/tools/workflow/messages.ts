@@ -1,3 +1,4 @@
+import { amount } from '../../core/text.ts'
 import type { NotInstalled } from './match.ts'
 import type { WorkflowDefinition } from './model.ts'
 
@@ -8,7 +9,7 @@ interface NamedStep {
 }
 
 export function triggeredLine(name: string, count: number): string {
-  return `Workflow '${name}' triggered. Running ${count} prerequisite${count === 1 ? '' : 's'}...`
+  return `Workflow '${name}' triggered. Running ${amount(count, 'prerequisite')}...`
 }
 
 export function completedLine(step: number, tool: string): string {
@@ -41,12 +42,11 @@ export const noWorkflowsText = 'No workflows defined. Use `skillrail workflow ad
 /** `✓ name [enforce]` with triggers and number of steps, or `○ name [disabled]`. */
 export function listLines(workflow: WorkflowDefinition): string[] {
   const { name, enabled, mode, description, triggers, prerequisites } = workflow
-  const count = prerequisites.length
   return [
     enabled ? `✓ ${name} [${mode}]` : `○ ${name} [disabled]`,
     `  ${description}`,
     `  Triggers: ${triggerText(triggers)}`,
-    `  Prerequisites: ${count} step${count === 1 ? '' : 's'}`,
+    `  Prerequisites: ${amount(prerequisites.length, 'step')}`,
   ]
 }
 

@@ -34,30 +34,9 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
           params: { database_url: '$call.database_url?' },
           output_as: 'databases',
         },
-        {
-          step: 2,
-          tool: 'list_tables',
-          description: 'Know the tables of the database',
-          required: true,
-          params: { database, database_url: '$call.database_url?' },
-          scope: ['database', 'database_url'],
-        },
-        {
-          step: 3,
-          tool: 'inspect_table',
-          description: 'Check columns, types and constraints',
-          required: true,
-          params: { database, database_url: '$call.database_url?', tables },
-          scope: ['database', 'database_url', 'tables'],
-        },
-        {
-          step: 4,
-          tool: 'get_indexes',
-          description: 'Check indexes',
-          required: false,
-          params: { database, database_url: '$call.database_url?', tables },
-          scope: ['database', 'database_url', 'tables'],
-        },
+        databaseStep(2, 'list_tables', 'Know the tables of the database'),
+        databaseStep(3, 'inspect_table', 'Check columns, types and constraints', { tables }),
+        { ...databaseStep(4, 'get_indexes', 'Check indexes', { tables }), required: false },
       ],
       mode: 'enforce',
     },
@@ -130,6 +109,11 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
     },
   },
 ]
+
+function databaseStep(step: number, tool: string, description: string, more: JsonObject = {}) {
+  const params = { database, database_url: '$call.database_url?', ...more }
+  return { step, tool, description, required: true, params, scope: Object.keys(params) }
+}
 
 function pullRequestStep(step: number, tool: string, description: string): JsonObject {
   const params = {
