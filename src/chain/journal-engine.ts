@@ -32,9 +32,7 @@ interface JournalEngine extends Engine {
  */
 export function createJournalEngine(options: JournalEngineOptions): JournalEngine {
   const interruption = new AbortController()
-  const interrupt = (): void => interruption.abort()
-  if (options.signal?.aborted === true) interrupt()
-  options.signal?.addEventListener('abort', interrupt, { once: true })
+  const unlink = options.signal === undefined ? undefined : link(options.signal, interruption)
   const core: EngineCore = {
     ...options,
     interruption,
@@ -47,7 +45,7 @@ export function createJournalEngine(options: JournalEngineOptions): JournalEngin
     ...engineFor(core, interruption.signal),
     async idle() {
       await Promise.allSettled(core.launched)
-      options.signal?.removeEventListener('abort', interrupt)
+      unlink?.()
     },
   }
 }
@@ -120,12 +118,9 @@ function endings(list: readonly Entry[]): Promise<void>[] {
 
 /** The one that finished first by the record, else, when nothing can finish any more, any other. */
 function earliest(list: readonly Entry[]): Ended | undefined {
-  let first: Entry | undefined
-  for (const entry of list) {
-    if (entry.outcome?.kind !== 'finished') continue
-    if (first === undefined || entry.order < first.order) first = entry
-  }
-  first ??= list.every((entry) => entry.outcome !== undefined) ? list[0] : undefined
+  const finished = list.filter(({ outcome }) => outcome?.kind === 'finished')
+  const canFinish = list.some(({ outcome }) => outcome === undefined)
+  const [first = canFinish ? undefined : list[0]] = finished.toSorted((a, b) => a.order - b.order)
   return first?.outcome === undefined ? undefined : { key: first.key, outcome: first.outcome }
 }
 
@@ -185,11 +180,7 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
 }
 
 /** Not executed any more; a step that started in an earlier process says so. */
-async function endedBefore(
-  core: EngineCore,
-  entry: Entry,
-  stopped: Extract<Outcome, { kind: 'cancelled' | 'suspended' }>,
-): Promise<Outcome> {
+async function endedBefore(core: EngineCore, entry: Entry, stopped: Stopped): Promise<Outcome> {
   const { handed, started } = core.journal
   const at = handed.get(entry.key) ?? started.get(entry.key)
   if (stopped.kind === 'suspended' || at === undefined) return stopped
@@ -225,8 +216,8 @@ async function executeTask(
   const { log, promptDigest, workedMs = 0, endedInVerification, sandbox, hint } = answer
   const output = limit.over() ? overdue(limit, endedInVerification) : answer.output
   const worked = durationMs + workedMs
-  const said = { log, promptDigest, sandbox, hint }
-  return { kind: 'finished', output, startedAt, durationMs: worked, ...said }
+  const facts = { log, promptDigest, sandbox, hint }
+  return { kind: 'finished', output, startedAt, durationMs: worked, ...facts }
 }
 
 async function executeChain(
@@ -237,15 +228,11 @@ async function executeChain(
 ): Promise<Outcome> {
   const { call, controller } = entry
   const chain = await entry.body(core.engineFor(controller.signal))
-  const time = (): number => timeOfChain(core, startedAt)
+  const left = () => ({ startedAt, durationMs: timeOfChain(core, startedAt), chain })
   const finished = (
     output: StepOutput,
     { log, sandbox, hint }: Pick<FinishedOutcome, 'log' | 'sandbox' | 'hint'> = {},
-  ): FinishedOutcome => {
-    const said = { log, sandbox, hint }
-    return { kind: 'finished', output, startedAt, durationMs: time(), ...said, chain }
-  }
-  const left = (): CancelledStep => ({ startedAt, durationMs: time(), chain })
+  ): FinishedOutcome => ({ kind: 'finished', output, ...left(), log, sandbox, hint })
   if (core.interruption.signal.aborted) {
     return { kind: 'suspended', why: 'interrupted', ...left() }
   }
@@ -323,10 +310,9 @@ function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: strin
   })
 }
 
-function endedFromAbove(
-  core: EngineCore,
-  entry: Entry,
-): Extract<Outcome, { kind: 'cancelled' | 'suspended' }> | undefined {
+type Stopped = Extract<Outcome, { kind: 'cancelled' | 'suspended' }>
+
+function endedFromAbove(core: EngineCore, entry: Entry): Stopped | undefined {
   if (core.interruption.signal.aborted) return { kind: 'suspended', why: 'interrupted' }
   const ended = entry.scope.aborted || entry.controller.signal.aborted
   return ended ? { kind: 'cancelled' } : undefined
@@ -370,7 +356,8 @@ function begin(core: EngineCore, entry: Entry): number {
   entry.started = true
   // A nested chain continues where it was; a step that was interrupted starts anew.
   if (kind === 'chain' && known !== undefined) return Date.parse(known)
-  if (core.journal.handed.has(key)) return Date.parse(core.journal.handed.get(key) ?? at)
+  const handed = core.journal.handed.get(key)
+  if (handed !== undefined) return Date.parse(handed)
   if (core.runner === undefined) return now
   core.writer?.append({ type: 'start', key, at })
   core.journal.started.set(key, at)
@@ -381,9 +368,8 @@ function begin(core: EngineCore, entry: Entry): number {
 function handOut(
   core: EngineCore,
   entry: Entry,
-  answer: Extract<StepAnswer, { kind: 'pending' }>,
+  { handedAt }: Extract<StepAnswer, { kind: 'pending' }>,
 ): Outcome {
-  const { handedAt } = answer
   if (!core.journal.handed.has(entry.key)) {
     const at = new Date(handedAt).toISOString()
     core.writer?.append({ type: 'handed', key: entry.key, at })
