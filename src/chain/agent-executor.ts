@@ -10,7 +10,7 @@ import {
   networkVariables,
   runAgent,
 } from '../exec/agent-clients.ts'
-import { childEnvironment } from '../exec/environment.ts'
+import { childEnvironment } from '../exec/process.ts'
 import { failedOutput, type ReportedError } from '../exec/output-protocol.ts'
 import type { TaskCall } from './engine.ts'
 import type { Executor, StepRequest } from './executor.ts'

@@ -1,15 +1,21 @@
 import { basename, dirname } from 'node:path'
 import { compareDiagnostics, compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { readRegularFile } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import { estimateTokens } from '../core/text.ts'
-import { confirmTrust, skillTrust } from '../trust/skill-trust.ts'
-import { findWorkspace, readTrustPolicy } from '../trust/decide.ts'
+import { findWorkspace, mayShadow, readTrustPolicy } from '../trust/decide.ts'
 import type { TrustPolicy, TrustVerdict } from '../trust/model.ts'
+import { confirmTrust, skillTrust } from '../trust/skill-trust.ts'
 import { type LocationOptions, skillLocations } from './locations.ts'
 import { fieldsOf } from './metadata.ts'
-import type { BrokenSkill, Discovery, SkillInfo, SkillLocation } from './model.ts'
-import { type Candidate, resolveNames } from './resolve-names.ts'
+import {
+  type BrokenSkill,
+  type Discovery,
+  maxSkillBytes,
+  type SkillInfo,
+  type SkillLocation,
+} from './model.ts'
 import { scanLocation, type ScannedSkill } from './scan-location.ts'
 
 export interface DiscoverOptions extends LocationOptions {
@@ -127,4 +133,102 @@ export function discoverOptionsFrom(runtime: Runtime, settings: Settings): Disco
     precedence: settings.skills.precedence,
     workspaceTrust: settings.workspaceTrust,
   }
+}
+
+export interface Candidate {
+  info: SkillInfo
+  /** Two candidates of equal place have equal rank. */
+  place: string
+}
+
+/**
+ * Decides who has each name. Candidates come in order of precedence. The first one wins, except that
+ * an untrusted skill never hides a trusted one; of two different ones in one place neither wins. One
+ * real directory counts once.
+ * @param isSame whether two skills are copies; asked only where two names meet
+ */
+export function resolveNames(
+  candidates: readonly Candidate[],
+  isSame: (a: SkillInfo, b: SkillInfo) => boolean = sameContent,
+): { skills: SkillInfo[]; shadowed: SkillInfo[]; conflicts: SkillInfo[] } {
+  const shadowed: SkillInfo[] = []
+  const conflicts: SkillInfo[] = []
+  const winners = new Map<SkillInfo, SkillInfo>()
+  const byName = grouped(candidates, ({ info }) => info.name)
+  for (const rivals of byName.values()) {
+    const [winner, ...others] = distinct(rivals)
+    if (winner === undefined) continue
+    const opponents = others.filter(
+      ({ info, place }) =>
+        place === winner.place &&
+        mayShadow(info.trustLevel, winner.info.trustLevel) &&
+        !isSame(info, winner.info),
+    )
+    const hidden = others.filter((one) => !opponents.includes(one)).map(({ info }) => info)
+    shadowed.push(...hidden)
+    if (opponents.length === 0) {
+      const shadows = hidden.map(({ path }) => path)
+      winners.set(winner.info, hidden.length === 0 ? winner.info : { ...winner.info, shadows })
+      continue
+    }
+    const contested = [winner, ...opponents].map(({ info }) => info)
+    for (const info of contested) {
+      const finding = conflictDiagnostic(info, contested)
+      conflicts.push({ ...info, diagnostics: [...info.diagnostics, finding] })
+    }
+  }
+  const skills = candidates.flatMap(({ info }) => winners.get(info) ?? [])
+  return { shadowed, conflicts, skills: withCaseWarnings(skills) }
+}
+
+/** `Map.groupBy`, which Node 20 does not have: the hook promises to run there. */
+function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>(items.map((item) => [keyOf(item), []]))
+  for (const item of items) groups.get(keyOf(item))?.push(item)
+  return groups
+}
+
+/** Trusted ones before untrusted ones, otherwise in the given order; each real directory once. */
+function distinct(rivals: readonly Candidate[]): Candidate[] {
+  const seen = new Set<string>()
+  const byTrust = rivals.toSorted(({ info: { trustLevel: a } }, { info: { trustLevel: b } }) =>
+    a === b ? 0 : mayShadow(a, b) ? -1 : 1,
+  )
+  return byTrust.filter(({ info: { realDirectory } }) => {
+    const isNew = realDirectory === '' || !seen.has(realDirectory)
+    seen.add(realDirectory)
+    return isNew
+  })
+}
+
+function conflictDiagnostic(info: SkillInfo, contested: readonly SkillInfo[]): Diagnostic {
+  const few = contested.slice(0, 4).filter((other) => other !== info)
+  const others = few.map(({ path }) => path).join(', ')
+  const more = contested.length - few.length - 1
+  const message = `${others}${more > 0 ? ` and ${more} more` : ''} in the same place has the name ${info.name} too; none of them can be used by that name`
+  const hint = 'Rename one of them, or remove it.'
+  return { code: 'skill-conflict', severity: 'error', message, path: info.path, hint }
+}
+
+/** Some clients fold the case of names, and some file systems do: there only one of them is left. */
+function withCaseWarnings(skills: SkillInfo[]): SkillInfo[] {
+  if (skills.every(({ name }) => name === name.toLowerCase())) return skills
+  const folded = grouped(skills, ({ name }) => name.toLowerCase())
+  return skills.map((info) => {
+    const { name, path, diagnostics } = info
+    const twin = folded.get(name.toLowerCase())?.find((other) => other !== info)
+    if (twin === undefined) return info
+    const message = `the name ${name} differs from ${twin.name} (${twin.path}) only in case; some clients take them for one`
+    const facts = { code: 'name-differs-in-case', severity: 'warning' } as const
+    const finding = { ...facts, message, path, hint: 'Rename one of them.' }
+    return { ...info, diagnostics: [...diagnostics, finding] }
+  })
+}
+
+/** Whether two skills are copies of each other: the same bytes in their `SKILL.md`. */
+export function sameContent(a: SkillInfo, b: SkillInfo): boolean {
+  if (a.size !== b.size) return false
+  const first = readRegularFile(a.path, { maxBytes: maxSkillBytes })
+  const second = readRegularFile(b.path, { maxBytes: maxSkillBytes })
+  return first.ok && second.ok && first.bytes.equals(second.bytes)
 }

@@ -4,9 +4,14 @@ import { SkillConflictError, SkillValidationError } from '../skill/errors.ts'
 import type { SkillFields } from '../skill/model.ts'
 import type { TrustPolicy } from '../trust/model.ts'
 import { noFields } from './metadata.ts'
-import { type DiscoverOptions, type LocationSearch, searchLocations } from './discover.ts'
+import {
+  type DiscoverOptions,
+  type LocationSearch,
+  resolveNames,
+  sameContent,
+  searchLocations,
+} from './discover.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'
-import { resolveNames, sameContent } from './resolve-names.ts'
 
 const nothing: LocationSearch = { candidates: [], broken: [], directories: [], diagnostics: [] }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { childEnvironment } from '../../src/exec/environment.ts'
+import { childEnvironment } from '../../src/exec/process.ts'
 
 const ours = {
   PATH: '/bin',

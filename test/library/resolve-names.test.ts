@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineSkill } from '../../src/library/registry.ts'
 import type { SkillInfo } from '../../src/library/model.ts'
-import { type Candidate, resolveNames } from '../../src/library/resolve-names.ts'
+import { type Candidate, resolveNames } from '../../src/library/discover.ts'
 
 const { info: anySkill } = defineSkill({ name: 'any', description: 'D.', body: '' })
 

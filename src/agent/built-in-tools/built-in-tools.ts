@@ -2,8 +2,12 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Runtime } from '../../core/runtime.ts'
 import { didYouMean } from '../../core/text.ts'
-import { childEnvironment } from '../../exec/environment.ts'
-import { capturedText, type ProcessResult, runProcess } from '../../exec/process.ts'
+import {
+  capturedText,
+  childEnvironment,
+  type ProcessResult,
+  runProcess,
+} from '../../exec/process.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
 import { objectSchema } from '../tool.ts'

@@ -10,12 +10,17 @@ import {
   callFailure,
   hasCode,
   httpStatus,
+  inputRequiredText,
   isHeaderMismatch,
+  type Mask,
+  maskedError,
+  readInputRequired,
+  readOutcome,
+  readTools,
   type SentCalls,
-} from './call-failure.ts'
-import { inputRequiredText, readInputRequired, readOutcome, readTools } from './read-answers.ts'
+  serverMask,
+} from './read-answers.ts'
 import { ServerStartError } from './errors.ts'
-import { type Mask, maskedError, serverMask } from './mask-secrets.ts'
 import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
 import { checkMirrored, parameterHeaders } from './parameter-headers.ts'

@@ -11,7 +11,7 @@ import {
   noteSent,
   type SentCalls,
   signInNeeded,
-} from './call-failure.ts'
+} from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
 import { clientInfo, loadSdk } from './sdk.ts'

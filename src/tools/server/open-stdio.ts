@@ -10,15 +10,14 @@ import { type KeptProcess, startKeptProcess } from '../../exec/kept-process.ts'
 import {
   type CapturedOutput,
   createCapture,
+  passedOn,
   type ProcessEnd,
   whatIsMissing,
 } from '../../exec/process.ts'
-import { passedOn } from '../../exec/environment.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
-import { hasCode, type SentCalls } from './call-failure.ts'
+import { hasCode, type Mask, type SentCalls } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
-import type { Mask } from './mask-secrets.ts'
 import { clientInfo, loadSdk } from './sdk.ts'
 import { stdioTransport } from './stdio-transport.ts'
 

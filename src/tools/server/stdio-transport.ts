@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { isObject } from '../../core/json.ts'
 import type { KeptProcess } from '../../exec/kept-process.ts'
-import { noteSent, type SentCalls, unusableAnswer } from './call-failure.ts'
+import { noteSent, type SentCalls, unusableAnswer } from './read-answers.ts'
 
 interface StdioTransportOptions {
   process: KeptProcess

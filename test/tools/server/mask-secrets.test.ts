@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { systemRuntime } from '../../../src/core/runtime.ts'
 import type { ToolOutcome, ToolProgress } from '../../../src/tools/model.ts'
 import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
-import { serverMask } from '../../../src/tools/server/mask-secrets.ts'
+import { serverMask } from '../../../src/tools/server/read-answers.ts'
 import { definition } from './_servers.ts'
 
 const key = ['correct', 'horse', 'battery'].join(' ')
