@@ -196,9 +196,7 @@ export class AgentSession {
   }
 
   /** The texts that the parts have, asked one after the other. */
-  async #texts(
-    question: (part: SessionPart) => Promise<string | undefined> | undefined,
-  ): Promise<string[]> {
+  async #texts(question: (part: SessionPart) => Promise<string | undefined> | undefined) {
     const texts: string[] = []
     for (const part of this.#parts) texts.push(...[(await question(part)) ?? []].flat())
     return texts

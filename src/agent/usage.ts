@@ -43,10 +43,7 @@ function sumOf(entries: readonly UsageEntry[]): TokenUsage {
   return addUsage(...entries.map(({ usage }) => usage))
 }
 
-function sumsBy(
-  entries: readonly UsageEntry[],
-  key: 'model' | 'agent' | 'delegation',
-): Record<string, TokenUsage> {
+function sumsBy(entries: readonly UsageEntry[], key: 'model' | 'agent' | 'delegation') {
   const groups = Map.groupBy(entries, (entry) => entry[key])
   return Object.fromEntries(
     [...groups].flatMap(([name, group]) => (name === undefined ? [] : [[name, sumOf(group)]])),

@@ -68,10 +68,7 @@ function fits(
   )
 }
 
-function composeContext(
-  given: readonly InjectedReference[],
-  rest: readonly InjectedReference[],
-): string {
+function composeContext(given: readonly InjectedReference[], rest: readonly InjectedReference[]) {
   const names = given.map(({ skill, path }) => `${skill}/${path}`).join(', ')
   const preface = `Skillrail put these references here for this prompt. They are complete, so do not load them again: ${names}\n\n`
   const files = rest.map(({ file }) => `${file}\n`).join('')

@@ -76,11 +76,7 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
   }
 }
 
-async function answerPrompt(
-  request: HookRequest,
-  payload: HookPayload,
-  checkTime: () => void,
-): Promise<(HookAnswer & Pick<HookTrace, 'injected' | 'withheld'>) | undefined> {
+async function answerPrompt(request: HookRequest, payload: HookPayload, checkTime: () => void) {
   const { part, runtime } = request
   const platform = platformOf(request, payload)
   if (platform === undefined) return undefined
@@ -135,10 +131,7 @@ async function answerPrompt(
  * Cursor runs the hooks of Claude Code too: then it gets its own shape, from one of them. The one for
  * Claude Code keeps silent where our hook for Cursor itself is registered.
  */
-function platformOf(
-  { platform, runtime, part }: HookRequest,
-  { fromCursor }: HookPayload,
-): Platform | undefined {
+function platformOf({ platform, runtime, part }: HookRequest, { fromCursor }: HookPayload) {
   const { cwd, home, env } = runtime
   if (platform !== 'claude' || !(fromCursor || env['CURSOR_VERSION'] !== undefined)) return platform
   const { home: own, files } = adapters.cursor
@@ -155,10 +148,7 @@ async function currentCache(runtime: Runtime): Promise<TriggerCache> {
   return openCache(refreshCache(runtime, place))
 }
 
-async function untrustedSkills(
-  matches: readonly TriggerMatch<CachedSkill>[],
-  runtime: Runtime,
-): Promise<ReadonlySet<string>> {
+async function untrustedSkills(matches: readonly TriggerMatch<CachedSkill>[], runtime: Runtime) {
   const untrusted = new Set<string>()
   for (const { path, trust } of new Set(matches.map(({ skill }) => skill))) {
     if (trust === '-') untrusted.add(path)

@@ -81,10 +81,7 @@ export function readMetadata(path: string): Metadata {
 }
 
 /** The name that the skill gives itself, unless it could be taken for a path; else that of its directory. */
-function skillName(
-  written: string | undefined,
-  path: string,
-): Pick<Metadata, 'diagnostics'> & { name: string } {
+function skillName(written: string | undefined, path: string) {
   const directory = basename(dirname(path))
   const name = written?.trim()
   if (name === undefined || name === '') {

@@ -81,10 +81,7 @@ function tryWatch(directory: string, onEvent: () => void): FSWatcher | undefined
   }
 }
 
-function changesBetween(
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
-): SkillChanges {
+function changesBetween(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>) {
   const names = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareText)
   const kept = names.filter((name) => before.has(name) && after.has(name))
   return {

@@ -65,11 +65,7 @@ function readLines(reader: FieldReader, node: YamlScalar): TriggerDeclaration[] 
   })
 }
 
-function checked(
-  reader: FieldReader,
-  at: YamlNode,
-  trigger: TriggerDeclaration,
-): TriggerDeclaration | undefined {
+function checked(reader: FieldReader, at: YamlNode, trigger: TriggerDeclaration) {
   if (staysInside(trigger.inject)) return trigger
   const message = `A trigger injects \`${trigger.inject}\`, which is not a relative path inside the skill.`
   const hint = 'Only files of the skill itself are injected; write the path from its directory.'
@@ -200,11 +196,7 @@ type FieldOf<T> = {
   [Field in keyof ChainPolicy]: ChainPolicy[Field] extends T ? Field : never
 }[keyof ChainPolicy]
 
-function readGates(
-  reader: FieldReader,
-  node: YamlNode | undefined,
-  steps: ReadonlySet<string>,
-): readonly string[] {
+function readGates(reader: FieldReader, node: YamlNode | undefined, steps: ReadonlySet<string>) {
   const words = reader.words('gates', node) ?? []
   for (const { text, node: at } of words) {
     if (steps.has(text)) continue

@@ -4,7 +4,7 @@ import { readChain, readHooks, readTriggers } from './declarations.ts'
 import { isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { metadataFields, topFields } from './field-table.ts'
 import { describe, FieldReader, isNull } from './field-values.ts'
-import type { AllowedTool, SkillFields } from './model.ts'
+import type { SkillFields } from './model.ts'
 import type { YamlEntry, YamlMap, YamlNode } from './read-yaml.ts'
 
 /**
@@ -90,10 +90,7 @@ function scalarTexts(metadata: YamlMap | undefined): Readonly<Record<string, str
   return texts
 }
 
-function readAllowedTools(
-  reader: FieldReader,
-  node: YamlNode | undefined,
-): readonly AllowedTool[] | undefined {
+function readAllowedTools(reader: FieldReader, node: YamlNode | undefined) {
   if (node === undefined || isNull(node)) return undefined
   if (node.kind === 'map' || (node.kind === 'list' && node.items.some(isNotScalar))) {
     const hint = 'Write the tools on one line, separated by spaces.'

@@ -43,10 +43,7 @@ interface LineFix {
   changes: FixChange[]
 }
 
-function read({ lines, close }: FrontmatterLines): {
-  map: YamlMap | undefined
-  badIndex: number
-} {
+function read({ lines, close }: FrontmatterLines) {
   const source = lines.slice(1, close).join('\n')
   const { root, diagnostics } = readYaml(`${source}\n`, { firstLine: 2, path: '' })
   const map = root?.kind === 'map' ? root : undefined

@@ -126,10 +126,7 @@ export function assessWorkspace(
   return { state: changes.length === 0 ? 'trusted' : 'changed', changes }
 }
 
-function compareParts(
-  accepted: readonly AcceptedPart[],
-  current: readonly ActingPart[],
-): PartChange[] {
+function compareParts(accepted: readonly AcceptedPart[], current: readonly ActingPart[]) {
   const keyOf = ({ owner, path, kind }: AcceptedPart): string => `${owner}\0${path}\0${kind}`
   const before = new Map(accepted.map((part) => [keyOf(part), part]))
   const now = new Set(current.map(keyOf))

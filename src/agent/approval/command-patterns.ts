@@ -69,11 +69,7 @@ export function placesAfter(
   return places
 }
 
-function skipStars(
-  places: readonly number[],
-  pattern: readonly string[],
-  star: string,
-): Set<number> {
+function skipStars(places: readonly number[], pattern: readonly string[], star: string) {
   const all = new Set(places)
   for (const place of all) if (pattern[place] === star) all.add(place + 1)
   return all
@@ -129,11 +125,7 @@ const interpreters: ReadonlySet<string> = new Set(
   'awk bun deno gawk lua mawk node osascript perl php python ruby tclsh'.split(' '),
 )
 
-function denialOf(
-  command: readonly ShellWord[],
-  pattern: WordPattern,
-  platform: NodeJS.Platform,
-): Denial {
+function denialOf(command: readonly ShellWord[], pattern: WordPattern, platform: NodeJS.Platform) {
   const texts = textsOf(command)
   const [program = '', ...rest] = texts
   if (fits(texts, pattern) || fits([baseName(program), ...rest], pattern)) return 'yes'

@@ -58,10 +58,7 @@ export function callFits(
   }
 }
 
-function entriesFor(
-  list: readonly AllowedTool[],
-  tool: AgentTool,
-): { all: boolean; patterns: string[] } {
+function entriesFor(list: readonly AllowedTool[], tool: AgentTool) {
   const entries = list.map(selector).filter(({ selects }) => selects(tool))
   return {
     all: entries.some(({ pattern }) => pattern === undefined),

@@ -310,10 +310,7 @@ export function editTool(workspace: Workspace): AgentTool {
   })
 }
 
-function replaceText(
-  path: ResolvedPath,
-  input: JsonObject,
-): { before: string; after: string; count: number } {
+function replaceText(path: ResolvedPath, input: JsonObject) {
   const before = readText(path)
   let [old, now] = [textOf(input, 'old_string'), textOf(input, 'new_string')]
   if (!before.includes(old) && before.includes('\r\n') && !old.includes('\r')) {

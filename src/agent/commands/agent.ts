@@ -119,10 +119,7 @@ function refuseContradictions({ skills, skill, concurrency }: Values<typeof opti
   if (concurrency !== undefined) refuse('--concurrency', 'It offers no subagents that could work.')
 }
 
-async function instructionsOf(
-  { instructions }: Values<typeof options>,
-  context: Context<Event>,
-): Promise<string> {
+async function instructionsOf({ instructions }: Values<typeof options>, context: Context<Event>) {
   const own = `You work in the directory ${context.runtime.cwd}. Use your tools to carry the task out, then answer.`
   return instructions === undefined ? own : `${await inputText(instructions, context)}\n\n${own}`
 }

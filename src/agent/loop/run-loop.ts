@@ -285,10 +285,7 @@ class Run {
  * An answer as it is kept: with names of tools that a provider takes back in the history, since a model
  * may call one by any name, and without calls that are not carried out. Undefined: nothing is left.
  */
-function keptMessage(
-  message: AssistantModelMessage | undefined,
-  carriesOut: boolean,
-): AssistantModelMessage | undefined {
+function keptMessage(message: AssistantModelMessage | undefined, carriesOut: boolean) {
   if (message === undefined || typeof message.content === 'string') return message
   const content = message.content
     .filter((part) => carriesOut || part.type !== 'tool-call' || part.providerExecuted === true)
@@ -375,10 +372,7 @@ function schemaInstructions(schema: JsonObject): string {
 }
 
 /** Reads a final answer as JSON, also out of a code fence, and checks it by its schema. */
-async function readStructured(
-  text: string,
-  schema: JsonObject,
-): Promise<{ ok: true; output: JsonValue } | { ok: false; problem: string }> {
+async function readStructured(text: string, schema: JsonObject) {
   const [, fenced = ''] = /```(?:json)?[^\S\n]*\n([\s\S]*)/.exec(text) ?? []
   const output = parsed(text) ?? parsed(fenced.split(/\n[^\S\n]*```/, 1)[0] ?? '')
   if (output === undefined) return { ok: false, problem: 'it is not JSON' }

@@ -89,10 +89,7 @@ function modelProblems({ model }: SubagentConfig): Problem[] {
   }
 }
 
-function toolProblems(
-  { tools, systemPrompt }: SubagentConfig,
-  servers: readonly string[],
-): Problem[] {
+function toolProblems({ tools, systemPrompt }: SubagentConfig, servers: readonly string[]) {
   const entries = (tools ?? []).filter((entry) => typeof entry === 'string')
   const names = new Set(entries.flatMap((entry) => parseAllowedTools(entry).map((one) => one.tool)))
   const prompt = typeof systemPrompt === 'string' ? systemPrompt : ''

@@ -174,10 +174,7 @@ export class Child {
   }
 }
 
-function instructionsOf(
-  { name, systemPrompt }: SubagentConfig,
-  skills: readonly Activation[],
-): string {
+function instructionsOf({ name, systemPrompt }: SubagentConfig, skills: readonly Activation[]) {
   const howToWork =
     'Carry out the task that you are given, with the tools that you have, and answer with the result. You cannot ask questions: make open decisions yourself, and report them.'
   const own = promptText(systemPrompt ?? '').trim() || `You are the subagent ${name}. ${howToWork}`

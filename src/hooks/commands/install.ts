@@ -104,10 +104,7 @@ function described({ before, after, ...facts }: FileChange): ChangesResult['chan
   return { ...facts, changed, after, action: changed ? action : 'none', diff }
 }
 
-function changesText(
-  { changes, dryRun }: ChangesResult,
-  unchanged: (path: string) => string,
-): string {
+function changesText({ changes, dryRun }: ChangesResult, unchanged: (path: string) => string) {
   const texts = changes.map(({ platform, path, action, diff, backup }) => {
     const { title } = adapters[platform]
     if (action === 'none') return `${title}: ${safeLine(unchanged(path))}\n`

@@ -30,10 +30,7 @@ export function validateReference(
   return { name, valid: diagnostics.length === 0, diagnostics }
 }
 
-function read(
-  content: string | Uint8Array,
-  directoryName: string | undefined,
-): { fields: readonly StrictField[]; complaints: Complaint[] } {
+function read(content: string | Uint8Array, directoryName: string | undefined) {
   const refused = (code: RuleCode, message: string, mark: Mark = { line: 0, column: -3 }) => ({
     fields: [],
     complaints: [{ code, message, mark }],
@@ -79,10 +76,7 @@ const yamlCodes: Readonly<Record<StrictFailureKind, RuleCode>> = {
 const allowed = ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name']
 
 /** What the reference validator says about the fields, in its order. */
-function checkFields(
-  fields: readonly StrictField[],
-  directoryName: string | undefined,
-): Complaint[] {
+function checkFields(fields: readonly StrictField[], directoryName: string | undefined) {
   const unknown = fields.filter(({ name }) => !allowed.includes(name))
   const names = unknown.map(({ name }) => name).toSorted(compareText)
   const list = allowed.map((name) => `'${name}'`).join(', ')

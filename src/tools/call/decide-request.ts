@@ -107,11 +107,7 @@ interface FittingCandidate {
  * The only candidate that can be called with all that is said, unless a better one only lacks a
  * value. Of several, the one whose name the request says literally.
  */
-function onlyComplete(
-  request: string,
-  candidates: readonly FittingCandidate[],
-  tools: PlanTools,
-): string | undefined {
+function onlyComplete(request: string, candidates: readonly FittingCandidate[], tools: PlanTools) {
   const complete = candidates.filter(({ isComplete }) => isComplete)
   const [only, ...others] = complete
   const better = candidates.slice(0, only === undefined ? 0 : candidates.indexOf(only))

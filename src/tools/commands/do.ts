@@ -196,11 +196,7 @@ function routeFacts(route: Route | undefined): RouteFacts {
  * What a request would call; nothing is called. Throws {@link ToolRefusedError} where the real call
  * would be refused.
  */
-async function dryResult(
-  meaning: RequestMeaning,
-  request: string,
-  calls: CallContext,
-): Promise<Result> {
+async function dryResult(meaning: RequestMeaning, request: string, calls: CallContext) {
   if (meaning.kind === 'batch' || meaning.kind === 'chain') {
     return await dryRun(meaning.kind, meaning.steps, calls, request)
   }

@@ -70,10 +70,7 @@ export function mapParameters(
  * misspelt one perhaps. They are taken as they are written, so that the check of the schema says
  * what is wrong with them; no word in them is read for anything else. Any other JSON is a text.
  */
-function writtenParameters(
-  request: string,
-  names: readonly string[],
-): { given: Map<string, MappedValue>; meant: ReadonlySet<string>; rest: string } {
+function writtenParameters(request: string, names: readonly string[]) {
   const text = request.slice(0, maxRequestLength)
   const isName = (key: string): boolean => names.includes(key)
   const objects = jsonObjectsIn(text).filter(({ value }) =>

@@ -159,11 +159,7 @@ class Planner {
   }
 }
 
-function providerOf(
-  tools: PlanTools,
-  tool: ToolDefinition,
-  parameter: string,
-): { provider: ToolDefinition; kind: Extraction['kind'] } | undefined {
+function providerOf(tools: PlanTools, tool: ToolDefinition, parameter: string) {
   const row = contractProviders.find((one) => one.parameter === parameter)
   const provider = row && sibling(tools, tool, row.tool)
   return provider && provider.id !== tool.id ? { provider, kind: row.kind } : undefined
@@ -180,11 +176,7 @@ function sequenceOf(clause: string, tool: ToolDefinition, tools: PlanTools): Too
 }
 
 /** The tool of that name on the same server; `-` and `_` are the same. */
-function sibling(
-  { tools, definition }: PlanTools,
-  { server }: ToolDefinition,
-  name: string,
-): ToolDefinition | undefined {
+function sibling({ tools, definition }: PlanTools, { server }: ToolDefinition, name: string) {
   const wanted = plainWords(name).join()
   const isWanted = (id: string): boolean =>
     id.startsWith(`${server}__`) && plainWords(id.slice(server.length + 2)).join() === wanted

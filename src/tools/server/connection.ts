@@ -222,11 +222,7 @@ export class Connection {
   }
 
   /** Past the client's own reading of the result, which drops a whole list for one bad tool. */
-  #request(
-    method: 'tools/list' | 'tools/call',
-    params: JsonObject,
-    limits: RequestOptions,
-  ): Promise<JsonObject> {
+  #request(method: 'tools/list' | 'tools/call', params: JsonObject, limits: RequestOptions) {
     const options = { ...limits, allowInputRequired: true }
     return this.#opened.client.request({ method, params }, anyObject, options)
   }

@@ -122,10 +122,7 @@ function finding(
 }
 
 /** References that lead nowhere, and parameters that the tool does not have. */
-function checkReferences(
-  workflow: WorkflowDefinition,
-  installed: readonly WorkflowTool[],
-): Diagnostic[] {
+function checkReferences(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {
   return workflow.prerequisites.flatMap((step) => [
     ...textsOf(step.params ?? {}).flatMap((text) => checkText(workflow, step, text)),
     ...checkParameters(workflow, step, installed),

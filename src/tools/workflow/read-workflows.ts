@@ -174,11 +174,7 @@ function report(
 }
 
 /** The members in order; forbidden and repeated keys are reported and left out. */
-function membersOf(
-  reader: NodeReader,
-  node: Jsonc.Node,
-  where: string,
-): ReadonlyMap<string, Jsonc.Node> {
+function membersOf(reader: NodeReader, node: Jsonc.Node, where: string) {
   const members = new Map<string, Jsonc.Node>()
   for (const property of node.children ?? []) {
     const [keyNode, value] = property.children ?? []

@@ -126,10 +126,7 @@ function checkOne(
 }
 
 /** The lines of the reference's validate-triggers; a heading each where several skills are checked. */
-function checkLines(
-  files: readonly CheckedFile[],
-  { checked, risks }: Result['summary'],
-): string[] {
+function checkLines(files: readonly CheckedFile[], { checked, risks }: Result['summary']) {
   const lines = files.flatMap(({ skill, path, triggers, changes = [], diff = '' }) => [
     ...(files.length > 1 ? [safeLine(`${skill}: ${path}`)] : []),
     ...(diff === '' ? [] : [safeText(diff)]),

@@ -65,10 +65,7 @@ export const command = defineCommand<Result>()({
  * What an export changes: the script and the body of the `SKILL.md`. Nothing is written.
  * @throws {SkillrailError} for a script that is not ours, unless forced.
  */
-function exportPlan(
-  skill: TriggerSkill,
-  { remove, force }: { remove: boolean; force: boolean },
-): { changes: readonly ExportChange[]; diagnostics: readonly Diagnostic[] } {
+function exportPlan(skill: TriggerSkill, { remove, force }: { remove: boolean; force: boolean }) {
   const before = readText(skill.path)
   const script = scriptFile(skill.directory)
   const present = presentScript(script)
