@@ -2,7 +2,7 @@ import type { Context } from '../core/command.ts'
 import { discoverOptionsFrom } from '../library/discover.ts'
 import { SkillManager } from '../library/manager.ts'
 import { toolProject } from '../tools/commands/project-tools.ts'
-import { remarksOn } from '../tools/server/errors.ts'
+import { configurationDiagnostics } from '../tools/server/errors.ts'
 import { openProjectServers, type ProjectServers } from '../tools/server/project-servers.ts'
 import { forgetSessions, sessionPlace } from '../tools/workflow/session.ts'
 
@@ -37,7 +37,7 @@ export class ServedProject {
       settings,
       onLog: ({ server, message }) => given.note(`${server}: ${message}`, 'detail'),
     })
-    given.diagnose(remarksOn(this.servers.configuration))
+    given.diagnose(configurationDiagnostics(this.servers.configuration))
   }
 
   /** The session of a client that just connected. */

@@ -113,11 +113,11 @@ export function fitAnswer(answer: RunAnswer, limit: number = maxAnswerBytes): Ru
 }
 
 function changeSteps(answer: RunAnswer, change: (step: StepResult) => StepResult): RunAnswer {
-  const attempts = answer.result.attempts.map((attempt) => mendAttempt(attempt, change))
+  const attempts = answer.result.attempts.map((attempt) => changeAttempt(attempt, change))
   return { ...answer, result: { ...answer.result, attempts } }
 }
 
-function mendAttempt(attempt: AttemptResult, change: (step: StepResult) => StepResult) {
+function changeAttempt(attempt: AttemptResult, change: (step: StepResult) => StepResult) {
   const state = attempt.chain_state
   const previous = state.previous_outputs.map((output) => ({
     ...output,
@@ -125,19 +125,19 @@ function mendAttempt(attempt: AttemptResult, change: (step: StepResult) => StepR
   }))
   return {
     ...attempt,
-    steps: attempt.steps.map((step) => mendStep(step, change)),
+    steps: attempt.steps.map((step) => changeStep(step, change)),
     chain_state: change === short ? { ...state, previous_outputs: previous } : state,
   }
 }
 
-function mendStep(step: StepResult, change: (step: StepResult) => StepResult): StepResult {
+function changeStep(step: StepResult, change: (step: StepResult) => StepResult): StepResult {
   const { steps, attempts, ...rest } = change(step)
   return {
     ...rest,
-    ...(steps === undefined ? {} : { steps: steps.map((inner) => mendStep(inner, change)) }),
+    ...(steps === undefined ? {} : { steps: steps.map((inner) => changeStep(inner, change)) }),
     ...(attempts === undefined
       ? {}
-      : { attempts: attempts.map((attempt) => mendAttempt(attempt, change)) }),
+      : { attempts: attempts.map((attempt) => changeAttempt(attempt, change)) }),
   }
 }
 

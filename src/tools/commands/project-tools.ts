@@ -20,7 +20,7 @@ import { prepareRouter, type RouteOptions } from '../route/router.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
 import {
   NoServersError,
-  remarksOn,
+  configurationDiagnostics,
   requireServers,
   ServersNotTrustedError,
   unaskedServers,
@@ -154,7 +154,7 @@ export async function hearing<T>(
 async function askServers(context: ToolContext, project: string, index: ToolIndex | undefined) {
   const { runtime, settings } = context
   const pool = openProjectServers({ project, runtime, settings })
-  context.diagnose(remarksOn(pool.configuration))
+  context.diagnose(configurationDiagnostics(pool.configuration))
   try {
     requireServers(pool.configuration)
     return await discoverTools(context, pool, index)

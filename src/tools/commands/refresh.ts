@@ -6,7 +6,12 @@ import type { ServerEvent as ListingEvent } from '../cache/list-servers.ts'
 import { refreshToolIndex, type RefreshReport } from '../cache/refresh.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { ToolError } from '../errors.ts'
-import { isUnreadable, remarksOn, requireServers, ServerNotFoundError } from '../server/errors.ts'
+import {
+  isUnreadable,
+  configurationDiagnostics,
+  requireServers,
+  ServerNotFoundError,
+} from '../server/errors.ts'
 import { openServers } from '../server/pool.ts'
 import { openProjectServers } from '../server/project-servers.ts'
 import { toolProject } from './project-tools.ts'
@@ -71,7 +76,7 @@ async function refreshTools(
   try {
     requireServers({ servers: asked.length === 0 ? servers : asked, diagnostics })
   } catch (error) {
-    context.diagnose(remarksOn(all.configuration))
+    context.diagnose(configurationDiagnostics(all.configuration))
     throw error
   }
   const pool = server === undefined ? all : openServers(asked, { runtime, project })

@@ -24,7 +24,7 @@ import type { ToolRanking } from '../call/find-tool.ts'
 import { projectGate } from '../call/gate.ts'
 import { createSchemaChecker } from '../call/schema-checker.ts'
 import type { StepListener } from '../call/steps.ts'
-import { remarksOn, requireServers } from '../server/errors.ts'
+import { configurationDiagnostics, requireServers } from '../server/errors.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
 import {
   answerOf,
@@ -114,7 +114,7 @@ export async function withToolCalls<T>(
   const diagnose = (diagnostics: readonly Diagnostic[]): void =>
     context.emit({ kind: 'diagnostics', diagnostics })
   try {
-    diagnose(remarksOn(pool.configuration))
+    diagnose(configurationDiagnostics(pool.configuration))
     const listener = terminalListener(context)
     const calls = openCalls({ ...context, diagnose }, options, project, pool, listener)
     return await foundAmongAsked(context, () => work(calls))

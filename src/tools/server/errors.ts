@@ -132,7 +132,7 @@ export function unaskedServers({
 }
 
 /** What is wrong with a configuration and {@link unaskedServers} does not say. */
-export function remarksOn(configuration: Configured): readonly Diagnostic[] {
+export function configurationDiagnostics(configuration: Configured): readonly Diagnostic[] {
   const diagnostics = configuration.diagnostics.filter(({ severity }) => severity !== 'info')
   const isSaid = unaskedServers(configuration) instanceof NoServersError
   return isSaid ? diagnostics.filter(({ severity }) => severity !== 'error') : diagnostics
