@@ -73,7 +73,7 @@ export const stopWords: ReadonlySet<string> = new Set(
     'is are was were be been being am do does did doing done has have had having',
     'can could shall should will would may might must ought',
     'to of in on for at by from with without into onto upon over under within between among',
-    'about around as than then so such very too also just only even still yet again ever',
+    'about around as than then so such very too also just only even still yet again ever together',
     'and or but if because while although though unless until since whether nor either neither both',
     'not no any some all each every many much more most few less least other another same own',
     'im ive id ill dont cant don doesn doesnt didn didnt isn isnt aren couldn wouldn won wont s t ve re ll d m',

@@ -24,7 +24,8 @@ export const routedRequests: readonly RoutedRequest[] = [
       'read_text_file',
       { path: 'notes/todo.md', head: 10 },
     ],
-    ['list the files in src with their sizes', 'list_directory_with_sizes', { path: 'src' }],
+    // A bare word is no path: it is asked for.
+    ['list the files in src with their sizes', 'list_directory_with_sizes', {}, ['path']],
     ['show the directory tree of docs/guides', 'directory_tree', { path: 'docs/guides' }],
     ['create the directory build/out', 'create_directory', { path: 'build/out' }],
     ['move a.txt to old/a.txt', 'move_file', { source: 'a.txt', destination: 'old/a.txt' }],
@@ -80,7 +81,7 @@ export const routedRequests: readonly RoutedRequest[] = [
     [
       'navigate page 1 to https://example.com/shop',
       'navigate_page',
-      { pageId: 1, type: 'url', url: 'https://example.com/shop' },
+      { pageId: 1, url: 'https://example.com/shop' },
     ],
     ['click uid 1_4 on page 2', 'click', { pageId: 2, uid: '1_4' }],
     [

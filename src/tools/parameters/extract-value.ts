@@ -47,16 +47,20 @@ function openPage(text: string): Extracted {
   )
 }
 
+/** `uid=1_4 button "Send"` or `- button "Send" [ref=e5]`. */
+const elementPattern =
+  /^\s*(?:- )?(?:uid=(?<uid>\S{1,40})\s+)?(?<role>\w{1,40})(?:\s+"(?<label>[^"]{0,500})")?(?:.{0,200}?\[ref=(?<ref>\w{1,40})\])?/
+
 /** The element of a page snapshot that the words describe: by its label, then by its role. */
 function elementIn(snapshot: string, words: readonly string[]): Extracted {
   const elements = snapshot.split('\n').flatMap((line) => {
-    const match = /^\s*uid=(\S{1,40})\s+(\S{1,40})(?:\s+"([^"]{0,500})")?/.exec(line)
-    const [, id = '', role = '', label = ''] = match ?? []
+    const { uid, ref, role = '', label = '' } = elementPattern.exec(line)?.groups ?? {}
+    const id = uid ?? ref ?? ''
     const own = new Set(plainWords(label.toLowerCase()))
     const named = words.filter((word) => own.has(word)).length
     const whole = own.size > 0 && named === own.size ? 0.5 : 0
     const score = named * 2 + whole + (words.includes(role.toLowerCase()) ? 1 : 0)
-    return match === null ? [] : [{ id, text: `${id} ${role}${label && ` "${label}"`}`, score }]
+    return id === '' ? [] : [{ id, text: `${id} ${role}${label && ` "${label}"`}`, score }]
   })
   const scored = elements
     .filter(({ score }) => score > 0)

@@ -154,7 +154,8 @@ function placeNamed(reading: Reading): void {
       labels(one).includes(token.stem) && coerceText(value.text, one) !== undefined
     const named = reading.open().filter(isNamed)
     const full = named.filter(({ words }) => words.length === 1)
-    const parameter = only(full.length > 0 ? full : named)
+    const written = full.filter(({ name }) => name.toLowerCase() === token.text.toLowerCase())
+    const parameter = only(written.length > 0 ? written : full.length > 0 ? full : named)
     if (parameter === undefined) continue
     const items = parameter.items === undefined ? [value] : listFrom(reading, value)
     const text = items.map((item) => item.text).join(', ')
@@ -235,12 +236,13 @@ function chosen({ text, stem }: Token, choices: Parameter['choices']): string | 
   )
 }
 
-/** A flag all of whose words are said, one after the other; negated it is off. */
+/** A flag all of whose words are said, with only grammar between them; negated it is off. */
 function placeFlags(reading: Reading): void {
-  const { tokens, tool } = reading
+  const { tool } = reading
+  const tokens = reading.tokens.filter(({ text }) => !isGrammar(text))
   const own = new Set(plainWords(tool.name).map(stemOf))
   for (const parameter of reading.open()) {
-    const stems = parameter.words.map(stemOf)
+    const stems = parameter.words.filter((word) => !isGrammar(word)).map(stemOf)
     if (parameter.kind !== 'boolean' || stems.every((stem) => own.has(stem))) continue
     const at = tokens.findIndex((_, place) =>
       stems.every((stem, offset) => tokens[place + offset]?.stem === stem),

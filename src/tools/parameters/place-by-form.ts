@@ -1,5 +1,5 @@
-import { stopWords, stemOf } from '../../rank/words.ts'
-import { coerceText, type Parameter } from './parameter.ts'
+import { plainWords, stopWords, stemOf } from '../../rank/words.ts'
+import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { only, type Reading, type Token } from './reading.ts'
 import type { SlotKind } from './slots.ts'
 
@@ -32,11 +32,23 @@ const searchNames: readonly string[] = ['query', 'q', 'search', 'keyword', 'keyw
  * form, or two parameters, need a word that says which is which; otherwise nothing is placed.
  */
 export function placeByForm(reading: Reading): void {
+  placeRest(reading)
+  let found: number
+  do {
+    found = reading.found.size
+    placeForms(reading)
+    // What was placed may leave one parameter for what had several.
+  } while (reading.found.size > found)
+}
+
+function placeForms(reading: Reading): void {
   placeKind(reading, 'url')
   placeKind(reading, 'email')
   placeKind(reading, 'date')
   placeKind(reading, 'path')
   placeSizes(reading)
+  placeDescribedNumbers(reading)
+  placeOrderedNumbers(reading)
   placeKind(reading, 'number')
   placeKind(reading, 'sql')
   placeKind(reading, 'identifier')
@@ -59,7 +71,7 @@ function placeKind(reading: Reading, kind: SlotKind): void {
 }
 
 function free(reading: Reading, kind: SlotKind): Token[] {
-  return reading.tokens.filter((token) => token.slot?.kind === kind && !reading.isUsed(token))
+  return reading.tokens.filter((token) => token.slot?.kind === kind && reading.isValue(token))
 }
 
 /** The only one that is required, else the only one. */
@@ -88,7 +100,9 @@ function candidates(reading: Reading, { slot, text }: Token): readonly Parameter
     return numbers.length > 0 ? numbers : accepting.filter(isIdentity)
   }
   const texts = accepting.filter((one) => kindOf(one) === 'string')
-  const isFile = kind === 'quoted' && /[/\\]|\.\w{1,5}$/.test(text) && !/\s{2}|\n/.test(text)
+  const isFile =
+    (kind === 'quoted' && /[/\\]|\.\w{1,5}$/.test(text) && !/\s{2}|\n/.test(text)) ||
+    (kind === 'identifier' && /\.[a-z]\w*$/i.test(text))
   const formed = texts.filter((one) => isOf(one, isFile ? 'path' : kind))
   if (formed.length > 0) return formed
   const addresses = texts.filter((one) => isOf(one, 'url'))
@@ -151,6 +165,50 @@ function placeSizes(reading: Reading): void {
   }
 }
 
+/** `first 10 lines`, for the one number whose description has both words beside it: `first N lines`. */
+function placeDescribedNumbers(reading: Reading): void {
+  for (const token of free(reading, 'number')) {
+    const at = reading.tokens.indexOf(token)
+    const [before, after] = [reading.tokens[at - 1]?.stem, reading.tokens[at + 1]?.stem]
+    if (before === undefined || after === undefined) continue
+    const isDescribed = ({ description }: Parameter): boolean => {
+      const stems = plainWords(description).map(stemOf)
+      return stems.some((stem, place) => stem === before && stems[place + 2] === after)
+    }
+    takeForm(reading, only(candidates(reading, token).filter(isDescribed)), token)
+  }
+}
+
+const ordinals: readonly string[] = ['first', 'second', 'third', 'fourth']
+
+/** Numbers for parameters that say their order: `17 and 25` for `First number` and `Second number`. */
+function placeOrderedNumbers(reading: Reading): void {
+  const numbers = free(reading, 'number')
+  const ordered = ordinals.flatMap((ordinal) => {
+    const described = reading.open().filter((one) => plainWords(one.description).includes(ordinal))
+    return only(described) ?? []
+  })
+  const isWhole = numbers.length > 1 && ordered.length === numbers.length
+  if (!isWhole || new Set(ordered).size !== ordered.length) return
+  for (const [at, token] of numbers.entries()) takeForm(reading, ordered[at], token)
+}
+
+/** `echo hello there`: what follows the whole name of a tool with one parameter, a text. */
+function placeRest(reading: Reading): void {
+  const { tokens, tool, text } = reading
+  const [parameter, ...others] = parametersOf(tool.inputSchema)
+  const name = plainWords(tool.name).map(stemOf)
+  const first = tokens[name.length]
+  const isNamed = name.every((stem, at) => tokens[at]?.stem === stem)
+  if (!isNamed || parameter?.kind !== 'string' || others.length > 0 || first === undefined) return
+  if (!parameter.required || parameter.choices.length > 0 || hasForm(parameter)) return
+  const isFree = reading.found.size === 0 && tokens.every((one) => one.slot === undefined)
+  if (isFree) {
+    const rest = tokens.slice(name.length)
+    reading.take(parameter, text.slice(first.start).trim(), 'the words after the name', rest)
+  }
+}
+
 /** One proper name that the tool does not say, for the one required text without a form. */
 function placeProperName(reading: Reading): void {
   const names: Token[][] = []
@@ -177,8 +235,9 @@ function placeProperName(reading: Reading): void {
 function placeSearch(reading: Reading): void {
   const { tokens, text } = reading
   const isLeft = (token: Token): boolean => reading.isLeft(token)
-  const from = tokens.findIndex(isLeft)
-  const words = tokens.slice(from, tokens.findLastIndex(isLeft) + 1)
+  const lastSlot = tokens.findLastIndex(({ slot }) => slot !== undefined)
+  const from = tokens.findIndex((token, at) => at > lastSlot && isLeft(token))
+  const words = tokens.slice(Math.max(from, 0), tokens.findLastIndex(isLeft) + 1)
   const parameter = onlyRequired(
     reading.open().filter(({ kind, words: name }) => {
       return kind === 'string' && name.some((word) => searchNames.includes(word))

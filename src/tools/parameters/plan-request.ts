@@ -5,7 +5,8 @@ import type { JsonObject, ToolDefinition } from '../model.ts'
 import { contractOpener, contractProviders, contractSequences } from '../contract.ts'
 import { type Extraction, extractValue } from './extract-value.ts'
 import { mapParameters, type ParameterMapping } from './map-parameters.ts'
-import type { MappedValue } from './reading.ts'
+import { parametersOf } from './parameter.ts'
+import { type MappedValue, only } from './reading.ts'
 import { findSlots } from './slots.ts'
 
 /** A parameter that is taken from what an earlier step returned. */
@@ -162,7 +163,27 @@ class Planner {
 function providerOf(tools: PlanTools, tool: ToolDefinition, parameter: string) {
   const row = contractProviders.find((one) => one.parameter === parameter)
   const provider = row && sibling(tools, tool, row.tool)
-  return provider && provider.id !== tool.id ? { provider, kind: row.kind } : undefined
+  if (provider && provider.id !== tool.id) return { provider, kind: row.kind }
+  const described = describedProvider(tools, tool, parameter)
+  return described && { provider: described, kind: 'element' as const }
+}
+
+/** The one tool that a description names as the source: `element reference from the page snapshot`. */
+function describedProvider(
+  tools: PlanTools,
+  { id, server, inputSchema }: ToolDefinition,
+  parameter: string,
+) {
+  const { description = '' } =
+    parametersOf(inputSchema).find(({ name }) => name === parameter) ?? {}
+  const [, source = ''] = /\breference from ([^,.;]{1,60})/i.exec(description) ?? []
+  const words = plainWords(source)
+  const others = tools.tools.filter((one) => one !== id && one.startsWith(`${server}__`))
+  const named = others.flatMap((one) => {
+    const definition = words.includes(plainWords(one).at(-1) ?? '') && tools.definition(one)
+    return definition ? [definition] : []
+  })
+  return only(named)
 }
 
 /** The tool itself, or the tools that answer such a request together when it is one of them. */

@@ -41,6 +41,8 @@ export class Reading {
   readonly #doubtful = new Set<Token>()
   readonly #parameters: readonly Parameter[]
   readonly #vocabulary: readonly string[]
+  /** All that the tool says, in lower case. */
+  readonly #said: string
   readonly #name: readonly string[]
 
   /** @param examples sentences that are known to mean the tool */
@@ -63,6 +65,7 @@ export class Reading {
     const { name, title = '', description, server } = tool
     const texts = [name, title, description, server, ...described, ...examples]
     this.#vocabulary = [...new Set(texts.flatMap((said) => plainWords(said).map(stemOf)))]
+    this.#said = texts.join('\n').toLowerCase()
   }
 
   /** The parameters that have no value yet. */
@@ -107,7 +110,8 @@ export class Reading {
 
   /** Whether it can be a value: a typed piece, or a word that the tool does not say. */
   isValue(token: Token): boolean {
-    return token.slot === undefined ? this.isLeft(token) : !this.isUsed(token)
+    if (token.slot === undefined) return this.isLeft(token)
+    return !this.isUsed(token) && !this.#isOwnName(token.slot)
   }
 
   /** Whether the tool says the word: in its name, description, parameters or choices. */
@@ -129,15 +133,14 @@ export class Reading {
     const left = this.tokens.filter((token) => {
       if (this.isUsed(token)) return false
       if (this.#doubtful.has(token)) return true
-      return token.slot === undefined ? !this.isKnown(token) : !this.#isOwnWords(token.slot, token)
+      return token.slot === undefined ? !this.isKnown(token) : !this.#isOwnName(token.slot)
     })
     return [...new Set(left.map(({ text }) => text))]
   }
 
-  /** `pull_request` says no more than its words; a number, a path or a quoted text always does. */
-  #isOwnWords({ kind, value }: Slot, token: Token): boolean {
-    if (kind !== 'identifier' || /\d/.test(value)) return false
-    return plainWords(value).every((text) => this.isKnown({ ...token, text, stem: stemOf(text) }))
+  /** An identifier that the tool says itself, such as `pull_request` or `GraphQL`, is no value. */
+  #isOwnName({ kind, value }: Slot): boolean {
+    return kind === 'identifier' && !/\d/.test(value) && this.#said.includes(value.toLowerCase())
   }
 }
 
@@ -183,10 +186,11 @@ export function choicesOf({ choices, items }: Parameter): Parameter['choices'] {
   return choices.length > 0 ? choices : (items?.choices ?? [])
 }
 
-/** The same stem, or one that begins with the other: `repo` and `repository`. */
+/** The same stem, or one that begins with the other: `repo` and `repository`, but not `use` and `user`. */
 function isSameWord(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
-  return short === long || (/^[a-z]{3,}$/.test(short) && long.startsWith(short))
+  const isShortened = /^[a-z]{4,}$/.test(short) || (/^[a-z]{3}$/.test(short) && long.length >= 6)
+  return short === long || (isShortened && long.startsWith(short))
 }
 
 /** `PR` and `PRs` for `get_pull_request`. */

@@ -142,7 +142,6 @@ describe('what is said and has no one place', () => {
   it.each<[request: string, tool: string, unplaced: string[]]>([
     ['add 2 and 40', 'get-sum', ['add', '2', '40']],
     ['read the first 20 lines of /var/log/app.log', 'read_text_file', ['first', '20', 'lines']],
-    ['echo hello world', 'echo', ['world']],
     ['list issues of a/b that are not closed', 'list_issues', ['closed']],
     ['list issues of a/b created by bob', 'list_issues', ['created', 'bob']],
     ['list issues of a/b not labeled bug', 'list_issues', ['labeled', 'bug']],
@@ -161,6 +160,80 @@ describe('what is said and has no one place', () => {
     ['describe table users in database shop', 'inspect_table'],
   ])('is nothing of %s', (request, tool) => {
     expect(mapped(request, tool).unplaced).toEqual([])
+  })
+})
+
+describe('what the schema says of its parameters', () => {
+  const text = { type: 'string' }
+  const number = { type: 'number' }
+
+  it.each<
+    [request: string, name: string, properties: Record<string, JsonObject>, params: JsonObject]
+  >([
+    [
+      'show the first 10 lines of notes/todo.md',
+      'show_file',
+      {
+        path: text,
+        tail: { ...number, description: 'Returns only the last N lines of the file' },
+        head: { ...number, description: 'Returns only the first N lines of the file' },
+      },
+      { path: 'notes/todo.md', head: 10 },
+    ],
+    [
+      'the quotient of 17 and 25',
+      'divide',
+      {
+        divisor: { ...number, description: 'Second number' },
+        dividend: { ...number, description: 'First number' },
+      },
+      { dividend: 17, divisor: 25 },
+    ],
+    ['say good morning to all', 'say', { message: text }, { message: 'good morning to all' }],
+    [
+      'describe table users',
+      'describe',
+      { table: text, tables: { type: 'array', items: text } },
+      { table: 'users' },
+    ],
+    [
+      'query SpaceQL with "{ a }"',
+      'query_spaceql',
+      { query: text, variables: text },
+      { query: '{ a }' },
+    ],
+    [
+      'ask about storage.wholedump',
+      'ask',
+      { filePath: text, question: text },
+      { filePath: 'storage.wholedump' },
+    ],
+    [
+      'docs of Next.js for the app router',
+      'docs',
+      { query: text, libraryName: text },
+      { libraryName: 'Next.js', query: 'app router' },
+    ],
+    [
+      'open it and ignore the cache',
+      'open_it',
+      { ignoreCache: { type: 'boolean' } },
+      { ignoreCache: true },
+    ],
+  ])('%s (%s)', (request, name, properties, params) => {
+    const required = ['query', 'libraryName', 'message', 'dividend', 'divisor']
+    const inputSchema = {
+      type: 'object',
+      properties,
+      required: required.filter((one) => one in properties),
+    }
+    const { id: _, ...base } = tool('echo')
+    const definition = { ...base, id: `any__${name}`, server: 'any', name, inputSchema }
+    expect(mapParameters(request, definition).params).toEqual(params)
+  })
+
+  it('asks for the words after a name where there is a parameter for more than them', () => {
+    expect(mapped('click something or other', 'click').params).toEqual({})
   })
 })
 

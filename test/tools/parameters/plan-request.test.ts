@@ -7,6 +7,7 @@ import {
   planRequest as planClauses,
   type PlannedCall,
 } from '../../../src/tools/parameters/plan-request.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
 import { catalogue } from './catalogue.ts'
 
 /** A router that knows these words; the real one has tests of its own. */
@@ -133,6 +134,32 @@ describe('what an earlier answer gives', () => {
       candidates: ['1_2 button "Submit order"', '1_3 button "Cancel"'],
     })
   })
+})
+
+it('takes an element from the tool that the description of a parameter names', () => {
+  const target = { type: 'string', description: 'Exact element reference from the page snapshot' }
+  const define = (name: string, properties: JsonObject, required: string[]) => ({
+    id: `web__${name}`,
+    server: 'web',
+    name,
+    description: '',
+    inputSchema: { type: 'object', properties, required },
+  })
+  const own = [define('web_press', { target }, ['target']), define('web_snapshot', {}, [])]
+  const tools = {
+    definition: (id: string) => own.find((one) => one.id === id),
+    tools: own.map(({ id }) => id),
+  }
+  const steps = planClauses([{ text: 'press the submit button', tool: 'web__web_press' }], tools)
+  expect(outline(steps)).toEqual([
+    ['web_snapshot', {}, []],
+    ['web_press', {}, ['target from web_snapshot']],
+  ])
+  const texts = new Map([
+    ['web_snapshot', '- button "Cancel" [ref=e3]\n  - button "Submit" [cursor=pointer] [ref=e4]'],
+  ])
+  const last = steps.at(-1)
+  expect(last && bindParams(last, texts)).toEqual({ ready: true, params: { target: 'e4' } })
 })
 
 it('plans any request without throwing, each step after those it needs', () => {
