@@ -15,7 +15,9 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
   },
   chain: {
     sources: ['src/chain/policy.ts', 'src/chain/attempt.ts', 'src/chain/state.ts'],
-    tests: ['test/chain/{interpreter,nested,state,plan}.test.ts'],
+    tests: [
+      'test/chain/{interpreter,nested,state,plan,plan-problems,gates,going-on,whole-run,where-it-goes,said-of-runs}.test.ts',
+    ],
   },
   trigger: {
     sources: ['src/trigger/{match,inject,pattern,parse-pattern}.ts'],
@@ -31,6 +33,10 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
   },
   arguments: {
     sources: ['src/skill/arguments.ts'],
-    tests: ['test/skill/arguments.test.ts'],
+    tests: [
+      'test/skill/arguments.test.ts',
+      'test/library/activation.test.ts',
+      'test/mcp/skills.test.ts',
+    ],
   },
 }

@@ -32,6 +32,7 @@ import { argumentsOf, redactedArguments, type RunLine, runLine } from './run-lin
 import {
   createRecordWriter,
   readRunJournal,
+  runJournalOf,
   type RecordWriter,
   type RunJournal,
 } from './run-journal.ts'
@@ -76,17 +77,16 @@ export interface NewRun extends Pick<
 export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult> {
   const runId = setup.runtime.id()
   return await withJournal(runId, setup, async (writer) => {
+    const header = { ...headerOf(runId, run, isoNow(setup)), ...recordOf(setup.confinement) }
+    const records: readonly ChainRecord[] = [header, ...(run.reused ?? [])]
     try {
-      writer.append(
-        { ...headerOf(runId, run, isoNow(setup)), ...recordOf(setup.confinement) },
-        ...(run.reused ?? []),
-      )
+      writer.append(...records)
     } catch (error) {
       // Nothing has happened yet, so nothing has to be kept of it.
       setup.store.remove(runId)
       throw error
     }
-    const journal = readRunJournal(setup.store.pathOf(runId), runId)
+    const journal = runJournalOf(setup.store.pathOf(runId), runId, records)
     return await proceed(journal, run.arguments, setup, writer)
   })
 }
@@ -221,7 +221,7 @@ async function proceed(
     setup.onEvent?.({ type: 'run-finished', runId, status, at })
     return { runId, skill, status, attempts, winner }
   } catch (error) {
-    throw saysHowToGoOn(error, journal, setup.line)
+    throw withResumeHint(error, journal, setup.line)
   } finally {
     await engine.idle()
   }
@@ -296,7 +296,7 @@ async function withJournal(
 }
 
 /** An error that stops a run where it is, with the command that continues. Any other stays what it is. */
-function saysHowToGoOn(error: unknown, { run }: Pick<RunJournal, 'run'>, line: RunLine = runLine) {
+function withResumeHint(error: unknown, { run }: Pick<RunJournal, 'run'>, line: RunLine = runLine) {
   if (!(error instanceof StateFileError || error instanceof RunFilesError)) return error
   const { code, message } = error
   const command = run.mode === 'stepper' ? 'chain next' : 'runs resume'
@@ -310,7 +310,7 @@ function journalLost(path: string, runId: string, fileState: 'gone' | 'changed')
   const isGone = fileState === 'gone'
   const what = isGone ? 'deleted or put out of reach' : 'written to or replaced by something else'
   const effect = isGone
-    ? 'it can neither be shown nor gone on with'
+    ? 'it cannot be shown or resumed'
     : 'what is shown of it may not be what it did'
   return {
     code: isGone ? 'journal-gone' : 'journal-changed',

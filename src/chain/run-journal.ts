@@ -46,6 +46,16 @@ export interface RunJournal {
  */
 export function readRunJournal(path: string, runId: string): RunJournal {
   const { records, diagnostics } = readRecords(path, runId)
+  return runJournalOf(path, runId, records, diagnostics)
+}
+
+/** The journal that has these records. Throws as {@link readRunJournal}. */
+export function runJournalOf(
+  path: string,
+  runId: string,
+  records: readonly ChainRecord[],
+  diagnostics: readonly Diagnostic[] = [],
+): RunJournal {
   const [first, ...rest] = records
   if (first === undefined) throw neverBegan(path)
   if (first.type !== 'run') throw foreign(path, 'it does not begin with the record of a run')

@@ -31,7 +31,9 @@ export async function perform(call: Call): Promise<ExitCode> {
   const { config, quiet, verbose } = globals
   const { settings, diagnostics } = loadConfiguration(runtime, { file: config })
   if (config !== undefined) refuseBroken(config, resolve(runtime.cwd, config), diagnostics)
-  const output = createOutput({ ...io, env: runtime.env, quiet, verbose })
+  // Not all of `io`: looking at its other streams opens them.
+  const { stdout, stderr } = io
+  const output = createOutput({ stdout, stderr, env: runtime.env, quiet, verbose })
   output.diagnostics(diagnostics)
   const format = formatOf(command, values, globals.json)
   const reports = openReports({

@@ -68,8 +68,8 @@ function ended(text: string, columns: number): string {
   return columns < 1 ? '' : `${text.trimEnd()}…`
 }
 
-/** Nearly every text, Latin letters and `…` included: each character is one column. */
-const narrow = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u024f\u2010-\u2027]*$/
+/** Nearly every text, Latin letters, `…` and our own marks included: each character is one column. */
+const narrow = /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u024f\u2010-\u2027→─-▟▸✓✗⊘○]*$/
 
 let segmenter: Intl.Segmenter | undefined
 

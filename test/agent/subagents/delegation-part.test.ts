@@ -112,7 +112,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     expect(most()).toBe(3)
   })
 
-  it('a failed one is an error for the model, a capped one a summary that can be gone on with', async () => {
+  it('a failed one is an error for the model, a capped one a summary that can be continued', async () => {
     const { model, run } = leading(
       [
         calls([
@@ -154,7 +154,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     )
   })
 
-  it('a finished delegation is gone on with by its id', async () => {
+  it('a finished delegation is continued by its id', async () => {
     const model: MockLanguageModelV4 = new MockLanguageModelV4({
       doGenerate: async () => {
         const turn = model.doGenerateCalls.length
