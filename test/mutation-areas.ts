@@ -16,7 +16,7 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
   chain: {
     sources: ['src/chain/policy.ts', 'src/chain/attempt.ts', 'src/chain/state.ts'],
     tests: [
-      'test/chain/{interpreter,nested,state,plan,plan-problems,gates,going-on,whole-run,where-it-goes,said-of-runs}.test.ts',
+      'test/chain/{attempt,gates,interpreter,nested,plan,plan-problems,policy,state,whole-run}.test.ts',
     ],
   },
   trigger: {
