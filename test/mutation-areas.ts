@@ -33,10 +33,6 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
   },
   arguments: {
     sources: ['src/skill/arguments.ts'],
-    tests: [
-      'test/skill/arguments.test.ts',
-      'test/library/activation.test.ts',
-      'test/mcp/skills.test.ts',
-    ],
+    tests: ['test/skill/arguments.test.ts'],
   },
 }

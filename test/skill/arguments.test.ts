@@ -1,6 +1,35 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyArguments, splitArguments, substituteArguments } from '../../src/skill/arguments.ts'
+import {
+  applyArguments,
+  argumentText,
+  quoteArgument,
+  splitArguments,
+  substituteArguments,
+} from '../../src/skill/arguments.ts'
+
+describe('words of a command line as one text', () => {
+  it.each([
+    [['a', 'b'], 'a b'],
+    [['a b', 'c'], '"a b" c'],
+    [['', 'c'], '"" c'],
+    [["it's", 'c'], '"it\'s" c'],
+    [['say "hi"', '$1 `x`'], '"say \\"hi\\"" "\\$1 \\`x\\`"'],
+    [['a\\b', 'c'], '"a\\\\b" c'],
+    [['as it is "quoted'], 'as it is "quoted'],
+    [[], ''],
+  ])('%j', (words, text) => {
+    expect(argumentText(words)).toBe(text)
+  })
+
+  it('are read back as they were', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: fc.constantFrom(...'ab "\'\\$`\t') })), (words) => {
+        expect(splitArguments(words.map(quoteArgument).join(' '))).toEqual(words)
+      }),
+    )
+  })
+})
 
 describe('splitting arguments', () => {
   it.each([
