@@ -97,6 +97,11 @@ export function packageVersion(): string {
   return knownVersion
 }
 
+/** How this program introduces itself to a server. */
+export function clientInfo(): { name: string; version: string } {
+  return { name: 'skillrail', version: packageVersion() }
+}
+
 /** Waits for the work, but not longer than the signal lets it; leaves no listener behind. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   // One promise and no `Promise.race`: every step and every call of a tool waits here.

@@ -49,7 +49,9 @@ function parameterOf(name: string, given: JsonObject, required: boolean): Parame
   const number = (value: JsonValue | undefined) => (typeof value === 'number' ? value : undefined)
   return {
     name,
-    words: plainWords(name),
+    get words() {
+      return plainWords(name)
+    },
     kind,
     required,
     description: text(given['description']) ?? text(schema['description']) ?? '',

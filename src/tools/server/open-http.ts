@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ClientOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
 import { messageOf } from '../../core/errors.ts'
 import { sha256 } from '../../core/json.ts'
-import { untilAborted } from '../../core/runtime.ts'
+import { clientInfo, untilAborted } from '../../core/runtime.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import {
   hasCode,
@@ -14,7 +14,6 @@ import {
 } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
-import { clientInfo, loadSdk } from './sdk.ts'
 
 type HttpServer = ServerTransport & { kind: 'http' | 'sse' }
 
@@ -48,7 +47,7 @@ async function attempt(
   transport: HttpServer,
   { signal, answerLimit }: OpenOptions,
 ): Promise<OpenedServer> {
-  const sdk = await loadSdk()
+  const sdk = await import('@modelcontextprotocol/client')
   const url = new URL(transport.url)
   const requestInit = { headers: { ...transport.headers } }
   const init = { requestInit, fetch: limitedFetch(answerLimit) }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import type { Client } from '@modelcontextprotocol/client'
 import { messageOf, systemCode } from '../../core/errors.ts'
-import type { Runtime } from '../../core/runtime.ts'
+import { clientInfo, type Runtime } from '../../core/runtime.ts'
 import { type KeptProcess, startKeptProcess } from '../../exec/kept-process.ts'
 import {
   type CapturedOutput,
@@ -18,7 +18,6 @@ import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import { hasCode, type Mask, type SentCalls } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
-import { clientInfo, loadSdk } from './sdk.ts'
 import { stdioTransport } from './stdio-transport.ts'
 
 type StdioServer = ServerTransport & { kind: 'stdio' }
@@ -30,7 +29,7 @@ export async function openStdio(
 ): Promise<OpenedServer> {
   const { runtime, project, signal, mask } = options
   const [sdk, process] = await Promise.all([
-    loadSdk(),
+    import('@modelcontextprotocol/client'),
     startProcess(definition, transport, options),
   ])
   const stderr = createCapture(2 * keptBytes)
