@@ -23,8 +23,9 @@ describe('words of a command line as one text', () => {
   })
 
   it('are read back as they were', () => {
+    const odd = fc.constantFrom('a', ' ', '"', "'", '\\', '$', '`', '\t')
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: fc.constantFrom(...'ab "\'\\$`\t') })), (words) => {
+      fc.property(fc.array(fc.string({ unit: odd })), (words) => {
         expect(splitArguments(words.map(quoteArgument).join(' '))).toEqual(words)
       }),
     )
