@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
 /** Everything a run may depend on besides its input: clock, ids and the environment, passed in. */
@@ -27,10 +27,19 @@ export function systemRuntime(overrides: Partial<Runtime> = {}): Runtime {
     id: () => timeOrderedId(now()),
     env,
     cwd: process.cwd(),
-    home: env['HOME'] || homedir(),
+    home: homeOf(env['HOME']),
     platform: process.platform,
     ...overrides,
   }
+}
+
+/**
+ * A relative or empty `HOME` would make the project the user's home, and its skills the user's own:
+ * the account's home directory counts instead.
+ */
+function homeOf(given: string | undefined): string {
+  const home = [given, homedir()].find((path) => path !== undefined && isAbsolute(path))
+  return home ?? userInfo().homedir
 }
 
 function timeOrderedId(now: number): string {

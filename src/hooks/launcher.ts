@@ -121,6 +121,7 @@ function posixLauncher({ node, entry }: LauncherTarget): string {
 # Written by skillrail hooks install. Agent clients call it before every prompt.
 entry=${shellWord(entry)}
 unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_V8_COVERAGE
+case "$HOME" in /*) ;; *) HOME= ;; esac
 try() {
   program=$1
   shift

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Dirent, readdirSync, readlinkSync } from 'node:fs'
-import { basename, join, posix } from 'node:path'
+import { basename, isAbsolute, join, posix } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { isObject } from '../core/json.ts'
 import { readRegularFile } from '../core/read-files.ts'
@@ -53,7 +53,7 @@ export function readInstalledLock(directory: string): InstalledReading {
 /** The same of `.skill-lock.json`, version 3, for what a user installed for all projects. */
 export function readUserInstalledLock(runtime: Pick<Runtime, 'env' | 'home'>): InstalledReading {
   const state = runtime.env['XDG_STATE_HOME'] ?? ''
-  return readLockOf(state === '' ? join(runtime.home, '.agents') : join(state, 'skills'), {
+  return readLockOf(!isAbsolute(state) ? join(runtime.home, '.agents') : join(state, 'skills'), {
     fileName: '.skill-lock.json',
     version: 3,
     hash: 'skillFolderHash',
