@@ -54,8 +54,7 @@ export async function waitingGate(
  */
 export function recordDecision(
   shown: GateRecord,
-  approved: boolean,
-  at: string,
+  decision: Pick<ApprovalRecord, 'approved' | 'at' | 'user' | 'shown'>,
   line: RunLine = runLine,
 ): (journal: RunJournal, append: (record: ChainRecord) => void) => void {
   return (journal, append) => {
@@ -68,15 +67,8 @@ export function recordDecision(
       })
     }
     const { key, planDigest, stateDigest } = gate
-    const record: ApprovalRecord = {
-      type: 'approval',
-      key,
-      approved,
-      planDigest,
-      stateDigest,
-      by: 'person',
-      at,
-    }
+    const about = { key, planDigest, stateDigest }
+    const record: ApprovalRecord = { type: 'approval', ...about, by: 'person', ...decision }
     append(record)
     journal.approvals.set(key, record)
   }

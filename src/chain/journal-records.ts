@@ -94,6 +94,10 @@ function recordSchema() {
         tools: text.optional(),
       }),
       plan,
+      /** The account that started it. */
+      user: text.optional(),
+      /** `--yes-gates`: the caller approved every gate in advance. */
+      yesGates: z.literal(true).optional(),
       /** The run whose results this one reuses. */
       origin: z.object({ runId: text, kind: z.enum(['retry', 'fork']) }).optional(),
       /** Where scripts that are not trusted run; absent when the caller gave nothing. */
@@ -117,6 +121,10 @@ function recordSchema() {
       ...gate,
       approved: z.boolean(),
       by: z.enum(['person', 'caller']),
+      /** The account. */
+      user: text.optional(),
+      /** The results that were on the screen; absent where nobody was asked. */
+      shown: z.array(z.object({ step: text, status: text, result: text })).optional(),
     }),
     z.object({ type: z.literal('handed'), ...step }),
     z.object({ type: z.literal('report'), ...step, output }),

@@ -77,7 +77,7 @@ export interface NewRun extends Pick<
 export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult> {
   const runId = setup.runtime.id()
   return await withJournal(runId, setup, async (writer) => {
-    const header = { ...headerOf(runId, run, isoNow(setup)), ...recordOf(setup.confinement) }
+    const header = { ...headerOf(runId, run, setup), ...recordOf(setup.confinement) }
     const records: readonly ChainRecord[] = [header, ...(run.reused ?? [])]
     try {
       writer.append(...records)
@@ -92,14 +92,20 @@ export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult>
 }
 
 /** The first record of a run, wherever it is executed. */
-export function headerOf(runId: string, run: NewRun, at: string): RunRecord {
+export function headerOf(
+  runId: string,
+  run: NewRun,
+  setup: Pick<RunSetup, 'runtime' | 'yesGates'>,
+): RunRecord {
   const { plan, mode, requireVerified, request, origin } = run
   return {
     type: 'run',
     version: journalVersion,
     runId,
     skill: plan.skill,
-    at,
+    at: isoNow(setup),
+    user: setup.runtime.user(),
+    ...(setup.yesGates === true ? { yesGates: true } : {}),
     mode,
     arguments: redactedArguments(run.arguments),
     argumentsDigest: sha256(JSON.stringify(run.arguments)),
@@ -119,6 +125,8 @@ export interface Resumption {
   force?: boolean | undefined
   /** Needed again where they held a secret: it is not in the journal. */
   arguments?: readonly string[] | undefined
+  /** A cancelled run is refused: only a user resumes it. */
+  refusesCancelled?: true | undefined
   /** Looks at the journal, and may write to it, before the run continues. */
   prepare?:
     | ((journal: RunJournal, append: (record: ChainRecord) => void) => void | Promise<void>)
@@ -233,11 +241,23 @@ async function proceed(
  */
 export function acceptedPlan(
   journal: RunJournal,
-  { plan, command, force }: Pick<Resumption, 'plan' | 'command' | 'force'>,
+  {
+    plan,
+    command,
+    force,
+    refusesCancelled,
+  }: Pick<Resumption, 'plan' | 'command' | 'force' | 'refusesCancelled'>,
   line: RunLine = runLine,
 ): { plan?: Plan } {
   const { status } = journal
   const { runId } = journal.run
+  if (status === 'cancelled' && refusesCancelled === true) {
+    throw new RunStateError({
+      code: 'run-cancelled',
+      message: `the run ${runId} was cancelled by a user`,
+      hint: `A user can resume it: ${line('runs resume', runId)}`,
+    })
+  }
   if (status === 'success' || status === 'failure' || status === 'critical') {
     throw new RunStateError({
       code: 'run-ended',

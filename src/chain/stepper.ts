@@ -46,7 +46,8 @@ export async function startStepper(
 
 /**
  * Continues a driven run: executes scripts, enforces time-outs, hands out steps. `given` are the
- * arguments of the run, where they held a secret and were not kept.
+ * arguments of the run, where they held a secret and were not kept. Throws {@link RunStateError}
+ * for a cancelled run, as {@link reportStep} does.
  */
 export async function continueStepper(
   runId: string,
@@ -54,7 +55,7 @@ export async function continueStepper(
   setup: RunSetup,
   given?: readonly string[],
 ): Promise<StepperAnswer> {
-  const resumption = { runId, plan, arguments: given }
+  const resumption = { runId, plan, arguments: given, refusesCancelled: true } as const
   return await drive(setup, async (driven) => resumeRun(resumption, driven))
 }
 
@@ -89,8 +90,9 @@ export async function reportStep(
     append(record)
     journal.reports.set(key, record)
   }
+  const resumption = { runId, plan, prepare, arguments: given, refusesCancelled: true } as const
   const answer = await inTurn(setup, async () =>
-    drive(setup, async (driven) => resumeRun({ runId, plan, prepare, arguments: given }, driven)),
+    drive(setup, async (driven) => resumeRun(resumption, driven)),
   )
   const dismissed = find()
   return { ...answer, ...(dismissed === undefined ? {} : { dismissed }) }

@@ -13,6 +13,8 @@ export interface Runtime {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   home: string
+  /** The name of the user's account. */
+  user(): string
   platform: NodeJS.Platform
 }
 
@@ -28,6 +30,7 @@ export function systemRuntime(overrides: Partial<Runtime> = {}): Runtime {
     env,
     cwd: process.cwd(),
     home: homeOf(env['HOME']),
+    user: accountName,
     platform: process.platform,
     ...overrides,
   }
@@ -40,6 +43,15 @@ export function systemRuntime(overrides: Partial<Runtime> = {}): Runtime {
 function homeOf(given: string | undefined): string {
   const home = [given, homedir()].find((path) => path !== undefined && isAbsolute(path))
   return home ?? userInfo().homedir
+}
+
+function accountName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // An account without an entry, as in some containers.
+    return String(process.getuid?.() ?? '')
+  }
 }
 
 function timeOrderedId(now: number): string {

@@ -15,6 +15,8 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/style="[^"]*\d%[^"]*"/g, 'style="<n>"'],
   [/\b(process |as )\d+/g, '$1<n>'],
   [/\b\d+-(?=<id)/g, '<n>-'],
+  [/("(?:startedBy|user)": ?)"[^"]*"/g, '$1"<user>"'],
+  [/(approved in advance by )\S+/g, '$1<user>'],
   [/█+/g, '█'],
   [/Bearer [\w-]{43}/g, 'Bearer <token>'],
   [/#once-[0-9a-f]{64}/g, '#once-<token>'],

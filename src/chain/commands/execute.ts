@@ -26,7 +26,6 @@ import {
 import { answerWith, type RunAnswer } from './run-text.ts'
 
 export const executeOptions = {
-  yesGates: option.flag('--yes-gates', 'approve every gate in advance'),
   maxTime: option.seconds(
     '--max-time <seconds>',
     'stop the run after this time; it can be resumed',

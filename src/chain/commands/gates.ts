@@ -4,6 +4,7 @@ import { ApprovalRefusedError } from '../errors.ts'
 import { argumentsOf } from '../run-line.ts'
 import type { ChainEvent } from '../engine.ts'
 import { readResult } from '../run-chain.ts'
+import type { ApprovalRecord } from '../journal-records.ts'
 import { recordDecision, waitingGate } from '../decisions.ts'
 import {
   type ConfinementChoice,
@@ -76,13 +77,14 @@ async function decideGate(
   // Refused before anybody is asked.
   if (approved) argumentsOf(journal, given)
   const again = line(approved ? 'runs approve' : 'runs reject', runId)
-  await confirm(
+  const shown = await confirm(
     context,
     { runId, step: gate.step, approved, again },
     await readResult(journal, context.runtime),
   )
   const at = new Date(context.runtime.now()).toISOString()
-  const prepare = recordDecision(gate, approved, at, line)
+  const decision = { approved, at, user: context.runtime.user(), shown }
+  const prepare = recordDecision(gate, decision, line)
   const resumption = { runId, plan, prepare }
   if (approved) {
     const { request, server } = journal.run
@@ -98,6 +100,7 @@ async function decideGate(
   return answerWith(result, { line: linesAgain(context) })
 }
 
+/** Returns the results that were shown. */
 async function confirm(
   context: Context<ChainEvent>,
   {
@@ -107,7 +110,7 @@ async function confirm(
     again,
   }: Pick<GateDecision, 'runId' | 'approved'> & { step: string; again: string },
   result: Awaited<ReturnType<typeof readResult>>,
-): Promise<void> {
+): Promise<NonNullable<ApprovalRecord['shown']>> {
   const hint = `In a terminal: ${again}`
   const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
   const answer = await context.ask({
@@ -126,7 +129,13 @@ async function confirm(
         hint,
       }),
   })
-  if (/^y(?:es)?$/i.test(answer.trim())) return
+  if (/^y(?:es)?$/i.test(answer.trim())) {
+    return outputs.map(({ step: name, status, result: said }) => ({
+      step: name,
+      status,
+      result: said,
+    }))
+  }
   throw new ApprovalRefusedError({
     code: 'approval-not-given',
     message: `nothing was decided about ${step}`,

@@ -19,8 +19,6 @@ import {
 /** With `--dry-run` a plan. */
 type Result = RunAnswer | PlanAnswer
 
-const { yesGates, maxTime } = executeOptions
-
 export const command = defineCommand<Result, ChainEvent>()({
   arguments: {
     '<skill>': 'a name, a directory, or a SKILL.md',
@@ -32,7 +30,7 @@ export const command = defineCommand<Result, ChainEvent>()({
     ...stepOptions,
     dryRun: option.flag('--dry-run', 'show the plan and run nothing'),
     set: option.list('--set <key=value>', 'change the policy for this run (repeatable)'),
-    yesGates,
+    yesGates: option.flag('--yes-gates', 'approve every gate in advance'),
     via: option.text(
       '--via <client>',
       'claude, codex, gemini, opencode, copilot or qwen for steps without a script',
@@ -43,7 +41,7 @@ export const command = defineCommand<Result, ChainEvent>()({
       '--tools <names>',
       'built-in tools for the model: read,list,search,write,edit,shell or all',
     ),
-    maxTime,
+    ...executeOptions,
     requireVerified: option.flag(
       '--require-verified',
       'a success needs a verification, not only the word of an agent',

@@ -4,6 +4,7 @@ import { exitCode, UsageError } from '../../core/errors.ts'
 import { safeLine } from '../../core/text.ts'
 import { prunableRuns, removeRuns } from '../run-store.ts'
 import { readResult } from '../run-chain.ts'
+import type { ApprovalRecord } from '../journal-records.ts'
 import type { RunJournal } from '../run-journal.ts'
 import { type ShownRun, statusOfRun } from '../step-result.ts'
 import { whileRunning } from '../attempt.ts'
@@ -65,6 +66,14 @@ export function listedRun(journal: RunJournal, standing?: string): ListedRun {
 interface ShownResult extends ShownRun {
   standing?: string
   startedAt: string
+  startedBy?: string | undefined
+  /** `--yes-gates`: the caller approved every gate in advance. */
+  yesGates?: true | undefined
+  approvals?: readonly ShownApproval[]
+}
+
+interface ShownApproval extends Pick<ApprovalRecord, 'approved' | 'at' | 'by' | 'user' | 'shown'> {
+  step: string
 }
 
 export const show = defineCommand<ShownResult>()({
@@ -81,16 +90,49 @@ export const show = defineCommand<ShownResult>()({
     const shown =
       status === 'running' ? whileRunning(journal, result, context.runtime.now()) : result
     const own = status === shown.status ? {} : { standing: status }
-    return { ...shown, ...own, startedAt: journal.run.at }
+    const { at: startedAt, user: startedBy, yesGates } = journal.run
+    const approvals = approvalsOf(journal)
+    const more = approvals.length === 0 ? {} : { approvals }
+    return { ...shown, ...own, startedAt, startedBy, yesGates, ...more }
   },
   render: (run, screen) =>
     linesText([
       headOfRun({ ...run, status: run.standing ?? run.status }),
       ...timelineOf(run, screen),
+      ...approvalLines(run),
       ...errorsOfRun(run),
     ]),
-  formats: runFormats(({ standing: _standing, startedAt: _startedAt, ...run }: ShownResult) => run),
+  formats: runFormats(({ runId, skill, status, attempts, winner }: ShownResult): ShownRun => ({
+    runId,
+    skill,
+    status,
+    attempts,
+    winner,
+  })),
 })
+
+function approvalsOf({ approvals, gates }: RunJournal): ShownApproval[] {
+  return [...approvals.values()].map(({ key, approved, at, by, user, shown }) => {
+    const step = gates.get(key)?.step ?? key.replaceAll(/(?<=^|\/)\d+:/g, '')
+    return { step, approved, at, by, user, shown }
+  })
+}
+
+function approvalLines({ approvals = [], yesGates, startedBy = 'the caller' }: ShownResult) {
+  const inAdvance =
+    yesGates === true ? [`Gates approved in advance by ${startedBy} (--yes-gates)`] : []
+  const lines = approvals.flatMap(({ step, approved, at, by, user = 'a user', shown = [] }) => {
+    if (by === 'caller') return [`${step}: approved in advance (--yes-gates), ${at}`]
+    const seen = shown.map(
+      ({ step: name, status, result }) => `  was shown ${name}: ${status}, ${result}`,
+    )
+    return [
+      `${step}: ${approved ? 'approved' : 'rejected'} by ${user} at a terminal, ${at}`,
+      ...seen,
+    ]
+  })
+  return [...inAdvance, ...lines].map((line) => safeLine(line))
+}
 
 export const cancel = defineCommand<{ runId: string; status: 'cancelled'; continueWith: string }>()(
   {

@@ -62,7 +62,6 @@ export interface WaitingNotice {
 /** The answer to a run that waits. It counts only for the gates that it names. */
 export interface Decision {
   approvals: readonly ApprovalRecord[]
-  yesGates?: true | undefined
 }
 
 export interface NestedRequest extends RunFacts {

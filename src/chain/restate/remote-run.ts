@@ -39,7 +39,7 @@ export async function startServerRun(
   const runId = runtime.id()
   return await alone(store.pathOf(runId), runId, async (append) => {
     const { url, adminUrl } = address
-    const header = headerOf(runId, run, new Date(runtime.now()).toISOString())
+    const header = headerOf(runId, run, setup)
     append({ ...header, server: { engine: 'restate', url, adminUrl } }, ...(run.reused ?? []))
     const facts = factsOf(runId, run, run.plan, setup, knownResults(run.reused ?? []))
     const submitted = { runId, part: 1 }
@@ -112,11 +112,10 @@ async function answerRun(
     const approvals = records.filter((record) => record.type === 'approval')
     const { id, awakeable, next } = waiting
     const followed = { run, id, plan, journal, from: next }
-    const yesGates = setup.yesGates === true ? { yesGates: true as const } : {}
-    if (approvals.length === 0 && setup.yesGates !== true) {
+    if (approvals.length === 0) {
       return await follow({ ...followed }, setup, address, append)
     }
-    await answerWaiting(address, { awakeable }, { approvals, ...yesGates })
+    await answerWaiting(address, { awakeable }, { approvals })
     append(...records)
     return await follow({ ...followed, answered: awakeable }, setup, address, append)
   })

@@ -95,10 +95,9 @@ async function executeRun(setup: ServiceSetup, context: Context, request: RunReq
   const pass = emptyPass()
   const standstill = standstillOf()
   const approvals = [...(request.approvals ?? [])]
-  let { yesGates } = request
   for (;;) {
     standstill.gates.clear()
-    const facts = { ...request, approvals: [...approvals], yesGates }
+    const facts = { ...request, approvals: [...approvals] }
     const parts = { sdk, context, facts, execution, begunAt, standstill }
     const engine = new RestateEngine(parts)
     const chain = await runChain(plan.root, remembering(engine, pass))
@@ -120,7 +119,6 @@ async function executeRun(setup: ServiceSetup, context: Context, request: RunReq
       return fitAnswer({ ...answer, result: { ...result, status: 'cancelled' } })
     }
     approvals.push(...decision.approvals.filter((approval) => isAbout(gates, approval)))
-    yesGates ||= decision.yesGates === true
   }
 }
 
@@ -240,8 +238,7 @@ export function readDecision(text: string): Decision {
     const value: unknown = JSON.parse(text)
     if (!isRecord(value)) return { approvals: [] }
     const given = Array.isArray(value['approvals']) ? value['approvals'] : []
-    const yesGates = value['yesGates'] === true ? { yesGates: true as const } : {}
-    return { approvals: given.filter((item) => isApproval(item)), ...yesGates }
+    return { approvals: given.filter((item) => isApproval(item)) }
   } catch {
     return { approvals: [] }
   }

@@ -13,10 +13,7 @@ const approval = {
 
 it('reads what a person decided', () => {
   expect(readDecision(JSON.stringify({ approvals: [approval] }))).toEqual({ approvals: [approval] })
-  expect(readDecision('{"approvals":[],"yesGates":true}')).toEqual({
-    approvals: [],
-    yesGates: true,
-  })
+  expect(readDecision('{"approvals":[],"yesGates":true}')).toEqual({ approvals: [] })
 })
 
 it.each([
@@ -25,7 +22,7 @@ it.each([
   '[]',
   '{',
   '"yes"',
-  '{"approvals":"all","yesGates":"true"}',
+  '{"approvals":"all"}',
   JSON.stringify({ approvals: [{ ...approval, approved: 'yes' }] }),
   JSON.stringify({ approvals: [{ ...approval, stateDigest: undefined }] }),
   JSON.stringify({ approvals: [{ ...approval, type: 'gate' }, 7, null] }),
