@@ -13,7 +13,7 @@ import { parseSkill } from '../skill/parse.ts'
 import type { YamlNode } from '../skill/read-yaml.ts'
 import type { NearestLock } from '../trust/lock.ts'
 import type { SkillNotTrustedError } from '../trust/decide.ts'
-import type { SkillScope, TrustLevel, TrustPolicy } from '../trust/model.ts'
+import type { SkillScope, TrustLevel, TrustPolicy, TrustReason } from '../trust/model.ts'
 import { trustRefusal } from '../trust/skill-trust.ts'
 import { resolveStep, type StepResolution } from './resolve.ts'
 
@@ -46,7 +46,17 @@ export interface SkillFacts {
   digest: string
   tokens: number
   requests: readonly SkillRequest[]
-  trust: { level: TrustLevel; reason: string; hint?: string | undefined }
+  trust: SkillTrust
+}
+
+export interface SkillTrust {
+  level: TrustLevel
+  reason: string
+  hint?: string | undefined
+  /** It was accepted or locked, and differs now: a sandbox does not help. */
+  changed?: true | undefined
+  /** The chain of it was never accepted, though its workspace was. */
+  added?: true | undefined
 }
 
 export interface DiskLookupOptions {
@@ -203,7 +213,17 @@ export function executionRefusal(
 
 export function trustFact(refusal: SkillNotTrustedError | undefined): SkillFacts['trust'] {
   if (refusal === undefined) return { level: 'trusted', reason: '' }
-  return { level: 'untrusted', reason: refusal.message, hint: refusal.hint }
+  const { message: reason, hint, reasonCode } = refusal
+  return { level: 'untrusted', reason, hint, ...changeOf[reasonCode] }
+}
+
+const changed = { changed: true } as const
+
+const changeOf: Partial<Record<TrustReason, Pick<SkillTrust, 'changed' | 'added'>>> = {
+  'workspace-changed': changed,
+  'lock-drift': changed,
+  'lock-unreadable': changed,
+  'workspace-added': { added: true },
 }
 
 /**

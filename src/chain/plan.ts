@@ -129,6 +129,9 @@ function planChain(
 ): PlannedChain {
   const { name, directory, path } = skill
   const way = [...ancestors, { name, directory, maxDepth: chain.policy.maxDepth }]
+  const { changed, added } = skill.trust
+  // Its steps and gates decide what runs, also where every script of it is trusted.
+  if (changed === true || added === true) planning.diagnostics.push(notTrusted(skill))
   planning.diagnostics.push(...(skill.warnings ?? []), ...checkPolicy(chain, path))
   if (chain.steps.length === 0) {
     planning.diagnostics.push({
@@ -158,6 +161,8 @@ function planTask(
   planning: Planning,
 ): PlannedTask {
   planning.diagnostics.push(...(skill.warnings ?? []))
+  // Its scripts, its check or what starts it was changed; a sandbox does not help.
+  if (skill.trust.changed === true) planning.diagnostics.push(notTrusted(skill))
   if (skill.broken === true) return { ...common(skill, step, planning), executor: 'none' }
   if (skill.script !== undefined) {
     const planned = common(skill, step, planning)

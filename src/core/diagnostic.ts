@@ -17,6 +17,8 @@ export interface Diagnostic {
   column?: number | undefined
   hint?: string | undefined
   source?: string | undefined
+  /** A unified diff. */
+  diff?: string | undefined
 }
 
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
@@ -28,12 +30,15 @@ export function diagnosticText(
   diagnostic: Diagnostic,
   style: (format: 'red' | 'yellow' | 'cyan' | 'dim', text: string) => string,
 ): string {
-  const { path, line, column, severity, message, code, hint } = diagnostic
+  const { path, line, column, severity, message, code, hint, diff = '' } = diagnostic
   const place = [path, line, column].filter((part) => part !== undefined).join(':')
   const colour = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'cyan'
   const head = `${safeLine(place)}: ${style(colour, severity)}: ${safeLine(message)}`
   const first = `${head} ${style('dim', `[${code}]`)}`
-  return hint === undefined ? first : `${first}\n  ${safeLine(hint)}`
+  const changes = diff === '' ? [] : diff.split('\n')
+  return [first, ...(hint === undefined ? [] : [hint]), ...changes]
+    .map((text, index) => (index === 0 ? text : `  ${safeLine(text)}`))
+    .join('\n')
 }
 
 /** Total order for output: path, line, column, code, all by code point. */

@@ -168,7 +168,7 @@ class ServedRuns {
     checkInvocation(findSkill(skill, discoverOptionsFrom(runtime, settings)), 'model')
     const changes = { set: [], from: undefined, only: undefined }
     const planned = planNamed(project, skill, changes, 'stepper')
-    const plan = planForModel(planned)
+    const plan = await planForModel(project, planned)
     await this.#requireScripts(plan, given, call)
     const request = { directory: planned.directory, ...changes }
     const asked = { arguments: given, request, requireVerified }
@@ -204,7 +204,7 @@ class ServedRuns {
         hint: `A user can resume it: ${this.#lines('runs resume', runId)}`,
       })
     }
-    const plan = planForModel(planKept(project, journal.run))
+    const plan = await planForModel(project, planKept(project, journal.run))
     const given = this.#argumentsOf(journal)
     if (!this.#allowed.has(yesKey(runId, plan))) await this.#requireScripts(plan, given, call)
     this.#allowed.add(yesKey(runId, plan))
@@ -299,10 +299,10 @@ function yesKey(runId: string, { digest }: Plan): string {
  * steps. Throws {@link SkillInvocationError} with the name of that step, and what {@link
  * usablePlan} throws.
  */
-function planForModel(planned: PlannedSkillRun): Plan {
+async function planForModel(project: ChainProject, planned: PlannedSkillRun): Promise<Plan> {
   const { plan } = planned
   const withheld = withheldStep(plan)
-  if (withheld === undefined) return usablePlan(planned)
+  if (withheld === undefined) return await usablePlan(project, planned)
   const { step, skill: own } = withheld
   const what = step === '' ? `Skill ${own} may` : `The step ${step} of ${plan.skill} may`
   throw new SkillInvocationError({

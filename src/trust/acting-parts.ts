@@ -166,6 +166,7 @@ export function allowingHint(
   const hints: Partial<Record<TrustReason, string>> = {
     'workspace-not-accepted': `To see what it may do and allow it: ${command} (in CI: --trust-workspace).`,
     'workspace-changed': `To see what changed and accept it: ${command}`,
+    'workspace-added': `To see what it may do and allow it: ${command}`,
     'lock-drift': `To see what differs: ${command} --lock --check; to lock it as it is now: ${command} --lock`,
     'lock-unreadable': `To see what is wrong with it: ${command} --lock --check; to do without it: ${command} --unlock`,
   }

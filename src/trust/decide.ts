@@ -6,6 +6,7 @@ import { isInside, realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { SkillError } from '../skill/errors.ts'
 import {
+  type PartChange,
   type SkillScope,
   type TrustLevel,
   type TrustPolicy,
@@ -22,6 +23,8 @@ export interface TrustFacts {
   policy: TrustPolicy
   /** Whether a part that acts differs from what was accepted; default false. */
   changed?: boolean
+  /** Whether nothing of it was accepted, though its workspace was; default false. */
+  added?: boolean
   /** What the skill is by the lock of its project; undefined where it is as locked, or has none. */
   lock?: 'drifted' | 'unreadable' | undefined
 }
@@ -48,7 +51,13 @@ export function isUnderLock({ scope, directory, policy }: TrustFacts): boolean {
   return isInside(policy.workspace, directory)
 }
 
-function reasonOf({ scope, directory, policy, changed = false }: TrustFacts): TrustReason {
+function reasonOf({
+  scope,
+  directory,
+  policy,
+  changed = false,
+  added = false,
+}: TrustFacts): TrustReason {
   if (scope === 'code') return 'registered-by-program'
   if (scope === 'user') return 'user-scope'
   if (directory === undefined) return 'directory-unreadable'
@@ -59,6 +68,7 @@ function reasonOf({ scope, directory, policy, changed = false }: TrustFacts): Tr
   if (!vouched && !accepted) return 'workspace-not-accepted'
   if (!isInside(policy.workspace, directory)) return 'outside-workspace'
   if (vouched) return 'workspace-option'
+  if (added) return 'workspace-added'
   return changed ? 'workspace-changed' : 'workspace-accepted'
 }
 
@@ -120,17 +130,31 @@ export class SkillNotTrustedError extends SkillError {
   override readonly exitCode: ExitCode = exitCode.refused
   readonly skill: string
   readonly reasonCode: TrustReason
+  /** What differs from what was accepted. */
+  readonly changes: readonly PartChange[]
+
+  readonly facts: RefusalFacts
 
   /** @param facts `action`, as in "may not …": `run its script`. */
-  constructor(
-    facts: Record<'skill' | 'action' | 'reason' | 'hint', string> & { reasonCode: TrustReason },
-  ) {
-    const { skill, action, reason, reasonCode, hint } = facts
+  constructor(facts: RefusalFacts) {
+    const { skill, action, reason, reasonCode, hint, diagnostics } = facts
     const message = `Skill ${skill} may not ${action}: ${reason}.`
-    super({ code: 'skill-not-trusted', message, hint })
+    super({ code: 'skill-not-trusted', message, hint, diagnostics })
     this.skill = skill
     this.reasonCode = reasonCode
+    this.changes = facts.changes ?? []
+    this.facts = facts
   }
+}
+
+interface RefusalFacts {
+  skill: string
+  action: string
+  reason: string
+  reasonCode: TrustReason
+  hint: string
+  changes?: readonly PartChange[] | undefined
+  diagnostics?: readonly Diagnostic[] | undefined
 }
 
 /** The workspace would have to be trusted, and nobody was there to say so. Exit code 4. */

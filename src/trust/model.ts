@@ -11,6 +11,8 @@ export interface TrustVerdict {
   level: TrustLevel
   code: TrustReason
   reason: string
+  /** What differs from what was accepted; only of `workspace-changed`. */
+  changes?: readonly PartChange[] | undefined
 }
 
 /** Why a skill has its level: each code with its level and its reason, as in "…: it was given by path". */
@@ -25,6 +27,7 @@ export const trustReasons = {
     level: 'untrusted',
     reason: 'something that it can execute has changed since its workspace was trusted',
   },
+  'workspace-added': { level: 'untrusted', reason: 'it was added after its workspace was trusted' },
   'lock-drift': { level: 'untrusted', reason: 'it is not as the lock file of its project has it' },
   'lock-unreadable': {
     level: 'untrusted',

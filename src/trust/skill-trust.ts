@@ -60,16 +60,19 @@ export function confirmTrust(
   const { workspace, acceptance } = policy
   const verdict = decideTrust(facts)
   if (verdict.level !== 'trusted' || directory === undefined || !isUnderLock(facts)) return verdict
-  let changed = false
+  let changes: PartChange[] = []
+  let added = false
   if (verdict.code === 'workspace-accepted' && acceptance !== undefined) {
     const options = { text: acceptance.pinned }
     const parts = collectSkillParts(workspace, { ...skill, realDirectory: directory }, options)
     const owner = workspaceRelative(workspace, directory)
     const accepted = acceptance.parts.filter((part) => part.owner === owner)
-    changed = compareParts(accepted, parts).length > 0
+    changes = compareParts(accepted, parts)
+    added = changes.length > 0 && accepted.length === 0
   }
-  const lock = changed ? undefined : lockStateOf(workspace, directory, lockOf())
-  return decideTrust({ ...facts, changed, lock })
+  const changed = changes.length > 0 && !added
+  const lock = changed || added ? undefined : lockStateOf(workspace, directory, lockOf())
+  return { ...decideTrust({ ...facts, changed, added, lock }), ...(changed ? { changes } : {}) }
 }
 
 /**
@@ -93,10 +96,11 @@ export function trustRefusal(
   action: string,
   lockOf?: () => NearestLock,
 ): SkillNotTrustedError | undefined {
-  const { level, code, reason } = confirmTrust(skill, policy, lockOf)
+  const { level, code, reason, changes } = confirmTrust(skill, policy, lockOf)
   if (level === 'trusted') return undefined
   const hint = allowingHint(code, skill, policy)
-  return new SkillNotTrustedError({ skill: skill.name, action, reason, reasonCode: code, hint })
+  const facts = { skill: skill.name, action, reason, reasonCode: code, hint, changes }
+  return new SkillNotTrustedError(facts)
 }
 
 /**

@@ -132,7 +132,7 @@ export interface ProjectCommands {
 export function commandsIn(project: () => TestProject): ProjectCommands {
   const command: ProjectCommands['command'] = (line, world) => {
     const words = line.split(' ')
-    const name = words[0] === 'run' ? 'run' : words.slice(0, 2).join(' ')
+    const name = words[0] === 'run' || words[0] === 'trust' ? words[0] : words.slice(0, 2).join(' ')
     return runCommand(name, words, project(), world)
   }
   return {

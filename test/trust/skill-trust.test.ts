@@ -188,7 +188,7 @@ describe('a project skill', () => {
     const { workspace, policyNow } = await acceptedProject()
     const directory = join(workspace, '.skillrail/skills/other')
     writeFiles(directory, { 'scripts/run.sh': 'echo hello\n' })
-    expect(confirmTrust(skillIn(directory), policyNow()).code).toBe('workspace-changed')
+    expect(confirmTrust(skillIn(directory), policyNow()).code).toBe('workspace-added')
   })
 })
 

@@ -137,7 +137,7 @@ export async function openRun(project: ChainProject, runId: string): Promise<Run
  * The plan of a run as it is now, to continue with it. A changed plan is refused before the user is
  * asked anything.
  */
-export function planToContinue(
+export async function planToContinue(
   project: ChainProject,
   journal: RunJournal,
   {
@@ -145,9 +145,9 @@ export function planToContinue(
     line,
     force = false,
   }: { command: 'resume' | 'approve'; line: RunLine; force?: boolean },
-): Plan {
+): Promise<Plan> {
   const { run, status } = journal
-  const plan = usablePlan(planKept(project, run))
+  const plan = await usablePlan(project, planKept(project, run))
   // A run that has ended is refused by the caller, as such.
   const hasEnded = status === 'failure' || status === 'critical'
   const change = hasEnded ? undefined : planChanged(journal, plan, command, line)

@@ -72,7 +72,7 @@ async function decideGate(
   const gate = await waitingGate(journal, context.runtime, step, line)
   // Rejecting executes nothing, so it works even when the skills have changed.
   const plan = approved
-    ? planToContinue(project, journal, { command: 'approve', line })
+    ? await planToContinue(project, journal, { command: 'approve', line })
     : journal.plan
   // Refused before anybody is asked.
   if (approved) argumentsOf(journal, given)

@@ -4,7 +4,7 @@ import { confinedSteps } from '../plan-model.ts'
 import { planJson } from '../plan.ts'
 import { renderPlan, renderPlanMermaid, sandboxForeseen } from '../render-plan.ts'
 import { askedInstructions, askedSteps, stepOptions } from './instructions.ts'
-import { openProject, planNamed, type PlannedSkillRun } from './project.ts'
+import { openProject, planNamed, type PlannedSkillRun, withChanges } from './project.ts'
 
 export interface PlanAnswer extends ReturnType<typeof planJson> {
   sandbox?: string
@@ -33,7 +33,8 @@ export const command = defineCommand<PlanAnswer>()({
       ...askedSteps(values),
       ...(await askedInstructions(values)),
     }
-    const answer = planAnswer(planNamed(openProject(context), reference, changes))
+    const project = openProject(context)
+    const answer = planAnswer(await withChanges(project, planNamed(project, reference, changes)))
     // Beside a drawing there are no notes.
     if (values.format === 'mermaid') printNotes(answer, context)
     return answer

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../../core/command.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isInside } from '../../core/read-files.ts'
 import { loadConfiguration } from '../../core/configuration.ts'
 import type { Settings } from '../../core/settings.ts'
@@ -10,9 +11,10 @@ import { findSkill, skillAt } from '../../library/find-skill.ts'
 import type { SkillInfo } from '../../library/model.ts'
 import { SkillLoadError, SkillParseError } from '../../skill/errors.ts'
 import { collectActingParts } from '../../trust/acting-parts.ts'
-import { findWorkspace, readTrustPolicy, type SkillNotTrustedError } from '../../trust/decide.ts'
+import { findWorkspace, readTrustPolicy, SkillNotTrustedError } from '../../trust/decide.ts'
 import { lockReadOnce, type NearestLock } from '../../trust/lock.ts'
 import type { SkillScope, TrustPolicy } from '../../trust/model.ts'
+import { TrustStore } from '../../trust/store.ts'
 import type { ChainEvent } from '../engine.ts'
 import {
   type ChainLookup,
@@ -98,11 +100,16 @@ export function planKept(
  * The plan, or the error why nothing may run: missing trust first (exit code 4), then what makes
  * the chain impossible (exit code 3).
  */
-export function usablePlan(reading: PlannedSkillRun): Plan {
+export async function usablePlan(project: ChainProject, reading: PlannedSkillRun): Promise<Plan> {
   const { plan, diagnostics, refusals } = reading
   const untrusted = diagnostics.find((diagnostic) => diagnostic.code === 'skill-not-trusted')
   const refusal = untrusted === undefined ? undefined : refusals.get(untrusted.path)
-  if (refusal !== undefined) throw refusal
+  if (refusal !== undefined) {
+    throw new SkillNotTrustedError({
+      ...refusal.facts,
+      diagnostics: await changesOf(project, refusal),
+    })
+  }
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
   const [first] = errors
   if (first === undefined) return plan
@@ -113,6 +120,29 @@ export function usablePlan(reading: PlannedSkillRun): Plan {
     // The warnings too: `chain` in the wrong place is why there is nothing to run.
     diagnostics,
   })
+}
+
+/** The reading with what differs from what was accepted. */
+export async function withChanges(
+  project: ChainProject,
+  reading: PlannedSkillRun,
+): Promise<PlannedSkillRun> {
+  const refused = reading.diagnostics.filter(({ code }) => code === 'skill-not-trusted')
+  const changes: Diagnostic[] = []
+  for (const { path } of refused) {
+    const refusal = reading.refusals.get(path)
+    if (refusal !== undefined) changes.push(...(await changesOf(project, refusal)))
+  }
+  return { ...reading, diagnostics: [...reading.diagnostics, ...changes] }
+}
+
+async function changesOf(
+  { context }: ChainProject,
+  { changes }: SkillNotTrustedError,
+): Promise<Diagnostic[]> {
+  if (changes.length === 0) return []
+  const { changeDiagnostics } = await import('../../trust/commands/report.ts')
+  return changeDiagnostics(changes, new TrustStore(context.runtime).texts)
 }
 
 function planSkill(

@@ -45,7 +45,7 @@ export const resume = defineCommand<RunAnswer, ChainEvent>()({
       return answerWith(await readResult(journal, context.runtime), { line })
     }
     const { force } = values
-    const plan = planToContinue(project, journal, { command: 'resume', line, force })
+    const plan = await planToContinue(project, journal, { command: 'resume', line, force })
     const resumption = { runId, plan, force, arguments: given.length > 0 ? given : undefined }
     const { request, server } = journal.run
     const choice = { ...values, ...executedAs(request), engine: server?.engine }
@@ -101,7 +101,7 @@ async function repeatRun(
   const project = openProject(context)
   const journal = await openRun(project, old.runId)
   const { request, mode, requireVerified } = journal.run
-  const plan = usablePlan(planKept(project, journal.run))
+  const plan = await usablePlan(project, planKept(project, journal.run))
   const result = await readResult(journal, context.runtime)
   const reused = reusedResults(journal, result, plan, choice)
   context.note(`${reused.length} results are taken over from ${old.runId}`, 'detail')

@@ -6,7 +6,7 @@ import { confinementOptions, executeOptions, executeRun, startOn, wantsServer } 
 import { engineOptions } from './engine.ts'
 import { askedInstructions, askedSteps, stepOptions } from './instructions.ts'
 import { codeOfPlan, type PlanAnswer, planAnswer, planNotes, renderPlanAnswer } from './plan.ts'
-import { openProject, planNamed, usablePlan } from './project.ts'
+import { openProject, planNamed, usablePlan, withChanges } from './project.ts'
 import {
   codeOfRun,
   renderRun,
@@ -69,9 +69,9 @@ export const command = defineCommand<Result, ChainEvent>()({
       const hint = 'Nothing runs, so there is nothing to report.'
       if (values.report.length > 0) throw contradiction('--dry-run', '--report', hint)
       if (values.events !== undefined) throw contradiction('--dry-run', '--events', hint)
-      return planAnswer(planned)
+      return planAnswer(await withChanges(project, planned))
     }
-    const plan = usablePlan(planned)
+    const plan = await usablePlan(project, planned)
     context.diagnose(planned.diagnostics)
     const run = {
       plan,

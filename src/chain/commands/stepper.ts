@@ -80,7 +80,7 @@ export const start = defineCommand<StepperResult, ChainEvent>()({
     const project = openProject(context)
     const changes = { set: [], from: undefined, only: undefined }
     const planned = planNamed(project, reference, changes, 'stepper')
-    const plan = usablePlan(planned)
+    const plan = await usablePlan(project, planned)
     const { requireVerified } = values
     const request = { directory: planned.directory, ...changes }
     const run = { arguments: given, request, requireVerified }
@@ -105,7 +105,7 @@ export const next = defineCommand<StepperResult, ChainEvent>()({
       const answer = stepperAnswer(await readResult(journal, context.runtime))
       return stepperResult(project, { plan: journal.plan, given: run.arguments, answer }, values)
     }
-    const plan = usablePlan(planKept(project, run))
+    const plan = await usablePlan(project, planKept(project, run))
     const all = argumentsOf(journal, given)
     const { setup, end } = await stepperSetup(project, plan, values)
     const answer = await end(continueStepper(runId, plan, setup, given))
@@ -140,7 +140,7 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
     }
     const project = openProject(context)
     const journal = await openRun(project, runId)
-    const plan = usablePlan(planKept(project, journal.run))
+    const plan = await usablePlan(project, planKept(project, journal.run))
     const all = argumentsOf(journal, given)
     const { setup, end } = await stepperSetup(project, plan, values)
     const answer = await end(reportStep({ runId, step: values.step, output }, plan, setup, given))

@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject, parseJson } from '../../core/json.ts'
 import { amount, bytes, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -33,6 +34,21 @@ export function trustReport({ workspace, pinned, skills, parts, assessment, text
     configuration: (byOwner.get('') ?? []).filter(({ kind }) => kind !== 'script').map(partReport),
     changes: state === 'changed' ? changes.map((change) => changeReport(change, texts)) : [],
   }
+}
+
+/** What differs from what was accepted, each part as an error. */
+export function changeDiagnostics(changes: readonly PartChange[], texts: TextSource): Diagnostic[] {
+  return changes.map((difference) => {
+    const { change, kind, path, note, diff } = changeReport(difference, texts)
+    const message = `${change} since its workspace was trusted: ${kind}${note === undefined ? '' : ` (${note})`}`
+    return {
+      code: 'part-changed',
+      severity: 'error',
+      message,
+      path,
+      ...(diff === undefined ? {} : { diff }),
+    }
+  })
 }
 
 function changeReport({ change, part, ...old }: PartChange, texts: TextSource) {
