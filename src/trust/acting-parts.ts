@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { isInside, realPathOf } from '../core/read-files.ts'
 import { isObject, sha256 } from '../core/json.ts'
 import { shellWord } from '../core/text.ts'
@@ -160,9 +160,9 @@ export function allowingHint(
   policy: TrustPolicy,
 ): string {
   const directory = skill.realDirectory ?? skill.directory
-  // Skills of a nested folder are seen from that folder, so the command must start there.
-  const isOutside = workspaceRelative(policy.workspace, directory).startsWith('.')
-  const command = `skillrail trust ${shellWord(isOutside ? policy.workspace : directory)}`
+  // A nested folder of skills is not seen from the workspace. A path of one skill would trust that alone.
+  const isSeen = workspaceRelative(policy.workspace, directory).startsWith('.')
+  const command = `skillrail trust ${shellWord(isSeen ? policy.workspace : dirname(directory))}`
   const hints: Partial<Record<TrustReason, string>> = {
     'workspace-not-accepted': `To see what it may do and allow it: ${command} (in CI: --trust-workspace).`,
     'workspace-changed': `To see what changed and accept it: ${command}`,

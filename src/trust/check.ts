@@ -23,7 +23,12 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
     const advice = 'Review and trust them with: skillrail trust'
     return [...problems, { name: 'workspace', status: 'information', found, advice }]
   }
-  const found = `${workspace} is trusted since ${accepted.acceptedAt.slice(0, 10)}`
+  const since = `trusted since ${accepted.acceptedAt.slice(0, 10)}`
+  const { skills } = accepted
+  const found =
+    skills === undefined
+      ? `${workspace} is ${since}`
+      : `${amount(skills.length, 'skill')} of ${workspace}, ${since}: ${skills.join(', ')}`
   return [...problems, { name: 'workspace', status: 'ok', found }]
 }
 

@@ -6,6 +6,7 @@ import { isInside, realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { SkillError } from '../skill/errors.ts'
 import {
+  type Acceptance,
   type PartChange,
   type SkillScope,
   type TrustLevel,
@@ -14,6 +15,7 @@ import {
   trustReasons,
   type TrustVerdict,
 } from './model.ts'
+import { workspaceRelative } from './skill-files.ts'
 import { TrustStore } from './store.ts'
 
 export interface TrustFacts {
@@ -64,12 +66,18 @@ function reasonOf({
   if (policy.trustedPaths.some((path) => isInside(path, directory))) return 'trusted-path'
   if (scope === 'custom') return 'custom-path'
   const vouched = policy.workspaceTrust === 'trusted'
-  const accepted = policy.acceptance?.workspace === policy.workspace
+  const { acceptance, workspace } = policy
+  const accepted = acceptance?.workspace === workspace && covers(acceptance, directory)
   if (!vouched && !accepted) return 'workspace-not-accepted'
   if (!isInside(policy.workspace, directory)) return 'outside-workspace'
   if (vouched) return 'workspace-option'
   if (added) return 'workspace-added'
   return changed ? 'workspace-changed' : 'workspace-accepted'
+}
+
+/** Whether the skill in a directory, or a file that no skill has, was accepted with its workspace. */
+export function covers({ workspace, skills }: Acceptance, directory: string): boolean {
+  return skills === undefined || skills.includes(workspaceRelative(workspace, directory))
 }
 
 /** Whether a skill of level `upper` may hide one of level `lower` that has the same name. */

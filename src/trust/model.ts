@@ -107,6 +107,8 @@ export interface Acceptance {
   acceptedAt: string
   /** Whether the text of the skills was recorded too. */
   pinned: boolean
+  /** The only skills that were accepted, by owner; absent where the whole workspace was. */
+  skills?: readonly string[] | undefined
   parts: readonly AcceptedPart[]
 }
 

@@ -12,7 +12,8 @@ import { type Acceptance, type AcceptedPart, actingKinds, type ActingPart } from
 import { syntaxErrorOffset } from './project-json.ts'
 import { isDigest, unreadableDigest } from './skill-files.ts'
 
-const version = 1
+/** 2 has entries for some skills alone, which 1 would take for the whole workspace. */
+const version = 2
 const maxRecordBytes = 64 * 1024 * 1024
 
 /** The user's record of trusted workspaces. Writers take turns; a write is all or nothing. */
@@ -52,7 +53,7 @@ export class TrustStore {
   async accept(
     workspace: string,
     parts: readonly ActingPart[],
-    { pinned = false }: { pinned?: boolean | undefined } = {},
+    { pinned = false, skills }: Partial<Pick<Acceptance, 'pinned' | 'skills'>> = {},
   ): Promise<Acceptance> {
     const bad = parts.find((part) => part.digest === unreadableDigest)
     if (bad !== undefined) {
@@ -64,6 +65,7 @@ export class TrustStore {
       workspace: realOr(workspace),
       acceptedAt: new Date(this.now()).toISOString(),
       pinned,
+      ...(skills === undefined ? {} : { skills }),
       parts: parts.map(recordedPart),
     }
     await this.replace(acceptance.workspace, [acceptance], parts)
@@ -109,7 +111,9 @@ function realOr(workspace: string): string {
 }
 
 export function serializeTrust(acceptances: readonly Acceptance[]): string {
-  return `${JSON.stringify({ version, workspaces: acceptances }, undefined, 1)}\n`
+  const hasParts = acceptances.some(({ skills }) => skills !== undefined)
+  const record = { version: hasParts ? version : 1, workspaces: acceptances }
+  return `${JSON.stringify(record, undefined, 1)}\n`
 }
 
 /**
@@ -130,16 +134,17 @@ export function parseTrust(text: string, path: string): Acceptance[] {
     const hint = 'Use the newer Skillrail; the file was not touched.'
     throw new StateFileError({ code: 'trust-file-newer', message, hint })
   }
-  if (found !== version) throw corrupt(path, `its version must be ${version}`)
+  if (found !== version && found !== 1) throw corrupt(path, `its version must be 1 or ${version}`)
   if (!Array.isArray(workspaces)) throw corrupt(path, 'it must have a list of workspaces')
   const seen = new Set<string>()
   return workspaces.map((item: unknown, index) => {
     if (!isAcceptance(item))
       throw corrupt(path, `entry ${index + 1} of workspaces has an invalid path, time, pin or part`)
-    const { workspace, acceptedAt, pinned, parts } = item
+    const { workspace, acceptedAt, pinned, skills, parts } = item
     if (seen.has(workspace)) throw corrupt(path, `${workspace} is there twice`)
     seen.add(workspace)
-    return { workspace, acceptedAt, pinned, parts: parts.map(recordedPart) }
+    const only = skills === undefined ? {} : { skills }
+    return { workspace, acceptedAt, pinned, ...only, parts: parts.map(recordedPart) }
   })
 }
 
@@ -151,7 +156,9 @@ function recordedPart({ owner, path, kind, digest, size }: AcceptedPart): Accept
 function isAcceptance(item: unknown): item is Acceptance {
   const types = { workspace: 'string', acceptedAt: 'string', pinned: 'boolean' }
   if (!hasFields(item, types) || !isAbsolute(String(item['workspace']))) return false
-  return Array.isArray(item['parts']) && item['parts'].every(isPart)
+  const { parts, skills = [] } = item
+  if (!Array.isArray(skills) || skills.some((skill) => typeof skill !== 'string')) return false
+  return Array.isArray(parts) && parts.every(isPart)
 }
 
 function isPart(item: unknown): item is AcceptedPart {

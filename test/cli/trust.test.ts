@@ -119,7 +119,7 @@ it('trusts a folder of skills that no standard place holds, and keeps it when as
   const text = '---\nname: extra\ndescription: Does more. Use when asked to.\n---\nDo it.\n'
   write(join(workspace, 'examples/extra/SKILL.md'), text)
   write(join(workspace, 'examples/extra/scripts/run.sh'), 'echo\n')
-  expect(run('examples/extra', '--yes').status).toBe(0)
+  expect(run('examples', '--yes').status).toBe(0)
   expect(json('--dry-run')).toMatchObject({ state: 'trusted' })
   write(join(workspace, 'examples/extra/scripts/run.sh'), 'echo changed\n')
   expect(json('--dry-run')).toMatchObject({ state: 'changed' })
@@ -136,4 +136,40 @@ it('refuses a damaged record and leaves it as it is', () => {
 
 it('says that a path does not exist', () => {
   expect(project().run('nowhere')).toMatchObject({ status: 2, stdout: '' })
+})
+
+it('trusts the skill of a path alone', () => {
+  const { workspace, run, json } = project()
+  const note = '.skillrail/skills/note'
+  const text = '---\nname: note\ndescription: Notes. Use when asked to.\n---\nNote.\n'
+  write(join(workspace, note, 'SKILL.md'), text)
+  write(join(workspace, '.mcp.json'), JSON.stringify({ mcpServers: { shop: { command: 'shop' } } }))
+  const { status, stdout } = run(skill, '--yes')
+  expect([status, stdout.split('\n')[0]]).toEqual([
+    0,
+    `Skill ${skill} of ${workspace}: not trusted. After trusting it, this can execute:`,
+  ])
+  expect(stdout).not.toContain('.mcp.json')
+  expect(json(skill, '--dry-run')).toMatchObject({ state: 'trusted', skill })
+  expect(json(note, '--dry-run')).toMatchObject({ state: 'untrusted', skill: note })
+  expect(json('--dry-run')).toMatchObject({ state: 'untrusted' })
+  expect(json('--list')).toMatchObject({ workspaces: [{ workspace, skills: [skill] }] })
+  run(note, '--yes')
+  expect(json('--list')).toMatchObject({ workspaces: [{ skills: [skill, note] }] })
+  run('--yes')
+  expect(json('--dry-run')).toMatchObject({ state: 'trusted' })
+})
+
+it('accepts the changes of one skill in a trusted workspace, and no others', () => {
+  const { workspace, run, json } = project()
+  const other = '.skillrail/skills/other'
+  write(join(workspace, other, 'SKILL.md'), '---\nname: other\ndescription: Other.\n---\nDo it.\n')
+  write(join(workspace, other, 'scripts/run.sh'), 'echo one\n')
+  run('--yes')
+  for (const name of [skill, other]) write(join(workspace, name, 'scripts/run.sh'), 'echo two\n')
+  expect(run(skill, '--yes').stdout).not.toContain('other')
+  expect(json(skill, '--dry-run')).toMatchObject({ state: 'trusted' })
+  const changes = [{ path: `${other}/scripts/run.sh` }]
+  expect(json('--dry-run')).toMatchObject({ state: 'changed', changes })
+  expect(run(skill, '--pin').status).toBe(2)
 })

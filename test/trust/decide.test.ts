@@ -60,6 +60,15 @@ describe('decideTrust', () => {
     expect(decideTrust({ ...facts, changed: false }).code).toBe('workspace-not-accepted')
   })
 
+  it('covers the skills that were accepted alone, and nothing else of their workspace', () => {
+    const some = policy({ acceptance: { ...acceptance, skills: ['.skillrail/skills/a'] } })
+    const levelAt = (directory: string) =>
+      decideTrust({ scope: 'project', directory, policy: some }).code
+    expect(levelAt(skill)).toBe('workspace-accepted')
+    for (const other of [`${skill}b`, `${skill}/nested`, '/srv/project', '/srv/project/.skillrail'])
+      expect(levelAt(other)).toBe('workspace-not-accepted')
+  })
+
   const segment = fc.stringMatching(/^[a-z.][a-z0-9.-]{0,6}$/)
   const absolute = fc.array(segment, { maxLength: 5 }).map((names) => `/${names.join('/')}`)
   const facts = fc.record({

@@ -22,7 +22,7 @@ it.each<[TrustReason, string, string]>([
   [
     'workspace-changed',
     '/srv/project/api/.skillrail/skills/a',
-    'To see what changed and accept it: skillrail trust /srv/project/api/.skillrail/skills/a',
+    'To see what changed and accept it: skillrail trust /srv/project/api/.skillrail/skills',
   ],
   [
     'lock-drift',

@@ -141,7 +141,7 @@ describe('a project skill', () => {
 
   it.each([
     ['.skillrail/skills/a', ''],
-    ['packages/web/.claude/skills/a', '/packages/web/.claude/skills/a'],
+    ['packages/web/.claude/skills/a', '/packages/web/.claude/skills'],
   ])(
     'of a workspace nobody trusted, at %s, is refused with a command that sees it',
     (path, place) => {

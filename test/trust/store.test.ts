@@ -142,9 +142,9 @@ describe('a record that is not ours', () => {
     ['cut off', '{"version": 1, "workspaces": [', 'it is not JSON from offset 30 on'],
     ['not JSON', 'xyz', 'it is not JSON from offset 0 on'],
     ['commented', '{ /* hello */ "version": 1 }', 'it is not JSON from offset 2 on'],
-    ['a list', '[]', 'its version must be 1'],
-    ['without a version', '{"workspaces": []}', 'its version must be 1'],
-    ['with a wrong version', '{"version": "1"}', 'its version must be 1'],
+    ['a list', '[]', 'its version must be 1 or 2'],
+    ['without a version', '{"workspaces": []}', 'its version must be 1 or 2'],
+    ['with a wrong version', '{"version": "1"}', 'its version must be 1 or 2'],
     ['without workspaces', file(undefined), 'it must have a list of workspaces'],
     ['with a number for an entry', file([7]), 'entry 1 of workspaces'],
     ['with a relative path', file([{ ...entry, workspace: 'w' }]), 'entry 1 of workspaces'],
@@ -180,7 +180,7 @@ describe('a record that is not ours', () => {
   })
 
   it('is refused when a newer Skillrail wrote it, and not touched', async () => {
-    const text = file([entry], 2)
+    const text = file([entry], 3)
     const store = storeHolding(text)
     expect(store.read().diagnostics[0]?.code).toBe('trust-file-newer')
     await expect(store.accept('/w', [])).rejects.toMatchObject({ code: 'trust-file-newer' })

@@ -70,17 +70,26 @@ describe('a value of the record that is wrong', () => {
 
 describe('the version of the record', () => {
   it('may not be newer', () => {
-    const { code, message, hint } = refusal(record([], 2))
+    const { code, message, hint } = refusal(record([], 3))
     expect([code, message, hint]).toEqual([
       'trust-file-newer',
-      'the record of trusted workspaces /state/trust.json has version 2; this Skillrail knows 1',
+      'the record of trusted workspaces /state/trust.json has version 3; this Skillrail knows 2',
       'Use the newer Skillrail; the file was not touched.',
     ])
   })
 
   it.each([0, '2', null])('may not be %j', (version) => {
-    expect(damage(record([], version))).toBe('its version must be 1')
+    expect(damage(record([], version))).toBe('its version must be 1 or 2')
   })
+})
+
+it('an entry for some skills is of version 2, which older programs refuse, and is read back', () => {
+  const [whole] = parseTrust(record([accepted]), 'f')
+  if (whole === undefined) throw new Error('it has no entry')
+  const text = serializeTrust([{ ...whole, skills: ['s'] }])
+  expect(JSON.parse(text)).toMatchObject({ version: 2 })
+  expect(parseTrust(text, 'f')).toEqual([{ ...accepted, skills: ['s'] }])
+  expect(JSON.parse(serializeTrust([whole]))).toMatchObject({ version: 1 })
 })
 
 it.each(actingKinds)('a part of the kind %s is read back', (kind) => {

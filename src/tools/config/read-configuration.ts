@@ -37,7 +37,8 @@ export function fileTrust(
   workspaceTrust: Settings['workspaceTrust'],
 ) {
   const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: project, workspaceTrust })
-  const { acceptance, workspace } = policy
+  const { workspace } = policy
+  const acceptance = policy.acceptance?.skills === undefined ? policy.acceptance : undefined
   const isVouched = workspaceTrust === 'trusted'
   const own = acceptance?.parts.filter(({ owner }) => owner === '') ?? []
   const accepted: readonly AcceptedPart[] = isVouched ? [] : own

@@ -13,6 +13,8 @@ type PartReport = ReturnType<typeof partReport>
 
 interface ReportFacts {
   workspace: string
+  /** The only skill that this is about, by its path in the workspace. */
+  one?: string | undefined
   pinned: boolean
   skills: readonly SkillInfo[]
   parts: readonly ActingPart[]
@@ -20,11 +22,20 @@ interface ReportFacts {
   texts: TextSource
 }
 
-export function trustReport({ workspace, pinned, skills, parts, assessment, texts }: ReportFacts) {
+export function trustReport({
+  workspace,
+  one,
+  pinned,
+  skills,
+  parts,
+  assessment,
+  texts,
+}: ReportFacts) {
   const { state, changes } = assessment
   const byOwner = Map.groupBy(parts, ({ owner }) => owner)
   return {
     workspace,
+    skill: one,
     state,
     pinned,
     skills: skills.map((skill) => {
@@ -101,13 +112,14 @@ function serversIn(text: string): string[] | undefined {
 
 /** The report as lines of text; every word of the project is made safe to print. */
 export function trustReportLines(report: TrustReport): string[] {
-  const { workspace, state, skills, configuration, changes } = report
+  const { workspace, skill: one, state, skills, configuration, changes } = report
+  const subject = one === undefined ? 'Workspace' : `Skill ${safeLine(one)} of`
   const shown = skills.map((skill) => ({ ...skill, lines: skillLines(skill) }))
   const acting = shown.filter(({ lines }) => lines.length > 0)
   const plain = skills.length - acting.length
   const isIdle = state === 'untrusted' && acting.length === 0 && configuration.length === 0
   return [
-    `Workspace ${safeLine(workspace)}: ${stateWords[isIdle ? 'idle' : state]}`,
+    `${subject} ${safeLine(workspace)}: ${stateWords[isIdle ? 'idle' : state]}`,
     ...acting.flatMap(({ name, path, lines }) => [
       '',
       `  ${safeLine(name)}  ${safeLine(path)}`,

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Context } from '../../core/command.ts'
+import { compareText } from '../../core/diagnostic.ts'
 import { UsageError } from '../../core/errors.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { skillAt } from '../../library/find-skill.ts'
@@ -8,9 +9,11 @@ import type { SkillInfo } from '../../library/model.ts'
 import { findSkillFiles } from '../../library/walk.ts'
 import { SkillError } from '../../skill/errors.ts'
 import { collectActingParts } from '../acting-parts.ts'
-import { findWorkspace, WorkspaceNotTrustedError } from '../decide.ts'
+import { covers, findWorkspace, WorkspaceNotTrustedError } from '../decide.ts'
+import type { Acceptance, ActingPart } from '../model.ts'
 import { LockStore } from '../lock-store.ts'
 import { readLock } from '../lock.ts'
+import { workspaceRelative } from '../skill-files.ts'
 import { assessWorkspace } from '../skill-trust.ts'
 import type { TrustStore } from '../store.ts'
 import { trustReport } from './report.ts'
@@ -21,28 +24,35 @@ export function reviewWorkspace(
   context: Pick<Context, 'runtime' | 'settings'>,
   store: TrustStore,
   path: string | undefined,
-  options: { pin?: boolean | undefined } = {},
+  options: { pin?: boolean | undefined; one?: boolean | undefined } = {},
 ) {
   const { runtime } = context
   const place = existingPlace(resolve(runtime.cwd, path ?? '.'))
   const workspace = findWorkspace(place, runtime)
-  const acceptance = store.find(workspace)
+  const recorded = store.find(workspace)
+  const one = options.one === true ? skillAlone(workspace, place) : undefined
+  const acceptance = acceptanceOf(recorded, one)
   const lock = readLock(workspace)
   const lockStore = new LockStore(runtime, workspace)
   const known = [
-    ...(acceptance?.parts.map(({ owner }) => owner).filter((owner) => owner !== '') ?? []),
+    ...(recorded?.parts.map(({ owner }) => owner).filter((owner) => owner !== '') ?? []),
     ...(lock.state === 'read' ? lock.skills.keys() : []),
   ].map((owner) => join(workspace, owner))
   const found = skillsOf(context, workspace, place, known)
-  const skills = found.filter(({ scope }) => scope === 'project')
-  const wasPinned = acceptance?.pinned ?? false
+  const isMeant = (owner: string): boolean => one === undefined || owner === one
+  const ownerOf = ({ realDirectory }: SkillInfo): string =>
+    workspaceRelative(workspace, realDirectory)
+  const ofProject = found.filter(({ scope }) => scope === 'project')
+  const skills = ofProject.filter((skill) => isMeant(ownerOf(skill)))
+  const wasPinned = (one === undefined ? acceptance : recorded)?.pinned ?? false
   const pinned = options.pin ?? wasPinned
   // Read once: what is accepted is what was shown, whatever is written while a user reads.
-  const all = collectActingParts(workspace, skills, {
+  const collected = collectActingParts(workspace, skills, {
     text: wasPinned || pinned,
     from: place,
     accepted: acceptance,
   })
+  const all = collected.filter(({ owner }) => isMeant(owner))
   const acting = all.filter((part) => part.kind !== 'text')
   const parts = pinned ? all : acting
   const assessment = assessWorkspace(acceptance, wasPinned ? all : acting)
@@ -52,8 +62,8 @@ export function reviewWorkspace(
     place,
     skills,
     /** What a lock covers: a folder of the project that its own configuration names as well. */
-    lockable: [...skills, ...found.filter(({ scope }) => scope === 'custom')],
-    report: trustReport({ workspace, pinned, skills, parts, assessment, texts: store.texts }),
+    lockable: [...ofProject, ...found.filter(({ scope }) => scope === 'custom')],
+    report: trustReport({ workspace, one, pinned, skills, parts, assessment, texts: store.texts }),
     store,
     lock,
     lockStore,
@@ -64,9 +74,37 @@ export function reviewWorkspace(
     async accept(): Promise<void> {
       // A part that cannot be read may be one of the text, which is accepted only where it is pinned.
       const accepted = pinned ? all : acting.filter(({ problem }) => problem === undefined)
-      await store.accept(workspace, accepted, { pinned })
+      if (one === undefined) await store.accept(workspace, accepted, { pinned })
+      else await acceptOne(store, recorded, { workspace, one, accepted })
     },
   }
+}
+
+/** The skill that the user named, by owner; undefined for a workspace and any other folder. */
+function skillAlone(workspace: string, place: string): string | undefined {
+  const isSkill = ['SKILL.md', 'skill.md'].some((name) => existsSync(join(place, name)))
+  return isSkill && place !== workspace ? workspaceRelative(workspace, place) : undefined
+}
+
+/** What was accepted of that skill, or of the whole workspace. */
+function acceptanceOf(recorded: Acceptance | undefined, one: string | undefined) {
+  if (one === undefined) return recorded?.skills === undefined ? recorded : undefined
+  if (recorded === undefined || !covers(recorded, join(recorded.workspace, one))) return undefined
+  return { ...recorded, parts: recorded.parts.filter(({ owner }) => owner === one) }
+}
+
+/** Records the parts of one skill beside what was accepted of its workspace before. */
+async function acceptOne(
+  store: TrustStore,
+  recorded: Acceptance | undefined,
+  { workspace, one, accepted }: { workspace: string; one: string; accepted: readonly ActingPart[] },
+): Promise<void> {
+  const { pinned = false, skills = [], parts = [] } = recorded ?? {}
+  const isWhole = recorded !== undefined && recorded.skills === undefined
+  await store.accept(workspace, [...parts.filter(({ owner }) => owner !== one), ...accepted], {
+    pinned,
+    skills: isWhole ? undefined : [...new Set([...skills, one])].toSorted(compareText),
+  })
 }
 
 /**

@@ -65,7 +65,10 @@ const options = {
 type Given = Values<typeof options>
 
 export const command = defineCommand<Result, Result>()({
-  arguments: { '[path]': 'a project, or a folder or a skill in it; default: this one' },
+  arguments: {
+    '[path]':
+      'a project, a folder in it, or one skill, which is then trusted alone; default: this project',
+  },
   options,
   examples: [
     'trust',
@@ -146,7 +149,7 @@ async function trustWorkspace(
   path: string | undefined,
   { pin, yes, dryRun }: Given,
 ): Promise<TrustResult> {
-  const review = reviewWorkspace(context, store, path, { pin })
+  const review = reviewWorkspace(context, store, path, { pin, one: true })
   const { report, settled } = review
   const { report: lock, current } = compareWithLock(review)
   const isNone = lock.state === 'none' && lock.diagnostics.length === 0
@@ -159,9 +162,14 @@ async function trustWorkspace(
     dryRun,
   }
   context.emit(before)
+  if (report.skill !== undefined && pin !== undefined) {
+    const hint = `Give the workspace: skillrail trust --pin ${report.workspace}`
+    throw wrongUse('--pin and --no-pin are for a whole workspace, not for one skill', hint)
+  }
   const asks = !settled && !dryRun
-  const question = report.state === 'changed' ? 'Accept these changes' : 'Trust this workspace'
-  const message = `${report.workspace} was not trusted: it was not confirmed`
+  const subject = report.skill === undefined ? 'workspace' : 'skill'
+  const question = report.state === 'changed' ? 'Accept these changes' : `Trust this ${subject}`
+  const message = `${report.skill ?? report.workspace} was not trusted: it was not confirmed`
   const hint =
     'Look at what it can do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.'
   const accepted = asks && (await agree(context, { question, yes, message, hint }))
@@ -178,11 +186,11 @@ async function trustWorkspace(
 
 function renderResult(result: Result, screen: Screen): string {
   if ('workspaces' in result && result.workspaces.length > 0) {
-    const rows = result.workspaces.map(({ workspace, acceptedAt, pinned, parts }) => [
+    const rows = result.workspaces.map(({ workspace, acceptedAt, pinned, skills, parts }) => [
       safeLine(workspace),
       safeLine(acceptedAt.slice(0, 10)),
       `${amount(parts, 'part')} that ${parts === 1 ? 'acts' : 'act'}`,
-      pinned ? 'pinned' : '',
+      [...(pinned ? ['pinned'] : []), ...(skills ?? []).map(safeLine)].join(' '),
     ])
     return screen.table(rows)
   }
