@@ -178,6 +178,11 @@ export const settingTable = [
     'Maximum bytes of one step result, as JSON, that a worker sends to the server.',
   ),
   userSetting(
+    'state.directory',
+    text('text'),
+    'Absolute path of the directory for run journals, sessions and logs, for example in a cache of continuous integration; empty means the XDG state directory.',
+  ),
+  userSetting(
     'workspaceTrust',
     choice('ask', 'trusted'),
     '`trusted` trusts every project that is opened, for example in continuous integration.',

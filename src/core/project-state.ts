@@ -1,0 +1,88 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { linkSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { StateFileError, systemCode, UsageError } from './errors.ts'
+import { sha256 } from './json.ts'
+import { readRegularFile, realPathOf } from './read-files.ts'
+import { type Runtime, userDirectories } from './runtime.ts'
+import type { Settings } from './settings.ts'
+import { makePrivateDirectory } from './write-files.ts'
+
+export interface StatePlace {
+  runtime: Pick<Runtime, 'env' | 'home'>
+  settings: Pick<Settings, 'state'>
+}
+
+/**
+ * The user's state directory: that of the setting `state.directory`, or of XDG. Throws {@link
+ * UsageError} for a relative one.
+ */
+export function stateDirectory({ runtime, settings }: StatePlace): string {
+  const { directory } = settings.state
+  if (directory === '') return userDirectories(runtime).state
+  if (isAbsolute(directory)) return directory
+  throw new UsageError({
+    code: 'state-directory-relative',
+    message: `state.directory must be an absolute path, not ${JSON.stringify(directory)}`,
+    hint: 'A relative one would lie in the project.',
+  })
+}
+
+/**
+ * Where the user keeps what belongs to one project, such as run journals and sessions. The name has
+ * a digest of the real path of the project: a repository can neither bring it nor guess at another.
+ */
+export function projectStateDirectory(project: string, place: StatePlace): string {
+  const real = realPathOf(project) ?? project
+  const digest = sha256(real).slice('sha256:'.length, 'sha256:'.length + 16)
+  const name = basename(real)
+    .replaceAll(/[^\w.-]/g, '_')
+    .slice(0, 40)
+  return join(stateDirectory(place), 'projects', `${name}-${digest}`)
+}
+
+/** Returns the code of a text under the user's key: hexadecimal HMAC-SHA-256, 64 digits. */
+export type Sealer = (...parts: readonly (string | Uint8Array)[]) => string
+
+/**
+ * Opens the key with which Skillrail recognises what it wrote for this user: that of
+ * `SKILLRAIL_STATE_KEY`, or of a file of mode 0600 in the state directory, made when it is missing.
+ * Throws {@link StateFileError} when it cannot be read or made.
+ */
+export function openSealer(place: StatePlace): Sealer {
+  let key: string | undefined
+  return (...parts) => {
+    key ??= place.runtime.env['SKILLRAIL_STATE_KEY'] || keyOf(join(stateDirectory(place), 'key'))
+    const hmac = createHmac('sha256', key)
+    for (const part of parts) hmac.update(part)
+    return hmac.digest('hex')
+  }
+}
+
+const keyForm = /^[0-9a-f]{64}\n$/
+
+function keyOf(path: string): string {
+  const found = readRegularFile(path, { maxBytes: 1024 })
+  if (!found.ok && found.code === 'file-missing') return makeKey(path)
+  if (found.ok && keyForm.test(found.text)) return found.text
+  throw new StateFileError({
+    code: 'state-key-damaged',
+    message: `the key ${path} is damaged: ${found.ok ? 'it must be 64 hexadecimal digits' : found.message}`,
+    hint: 'Restore it. If you delete it, runs that were written with it are foreign and stay readable with: skillrail runs import FILE',
+  })
+}
+
+/** Several processes may make it at once: the first one wins, and its key is whole. */
+function makeKey(path: string): string {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  makePrivateDirectory(dirname(path))
+  try {
+    writeFileSync(temporary, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
+    linkSync(temporary, path)
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+  return keyOf(path)
+}
