@@ -28,6 +28,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const built = existsSync(join(root, 'dist/cli/bin.cjs'))
 const bin = join(root, built ? 'dist/cli/bin.cjs' : 'src/cli/bin.ts')
 const base = mkdtempSync(join(tmpdir(), 'skillrail-bench-'))
+process.env.SKILLRAIL_STATE_DIRECTORY = join(base, 'state')
 
 function makeSkills() {
   const skills = join(base, '.skillrail/skills')
@@ -189,7 +190,10 @@ async function journal() {
   const world = {
     runtime: systemRuntime(),
     workspace: base,
-    store: chain.openRunStore(base),
+    store: chain.openRunStore(base, {
+      runtime: systemRuntime(),
+      settings: { state: { directory: join(base, 'state') } },
+    }),
     settings: { environment: [], timeout: 0, outputLimit: 1024 },
     executors: [{ kind: 'model', execute: async () => ({ kind: 'output', output }) }],
   }
@@ -241,7 +245,7 @@ function resume() {
     })
   const times = []
   for (let round = 0; round < rounds; round++) {
-    rmSync(join(base, '.skillrail/runs'), { recursive: true, force: true })
+    rmSync(join(base, 'state'), { recursive: true, force: true })
     writeFileSync(join(base, '.skillrail/skills/s99/scripts/run.sh'), '#!/bin/bash\nsleep 3\n', {
       mode: 0o755,
     })

@@ -1,14 +1,13 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acquireFileLock } from '../core/file-lock.ts'
-import { openJournal } from '../core/journal-file.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { systemCode } from '../core/errors.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 
 import type { ApprovalRecord, ChainRecord, GateRecord } from './journal-records.ts'
 import { walkResult } from './step-result.ts'
-import { readResult } from './run-chain.ts'
+import { readResult, refuseImported } from './run-chain.ts'
 import type { RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import type { RunStore } from './run-store.ts'
@@ -114,7 +113,9 @@ export async function cancelRun(
 }
 
 export function recordCancelled(store: RunStore, runId: string, clock: Pick<Runtime, 'now'>): void {
-  const { status } = store.read(runId)
+  const journal = store.read(runId)
+  refuseImported(journal)
+  const { status } = journal
   if (status === 'success' || status === 'failure' || status === 'critical') {
     throw new RunStateError({
       code: 'run-ended',
@@ -122,7 +123,7 @@ export function recordCancelled(store: RunStore, runId: string, clock: Pick<Runt
       hint: `${runLine('runs show', runId)} shows it.`,
     })
   }
-  const writer = openJournal(store.pathOf(runId))
+  const writer = store.open(runId)
   try {
     writer.append({ type: 'status', status: 'cancelled', at: new Date(clock.now()).toISOString() })
   } finally {

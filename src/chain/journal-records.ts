@@ -7,10 +7,10 @@ import type { CancelledStep, FinishedOutcome } from './engine.ts'
 import type { Plan } from './plan-model.ts'
 
 /**
- * The format of our journals; 2 added the sums of lines. A file of another version is refused and
- * never changed. The first line has its version and sum at the same places since 2.
+ * The format of our journals; since 3 the sums of lines are codes under the user's key. A file of
+ * another version is refused and never changed; `runs import` reads 2.
  */
-export const journalVersion = 2
+export const journalVersion = 3
 
 /** What a line of a journal says. Times are ISO 8601. */
 export type ChainRecord = Zod.infer<ReturnType<typeof recordSchema>>
@@ -70,7 +70,7 @@ function recordSchema() {
   return z.discriminatedUnion('type', [
     z.object({
       type: z.literal('run'),
-      version: z.literal(journalVersion),
+      version: z.number(),
       runId: text,
       skill: text,
       at: time,
@@ -98,6 +98,8 @@ function recordSchema() {
       user: text.optional(),
       /** `--yes-gates`: the caller approved every gate in advance. */
       yesGates: z.literal(true).optional(),
+      /** It was written elsewhere: it can be shown, and nothing continues it. */
+      imported: z.object({ from: text, at: time }).optional(),
       /** The run whose results this one reuses. */
       origin: z.object({ runId: text, kind: z.enum(['retry', 'fork']) }).optional(),
       /** Where scripts that are not trusted run; absent when the caller gave nothing. */

@@ -2,7 +2,6 @@ import { dirname } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { reasonOf, StateFileError } from '../core/errors.ts'
 import { acquireFileLock } from '../core/file-lock.ts'
-import { openJournal } from '../core/journal-file.ts'
 import { sha256 } from '../core/json.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
@@ -31,7 +30,6 @@ import { planDigest } from './plan.ts'
 import { argumentsOf, redactedArguments, type RunLine, runLine } from './run-line.ts'
 import {
   createRecordWriter,
-  readRunJournal,
   runJournalOf,
   type RecordWriter,
   type RunJournal,
@@ -140,10 +138,9 @@ export interface Resumption {
  */
 export async function resumeRun(resumption: Resumption, setup: RunSetup): Promise<RunResult> {
   const { runId } = resumption
-  const path = setup.store.pathOf(runId)
   setup.store.read(runId)
   return await withJournal(runId, setup, async (writer) => {
-    const journal = readRunJournal(path, runId)
+    const journal = setup.store.read(runId)
     const plan = acceptedPlan(journal, resumption, setup.line)
     const executesNothing = resumption.executesNothing === true
     const given = executesNothing ? [] : argumentsOf(journal, resumption.arguments ?? [])
@@ -251,6 +248,7 @@ export function acceptedPlan(
 ): { plan?: Plan } {
   const { status } = journal
   const { runId } = journal.run
+  refuseImported(journal)
   if (status === 'cancelled' && refusesCancelled === true) {
     throw new RunStateError({
       code: 'run-cancelled',
@@ -269,6 +267,16 @@ export function acceptedPlan(
   if (change === undefined) return {}
   if (force !== true) throw change
   return { plan }
+}
+
+/** Throws {@link RunStateError} for a run that was written elsewhere: nothing in it is an order. */
+export function refuseImported({ run }: Pick<RunJournal, 'run'>): void {
+  if (run.imported === undefined) return
+  throw new RunStateError({
+    code: 'run-imported',
+    message: `the run ${run.runId} was imported, so it can only be shown`,
+    hint: `Start its skill again: skillrail run ${run.skill}`,
+  })
 }
 
 /** Steps that began and have no result: they were running when the run was interrupted. */
@@ -300,7 +308,7 @@ async function withJournal(
     })
   }
   try {
-    const journal = openJournal(path)
+    const journal = store.open(runId)
     try {
       const writer = createRecordWriter(journal)
       const result = await work(writer).finally(() => writer.append())
@@ -337,7 +345,7 @@ function journalLost(path: string, runId: string, fileState: 'gone' | 'changed')
     severity: 'warning',
     message: `the journal of the run ${runId} was ${what} while it ran: ${effect}`,
     path,
-    hint: `One of its steps, or another program, ${isGone ? 'deletes or moves' : 'changes'} files below .skillrail/runs.`,
+    hint: `One of its steps, or another program, ${isGone ? 'deletes or moves' : 'changes'} files of runs.`,
   }
 }
 

@@ -1,5 +1,10 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { type JournalRecord, type JournalWriter, readJournal } from '../core/journal-file.ts'
+import {
+  type JournalRecord,
+  type JournalSeal,
+  type JournalWriter,
+  readJournal,
+} from '../core/journal-file.ts'
 import { reasonOf, StateFileError, systemCode } from '../core/errors.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { RunStatus } from './engine.ts'
@@ -29,6 +34,8 @@ export interface RunJournal {
   handed: Map<string, string>
   reports: Map<string, ReportRecord>
   length: number
+  /** How often the run was continued. */
+  resumptions: number
   /** The last status written; undefined while it runs, and after a crash. */
   status: RunStatus | undefined
   /** When the process that had the run last wrote how it left it; undefined after a crash. */
@@ -44,8 +51,8 @@ export interface RunJournal {
  * RunNotFoundError} where there is none, {@link StateFileError} when it is damaged, of a newer
  * version, or not a journal.
  */
-export function readRunJournal(path: string, runId: string): RunJournal {
-  const { records, diagnostics } = readRecords(path, runId)
+export function readRunJournal(path: string, runId: string, seal: JournalSeal): RunJournal {
+  const { records, diagnostics } = readRecords(path, runId, seal)
   return runJournalOf(path, runId, records, diagnostics)
 }
 
@@ -72,6 +79,7 @@ export function runJournalOf(
     handed: new Map(),
     reports: new Map(),
     length: rest.length,
+    resumptions: 0,
     status: undefined,
     updatedAt: first.at,
     diagnostics,
@@ -80,10 +88,11 @@ export function runJournalOf(
   return journal
 }
 
-function readRecords(path: string, runId: string) {
+/** Without a seal: of any journal since version 2, whoever wrote it. Throws as {@link readRunJournal}. */
+export function readRecords(path: string, runId: string, seal?: JournalSeal) {
   let reading: ReturnType<typeof readJournal>
   try {
-    reading = readJournal(path)
+    reading = readJournal(path, seal)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') {
       throw runNotFound(runId)
@@ -95,7 +104,8 @@ function readRecords(path: string, runId: string) {
       cause: error,
     })
   }
-  refuseOtherVersion(path, reading.records[0] ?? reading.unsummed)
+  const oldest = seal === undefined ? 2 : journalVersion
+  refuseOtherVersion(path, oldest, reading.records[0] ?? reading.unsummed)
   const { diagnostics } = reading
   const damage = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
   if (damage !== undefined) {
@@ -109,16 +119,17 @@ function readRecords(path: string, runId: string) {
   return { records, diagnostics }
 }
 
-function refuseOtherVersion(path: string, first: JournalRecord | undefined): void {
+function refuseOtherVersion(path: string, oldest: number, first: JournalRecord | undefined): void {
   const version = first?.['version']
-  if (first?.['type'] !== 'run' || typeof version !== 'number' || version === journalVersion) return
+  if (first?.['type'] !== 'run' || typeof version !== 'number') return
+  if (version >= oldest && version <= journalVersion) return
   const isNewer = version > journalVersion
   throw new StateFileError({
     code: isNewer ? 'journal-newer' : 'journal-older',
     message: `the journal ${path} has version ${version}; this skillrail reads version ${journalVersion}`,
     hint: isNewer
       ? 'Use the skillrail that wrote it, or a newer one.'
-      : 'Start the skill again. The file was not changed; delete it if it is not needed.',
+      : `The file was not changed. To read it: skillrail runs import ${path}`,
   })
 }
 
@@ -154,6 +165,7 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
       journal.status = undefined
       journal.pausedAt = undefined
       journal.resumedAt = record.at
+      journal.resumptions++
       break
     case 'status':
       journal.status = record.status

@@ -1,15 +1,19 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { acquireFileLock, lockHolder } from '../core/file-lock.ts'
+import { type JournalSeal, type JournalWriter, openJournal } from '../core/journal-file.ts'
+import { openSealer, projectStateDirectory, type StatePlace } from '../core/project-state.ts'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
 import { statusOfRun } from './step-result.ts'
 import { readRunJournal, type RunJournal } from './run-journal.ts'
 
-/** The runs of a project: one journal each below `.skillrail/runs`. */
+/** The runs of a project: one journal each, in the user's state. */
 export interface RunStore {
   readonly directory: string
   pathOf(runId: string): string
+  /** For the one process that holds the lock of the run. */
+  open(runId: string): JournalWriter
   /** Ids, the newest first: they sort by time. */
   ids(): string[]
   read(runId: string): RunJournal
@@ -22,8 +26,11 @@ export interface RunStore {
   remove(runId: string): void
 }
 
-export function openRunStore(workspace: string): RunStore {
-  const directory = join(workspace, '.skillrail', 'runs')
+/** @param workspace real path. */
+export function openRunStore(workspace: string, place: StatePlace): RunStore {
+  const directory = join(projectStateDirectory(workspace, place), 'runs')
+  const code = openSealer(place)
+  const sealOf = (runId: string): JournalSeal => ({ start: `${runId}\0${workspace}\0`, code })
   const store: RunStore = {
     directory,
     pathOf: (runId) => join(directory, `${checkedId(runId)}.jsonl`),
@@ -31,7 +38,8 @@ export function openRunStore(workspace: string): RunStore {
       const ids = journalIds(directory)
       return Array.isArray(ids) ? ids : []
     },
-    read: (runId) => readRunJournal(store.pathOf(runId), runId),
+    open: (runId) => openJournal(store.pathOf(runId), sealOf(runId)),
+    read: (runId) => readRunJournal(store.pathOf(runId), runId, sealOf(runId)),
     list() {
       const ids = journalIds(directory)
       if (!Array.isArray(ids)) return { runs: [], diagnostics: [ids] }

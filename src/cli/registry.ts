@@ -19,6 +19,7 @@ export type CommandGroup =
   | 'Machine'
 
 const run = () => import('../chain/commands/run.ts')
+const runsImport = () => import('../chain/commands/import.ts')
 const runs = () => import('../chain/commands/runs.ts')
 const repeat = () => import('../chain/commands/repeat.ts')
 const gates = () => import('../chain/commands/gates.ts')
@@ -80,6 +81,7 @@ export const commands: readonly CommandEntry[] = [
     'runs cancel': one('Cancel a running or waiting run', runs, 'cancel'),
     'runs approve': one('Approve the gate a run waits at', gates, 'approve'),
     'runs reject': one('Reject the gate a run waits at', gates, 'reject'),
+    'runs import': one('Read a run that was written elsewhere', runsImport, 'importRun'),
     'runs prune': one('Remove runs that have ended', runs, 'prune'),
     worker: of('Execute runs for a Restate server', worker),
   }),

@@ -11,9 +11,19 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Diagnostic } from './diagnostic.ts'
-import { isObject, openSha256, sha256 } from './json.ts'
+import { isObject } from './json.ts'
 import { reasonOf, StateFileError, systemCode } from './errors.ts'
 import { makePrivateDirectory } from './write-files.ts'
+
+/**
+ * What links the lines of a journal. `code` returns {@link sumLength} or more hexadecimal digits
+ * that only the user's key gives; `start` is the code before the first line, which binds the journal
+ * to what it is about.
+ */
+export interface JournalSeal {
+  start: string
+  code(before: string, line: string | Uint8Array): string
+}
 
 /** One record of a journal: a JSON object on a line of its own, without the `sum` of the line. */
 export type JournalRecord = Readonly<Record<string, unknown>>
@@ -38,25 +48,24 @@ export interface JournalWriter {
 
 /**
  * Opens an append-only journal of JSON lines for its single writer (hold a lock on it), mode 0600.
- * A torn last line is cut off first. The last key of every line is its `sum`: 16 hexadecimal digits
- * of the SHA-256 of the sum of the line before and of the text of the line up to that key. {@link
- * readJournal} finds lines that were changed, removed, doubled or moved, but not lines cut off at
- * the end. It guards against damage, not against an attacker. Throws {@link StateFileError} when
- * the file cannot be opened, and from `append` when the disk is full: the journal then ends with
- * the last whole record.
+ * A torn last line is cut off first. The last key of every line is its `sum`: 32 hexadecimal digits
+ * of the code of the sum of the line before and of the text of the line up to that key. {@link
+ * readJournal} finds lines that were changed, removed, doubled, moved or forged, but not lines cut
+ * off at the end. Throws {@link StateFileError} when the file cannot be opened, and from `append`
+ * when the disk is full: the journal then ends with the last whole record.
  */
-export function openJournal(path: string): JournalWriter {
+export function openJournal(path: string, seal: JournalSeal): JournalWriter {
   const descriptor = openForAppending(path)
   let end: JournalEnd
   try {
-    end = cutTornTail(path, descriptor)
+    end = cutTornTail(path, descriptor, seal)
   } catch (error) {
     closeSync(descriptor)
     throw error
   }
   return {
     append(...records) {
-      const { text, sum } = linesOf(records, end.sum)
+      const { text, sum } = linesOf(records, end.sum, seal)
       const bytes = Buffer.from(text)
       try {
         writeDurably(descriptor, bytes)
@@ -74,27 +83,33 @@ export function openJournal(path: string): JournalWriter {
 /**
  * Reads every record. A last line without a newline is torn: dropped, with a warning. Any other
  * line that is not a JSON object or has a wrong sum is an error with its byte offset, and reading
- * stops there. Throws the system error where there is nothing to read.
+ * stops there. Without a seal no sum is checked. Throws the system error where there is nothing to
+ * read.
  */
-export function readJournal(path: string): JournalReading {
+export function readJournal(path: string, seal?: JournalSeal): JournalReading {
   const bytes = readWhole(path)
   const end = wholeLength(bytes)
   const records: JournalRecord[] = []
   const offsets: number[] = []
   const diagnostics: Diagnostic[] = []
   let unsummed: JournalRecord | undefined
-  let sum = ''
+  let sum = seal?.start ?? ''
   for (let start = 0; start < end;) {
     const stop = bytes.indexOf(newline, start)
     const line = bytes.subarray(start, stop)
     const record = parseRecord(line)
     const claimed = sumIn(line)
-    if (record === undefined || claimed !== sumOf(sum, line.subarray(0, -tailLength))) {
+    const isOurs = seal === undefined || claimed === sumOf(seal, sum, line.subarray(0, -tailLength))
+    if (record === undefined || !isOurs) {
       if (start === 0 && claimed === undefined) unsummed = record
-      diagnostics.push(corruptLine(path, records.length + 1, start, record !== undefined))
+      const isForeign = start === 0 && record !== undefined
+      const { length } = records
+      diagnostics.push(
+        isForeign ? foreign(path) : corruptLine(path, length + 1, start, record !== undefined),
+      )
       break
     }
-    sum = claimed
+    sum = claimed ?? ''
     records.push(record)
     offsets.push(start)
     start = stop + 1
@@ -121,13 +136,17 @@ interface JournalEnd {
   sum: string
 }
 
-function linesOf(records: readonly JournalRecord[], before: string): { text: string; sum: string } {
+function linesOf(
+  records: readonly JournalRecord[],
+  before: string,
+  seal: JournalSeal,
+): { text: string; sum: string } {
   let text = ''
   let sum = before
   for (const record of records) {
     const members = JSON.stringify(record).slice(0, -1)
     const head = members === '{' ? members : `${members},`
-    sum = sha256(sum + head).slice(sumStart, sumStart + sumLength)
+    sum = sumOf(seal, sum, head)
     text += `${head}${sumKey}${sum}${lineEnd}\n`
   }
   return { text, sum }
@@ -135,18 +154,17 @@ function linesOf(records: readonly JournalRecord[], before: string): { text: str
 
 const sumKey = '"sum":"'
 const lineEnd = '"}'
-const sumLength = 16
-const sumStart = 'sha256:'.length
+const sumLength = 32
 const tailLength = sumKey.length + sumLength + lineEnd.length
-const tailForm = /^"sum":"([0-9a-f]{16})"\}$/
+const tailForm = /^"sum":"([0-9a-f]{32})"\}$/
 
 /** The sum that a line claims; undefined for one that does not end with a sum. */
 function sumIn(line: Buffer): string | undefined {
   return tailForm.exec(line.toString('latin1', Math.max(0, line.length - tailLength)))?.[1]
 }
 
-function sumOf(before: string, head: Buffer): string {
-  return openSha256().update(before).update(head).digest('hex').slice(0, sumLength)
+function sumOf(seal: JournalSeal, before: string, head: string | Uint8Array): string {
+  return seal.code(before, head).slice(0, sumLength)
 }
 
 function openForAppending(path: string): number {
@@ -166,11 +184,11 @@ function unwritable(path: string, reason: string): StateFileError {
   })
 }
 
-function cutTornTail(path: string, descriptor: number): JournalEnd {
+function cutTornTail(path: string, descriptor: number, { start }: JournalSeal): JournalEnd {
   if (!fstatSync(descriptor).isFile()) throw unwritable(path, 'it is not a regular file')
   const bytes = readFileSync(path)
   const size = wholeLength(bytes)
-  const sum = size === 0 ? '' : lastSum(bytes, size)
+  const sum = size === 0 ? start : lastSum(bytes, size)
   // A file that no reader accepts is left as it is.
   if (sum === undefined) throw unwritable(path, 'its last line does not end with a sum')
   if (size < bytes.length) {
@@ -238,6 +256,19 @@ function parseRecord(line: Buffer): JournalRecord | undefined {
     return record
   } catch {
     return undefined
+  }
+}
+
+/** Its first line continues something else, or was written with another key. */
+function foreign(path: string): Diagnostic {
+  return {
+    code: 'journal-foreign',
+    severity: 'error',
+    message:
+      'record 1 (byte 0) was not written by your Skillrail for this project, or was changed since',
+    path,
+    line: 1,
+    hint: `To read it: skillrail runs import ${path}`,
   }
 }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { projectStateDirectory, type StatePlace } from '../../src/core/project-state.ts'
 import { bin } from '../command-line.ts'
 
 const preload = new URL('_fault-preload.mjs', import.meta.url).href
@@ -28,6 +29,8 @@ export interface Cli {
 /** A project of skills in a directory of its own, and the real command line in it. */
 export interface TestProject {
   directory: string
+  /** Where its journals lie, in the state of the user. */
+  runs: string
   write(skill: string, content: ProjectSkill): void
   start(args: readonly string[], fault?: string): Cli
   cli(args: readonly string[], fault?: string): Cli['ended']
@@ -43,6 +46,7 @@ export function makeProject(skills: Record<string, ProjectSkill> = {}): TestProj
   mkdirSync(join(base, 'home'))
   const project: TestProject = {
     directory,
+    runs: runsOf(directory, join(base, 'home')),
     write: (name, content) => writeSkill(join(directory, '.skillrail/skills', name), content),
     start: (args, fault) => start(args, directory, join(base, 'home'), fault),
     cli: (args, fault) => project.start(args, fault).ended,
@@ -57,6 +61,17 @@ export function makeProject(skills: Record<string, ProjectSkill> = {}): TestProj
   }
   for (const [name, content] of Object.entries(skills)) project.write(name, content)
   return project
+}
+
+export function placeOf(project: TestProject): StatePlace {
+  const home = join(project.directory, '../home')
+  return { runtime: { home, env: {} }, settings: { state: { directory: '' } } }
+}
+
+/** The journals of a project, for a user with this home. */
+export function runsOf(project: string, home: string): string {
+  const place = { runtime: { home, env: {} }, settings: { state: { directory: '' } } }
+  return join(projectStateDirectory(project, place), 'runs')
 }
 
 function writeSkill(directory: string, skill: ProjectSkill): void {

@@ -15,7 +15,7 @@ afterEach(() => {
   project.remove()
 })
 
-const runs = (): string => join(project.directory, '.skillrail/runs')
+const runs = (): string => project.runs
 const chain = { metadata: ['chain: [a]', 'cleanup_after: true'] }
 const readOnly = 'cd "$SKILLRAIL_SCRATCH"; mkdir -p a/b; echo > a/b/c; chmod 500 a/b a'
 
@@ -36,7 +36,7 @@ describe.skipIf(!isThereAnother)(`the files of a run${withoutAnother}`, () => {
 
   it.each(['run', 'chain start'])('that stay are said of %s, and change no exit code', (words) => {
     project.write('main', chain)
-    project.write('a', { run: 'chmod 500 .skillrail/runs' })
+    project.write('a', { run: 'chmod 500 "$SKILLRAIL_SCRATCH/../.."' })
     const { status, stderr } = asAnother(project, [...words.split(' '), 'main'])
     expect([status, stderr]).toEqual([0, expect.stringContaining('run-files-left')])
     expect(stderr).toContain('could not all be removed: permission is denied')
@@ -44,7 +44,7 @@ describe.skipIf(!isThereAnother)(`the files of a run${withoutAnother}`, () => {
 
   it('are not looked for behind a link that took their place', () => {
     const script =
-      'mkdir -p mine/deep; chmod 550 mine/deep mine; cd .skillrail/runs; ' +
+      'mkdir -p mine/deep; chmod 550 mine/deep mine; cd "$SKILLRAIL_SCRATCH/../.."; ' +
       'rm -r $SKILLRAIL_RUN_ID; ln -s ../../mine $SKILLRAIL_RUN_ID; chmod 500 .'
     project.write('main', chain)
     project.write('a', { run: script })

@@ -112,7 +112,7 @@ describe('a human gate', () => {
     skills({
       outer: { metadata: ['chain: [main, slow]', 'async: true', 'continue_on_error: false'] },
       slow: {
-        run: `until grep -q '"type":"gate"' .skillrail/runs/*.jsonl; do sleep 0.05; done; exit 1`,
+        run: `until grep -q '"type":"gate"' "$SKILLRAIL_SCRATCH/../.."/*.jsonl; do sleep 0.05; done; exit 1`,
       },
     })
     const { json } = await command('run outer --json')
@@ -150,12 +150,10 @@ describe('a human gate', () => {
   ])('stays closed when the answer is %j', async (answer, code) => {
     await command('run main')
     const run = await runIdOf()
-    const before = readFileSync(join(project.directory, `.skillrail/runs/${run}.jsonl`), 'utf8')
+    const before = readFileSync(join(project.runs, `${run}.jsonl`), 'utf8')
     const refused = await command(`runs approve ${run}`, { answer })
     expect([refused.code, refused.error?.code]).toEqual([4, code])
-    expect(readFileSync(join(project.directory, `.skillrail/runs/${run}.jsonl`), 'utf8')).toBe(
-      before,
-    )
+    expect(readFileSync(join(project.runs, `${run}.jsonl`), 'utf8')).toBe(before)
   })
 
   it('shows who approved, when, and what was on the screen', async () => {
@@ -908,7 +906,7 @@ describe('planning', () => {
       a: { run: 'echo x > $SKILLRAIL_SCRATCH/file' },
     })
     await command('run main')
-    const runs = join(project.directory, '.skillrail/runs')
+    const { runs } = project
     const id = await runIdOf()
     expect(() => readFileSync(join(runs, id, 'scratch/file'))).toThrow('ENOENT')
     expect(readFileSync(join(runs, `${id}.jsonl`), 'utf8')).toContain('"status":"success"')
@@ -925,7 +923,7 @@ describe('planning', () => {
       })
       await command('run main')
       const id = await runIdOf()
-      const file = join(project.directory, '.skillrail/runs', id, 'scratch/file')
+      const file = join(project.runs, id, 'scratch/file')
       expect(existsSync(file)).toBe(true)
       await command(`runs ${decision} ${id}`, { answer: 'y' })
       expect(existsSync(file)).toBe(false)

@@ -20,8 +20,7 @@ beforeEach(() => {
 afterEach(() => project.remove())
 
 const { command, skills, runIdOf } = commandsIn(() => project)
-const journalOf = (runId: string): string =>
-  join(project.directory, `.skillrail/runs/${runId}.jsonl`)
+const journalOf = (runId: string): string => join(project.runs, `${runId}.jsonl`)
 
 describe('a torn last line', () => {
   it.each(['resume RUN', 'resume RUN --json', 'retry RUN --json', 'cancel RUN'])(
@@ -177,7 +176,7 @@ describe('runs list', () => {
   it('does not say that there are none where one cannot be read', async () => {
     writeFileSync(journalOf(await runIdOf()), '{}\n')
     const { notes } = await command('runs list')
-    expect(notes).toEqual(['journal-corrupt', 'No run here can be read.'])
+    expect(notes).toEqual(['journal-foreign', 'No run here can be read.'])
   })
 
   it('has none of a run that another process is just beginning', async () => {
@@ -222,7 +221,7 @@ describe('runs prune', () => {
 
   it('leaves no lock of a process that was killed', async () => {
     await project.cli(['run', 'main'], 'kill:4')
-    const runs = join(project.directory, '.skillrail/runs')
+    const { runs } = project
     expect(readdirSync(runs).some((name) => name.endsWith('.lock'))).toBe(true)
     await command('runs prune --keep 0 --unfinished')
     expect(readdirSync(runs)).toEqual([])
@@ -234,7 +233,10 @@ describe('runs prune', () => {
 })
 
 it('says that the journal is gone when a step deleted it', async () => {
-  skills({ main: { metadata: ['chain: [a]'] }, a: { run: 'rm -rf .skillrail/runs' } })
+  skills({
+    main: { metadata: ['chain: [a]'] },
+    a: { run: 'cd /; rm -rf "$(dirname "$(dirname "$SKILLRAIL_SCRATCH")")"' },
+  })
   const { notes } = await command('run main --json')
   expect(notes).toContain('journal-gone')
 })
@@ -243,7 +245,7 @@ it('says so too of one that an agent is driven through', async () => {
   skills({
     main: { metadata: ['chain: [think, a]'] },
     think: {},
-    a: { run: 'rm -rf .skillrail/runs' },
+    a: { run: 'cd /; rm -rf "$(dirname "$(dirname "$SKILLRAIL_SCRATCH")")"' },
   })
   const { runId } = (await command('chain start main --json')).json
   const { code, notes } = await command(`chain report ${runId} --step think --status success`)
@@ -255,7 +257,7 @@ it.each([
   ['shortened', 'echo > $f'],
   ['added to', 'echo x >> $f'],
 ])('says that the journal was %s by a step', async (_what, script) => {
-  const run = `f=.skillrail/runs/$SKILLRAIL_RUN_ID.jsonl; ${script}`
+  const run = `f=$SKILLRAIL_SCRATCH/../../$SKILLRAIL_RUN_ID.jsonl; ${script}`
   skills({ main: { metadata: ['chain: [a]'] }, a: { run } })
   const { notes, code } = await command('run main --json')
   expect([code, notes.includes('journal-changed')]).toEqual([0, true])
@@ -274,7 +276,7 @@ it('goes on where a step could not be given its files', async () => {
   expect(stopped.error?.message).toContain('the step b could not be started: its files in ')
   expect(stopped.error?.hint).toContain(`skillrail runs resume ${run}`)
   expect(JSON.stringify((await command('runs list --json')).json)).toContain('"interrupted"')
-  rmSync(join(project.directory, `.skillrail/runs/${run}/steps`))
+  rmSync(join(project.runs, run, 'steps'))
   expect((await command(`runs resume ${run}`)).code).toBe(0)
   expect(project.log()).toEqual(['a', 'b'])
 })
@@ -289,7 +291,7 @@ it('says how a run goes on whose journal could not be written', async () => {
 it('leaves nothing of a run that could not begin on a full disk', async () => {
   skills({ main: { metadata: ['chain: [a]'] }, a: log('a') })
   expect((await project.cli(['run', 'main'], 'full:1')).code).toBe(1)
-  expect(readdirSync(join(project.directory, '.skillrail/runs'))).toEqual([])
+  expect(readdirSync(project.runs)).toEqual([])
 })
 
 it('counts the time of a retry from its own begin', async () => {

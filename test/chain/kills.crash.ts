@@ -6,10 +6,11 @@ import {
   mkdirSync,
   rmSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openJournal, readJournal } from '../../src/core/journal-file.ts'
-import { makeProject, type TestProject } from './_project.ts'
+import { readJournal } from '../../src/core/journal-file.ts'
+import { openRunStore } from '../../src/chain/run-store.ts'
+import { makeProject, placeOf, type TestProject } from './_project.ts'
 import { until } from '../patience.ts'
 
 /** Logs its execution, takes a moment, and answers with how much state it saw. */
@@ -154,8 +155,8 @@ describe('a journal', () => {
     const path = journalPath(project)
     const [first] = readJournal(path).records
     rmSync(path)
-    const newer = openJournal(path)
-    newer.append({ ...first, version: 3, plan: 'as the newer one has it' })
+    const newer = openRunStore(project.directory, placeOf(project)).open(theRun(project))
+    newer.append({ ...first, version: 4, plan: 'as the newer one has it' })
     newer.close()
     const resumed = await project.cli(['runs', 'resume', theRun(project)])
     expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringMatching(/has version 3/)])
@@ -163,7 +164,8 @@ describe('a journal', () => {
 
   it('that cannot be made stops the run before anything happens', async () => {
     mkdirSync(join(project.directory, '.skillrail'), { recursive: true })
-    writeFileSync(join(project.directory, '.skillrail/runs'), 'in the way')
+    mkdirSync(dirname(project.runs), { recursive: true })
+    writeFileSync(project.runs, 'in the way')
     const { code, stderr } = await project.cli(['run', 'main'])
     expect(code).toBe(1)
     expect(stderr).not.toMatch(/\n\s+at /)
@@ -218,7 +220,7 @@ function normalised(stdout: string): string {
 }
 
 function runsDirectory(project: TestProject): string {
-  return join(project.directory, '.skillrail/runs')
+  return project.runs
 }
 
 function theRun(project: TestProject): string

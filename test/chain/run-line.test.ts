@@ -109,7 +109,7 @@ it('approving where nothing waits says in a sentence what shows how it stands', 
 })
 
 it('a run whose step deletes its journal is answered all the same', async () => {
-  project.write('eats', { run: 'rm .skillrail/runs/*.jsonl; exit 1' })
+  project.write('eats', { run: 'rm "$SKILLRAIL_SCRATCH/../.."/*.jsonl; exit 1' })
   const { code, text, notes } = await command('run', ['eats'])
   expect([code, notes.includes('journal-gone')]).toEqual([1, true])
   expect(text).toContain('eats: failure')

@@ -124,7 +124,7 @@ describe('an agent client as the executor', () => {
   it('leaves the digest of the prompt in the journal', async () => {
     fakeClient('claude', success)
     const { json } = await run('run main --via claude --json')
-    const path = join(project.directory, `.skillrail/runs/${json.runId}.jsonl`)
+    const path = join(project.runs, `${json.runId}.jsonl`)
     expect(readFileSync(path, 'utf8')).toMatch(
       /"key":"1:review".*"promptDigest":"sha256:[0-9a-f]{64}"/,
     )

@@ -59,6 +59,7 @@ it('has the defaults where nothing is configured', () => {
         patience: 60,
         resultLimit: 4_194_304,
       },
+      state: { directory: '' },
       workspaceTrust: 'ask',
     },
     diagnostics: [],

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makePrivateDirectory, writeFileAtomicSync } from '../../src/core/write-files.ts'
 import { openJournal } from '../../src/core/journal-file.ts'
+import { seal } from '../journal-seal.ts'
 
 const modeOf = (...parts: string[]): number => statSync(join(...parts)).mode & 0o777
 const place = (): string => mkdtempSync(join(tmpdir(), 'skillrail-private-'))
@@ -29,7 +30,7 @@ describe('makePrivateDirectory', () => {
 it('makes private directories for a private file and usual ones for another', () => {
   const root = place()
   writeFileAtomicSync(join(root, 'state', 'x'), '', { mode: 0o600 })
-  openJournal(join(root, 'runs', 'x')).close()
+  openJournal(join(root, 'runs', 'x'), seal).close()
   writeFileAtomicSync(join(root, 'page', 'x'), '')
   expect([modeOf(root, 'state'), modeOf(root, 'runs')]).toEqual([0o700, 0o700])
   expect(modeOf(root, 'page')).toBe(0o777 & ~process.umask())

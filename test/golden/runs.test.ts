@@ -91,6 +91,7 @@ function lives(json: '' | ' --json') {
     skill('measure', { run: 'echo changed' })
     await say(`runs resume RUN ${trusted}`)
     await say(`runs resume RUN --force ${trusted}`)
+    await say('runs import .skillrail/runs/0none.jsonl')
     await say('runs prune --older-than 30')
     await say('runs prune --dry-run')
     await say('runs prune')

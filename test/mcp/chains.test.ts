@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { runInProcess } from '../run-in-process.ts'
 import { type Connected, modern } from './_project.ts'
 import { servedProject } from './_served-project.ts'
+import { runsOf } from '../chain/_project.ts'
 
 const project = servedProject('block', ({ skill }) => {
   skill('ship', 'metadata:\n  chain: [look, build, tell]\n', 'The whole way.')
@@ -115,7 +116,7 @@ it('goes on with arguments that held a secret as long as it lives, and then name
 it('says that a record was cut off', async () => {
   const agent = await project.start({ args: ['--trust-workspace'] })
   const { run } = await ask(agent, 'chain_start', { skill: 'gated' })
-  const path = join(project.project, `.skillrail/runs/${run}.jsonl`)
+  const path = join(runsOf(project.project, project.home), `${run}.jsonl`)
   appendFileSync(path, '{"type":"done"')
   expect(await agent.json('chain_status', { run })).toMatchObject({
     diagnostics: [{ code: 'journal-torn-tail' }],
@@ -188,7 +189,7 @@ describe('a chain with a step that only a person may start', () => {
 })
 
 function readRuns(): string[] {
-  const runs = join(project.project, '.skillrail/runs')
+  const runs = runsOf(project.project, project.home)
   return existsSync(runs) ? readdirSync(runs) : []
 }
 

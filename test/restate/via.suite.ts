@@ -87,10 +87,7 @@ describe('a step that an agent client executes on a worker', () => {
     const prompt = readFileSync(join(project.directory, 'prompt'), 'utf8')
     expect(prompt).toContain('REVIEW THE FILES named src/a.ts.')
     expect(prompt).toContain('42 files')
-    const journal = readFileSync(
-      join(project.directory, `.skillrail/runs/${result.runId}.jsonl`),
-      'utf8',
-    )
+    const journal = readFileSync(join(project.runs, `${result.runId}.jsonl`), 'utf8')
     expect(journal).toContain('"client":"claude"')
   })
 

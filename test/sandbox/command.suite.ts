@@ -25,7 +25,7 @@ function command(words: readonly string[], world: CommandWorld = {}): Promise<Co
 }
 
 function journalOf(runId: string): { confinement?: object }[] {
-  const text = readFileSync(join(project.directory, `.skillrail/runs/${runId}.jsonl`), 'utf8')
+  const text = readFileSync(join(project.runs, `${runId}.jsonl`), 'utf8')
   return text
     .trim()
     .split('\n')

@@ -6,7 +6,13 @@ import type { RunResult } from '../engine.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
 import type { Plan } from '../plan-model.ts'
 import type { ServerAddress } from '../restate/client.ts'
-import { planChanged, resumeRun, type Resumption, type RunSetup } from '../run-chain.ts'
+import {
+  planChanged,
+  refuseImported,
+  resumeRun,
+  type Resumption,
+  type RunSetup,
+} from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
 import type { RunLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
@@ -146,6 +152,7 @@ export async function planToContinue(
     force = false,
   }: { command: 'resume' | 'approve'; line: RunLine; force?: boolean },
 ): Promise<Plan> {
+  refuseImported(journal)
   const { run, status } = journal
   const plan = await usablePlan(project, planKept(project, run))
   // A run that has ended is refused by the caller, as such.

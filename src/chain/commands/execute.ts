@@ -3,6 +3,7 @@ import { option, type OptionSpecs } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction, pointless, SkillrailError, UsageError } from '../../core/errors.ts'
 import { isInside } from '../../core/read-files.ts'
+import { stateDirectory } from '../../core/project-state.ts'
 import { userDirectories } from '../../core/runtime.ts'
 import { safeLine } from '../../core/text.ts'
 import { type Grants, parseGrants, SandboxMissingError } from '../../exec/sandbox/grants.ts'
@@ -199,6 +200,7 @@ function grantsOf(project: ChainProject, texts: readonly string[]): Grants {
   const guarded = [
     ...Object.values(userDirectories(runtime)),
     join(project.workspace, '.skillrail'),
+    stateDirectory(project.context),
   ]
   const { grants, problems } = parseGrants(texts, { cwd, home, env, guarded })
   const [first] = problems

@@ -56,7 +56,7 @@ export function openProject(context: RunContext): ChainProject {
     trustedPaths: settings.skills.trustedPaths,
   })
   context.diagnose(diagnostics)
-  return { workspace, store: openRunStore(workspace), policy, checked: new Map(), context }
+  return { workspace, store: openRunStore(workspace, context), policy, checked: new Map(), context }
 }
 
 export interface PlanChanges extends InstructionChoice {

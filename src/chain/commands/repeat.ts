@@ -5,7 +5,7 @@ import type { DoneRecord } from '../journal-records.ts'
 import { allSteps, isChain, type Plan } from '../plan-model.ts'
 import { type WalkedStep, walkResult } from '../step-result.ts'
 import { argumentsOf } from '../run-line.ts'
-import { readResult, type RunSetup } from '../run-chain.ts'
+import { readResult, refuseImported, type RunSetup } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
 import { drive } from '../stepper.ts'
 import {
@@ -100,6 +100,7 @@ async function repeatRun(
 ): Promise<RepeatedRun> {
   const project = openProject(context)
   const journal = await openRun(project, old.runId)
+  refuseImported(journal)
   const { request, mode, requireVerified } = journal.run
   const plan = await usablePlan(project, planKept(project, journal.run))
   const result = await readResult(journal, context.runtime)

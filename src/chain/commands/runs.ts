@@ -4,11 +4,12 @@ import { exitCode, UsageError } from '../../core/errors.ts'
 import { safeLine } from '../../core/text.ts'
 import { prunableRuns, removeRuns } from '../run-store.ts'
 import { readResult } from '../run-chain.ts'
-import type { ApprovalRecord } from '../journal-records.ts'
+import type { ApprovalRecord, RunRecord } from '../journal-records.ts'
 import type { RunJournal } from '../run-journal.ts'
 import { type ShownRun, statusOfRun } from '../step-result.ts'
 import { whileRunning } from '../attempt.ts'
 import { cancelOn, readRuns, upToDate } from './engine.ts'
+import { offerImport } from './import.ts'
 import { linesAgain, openProject } from './project.ts'
 import { errorsOfRun, headOfRun, linesText, runFormats, timelineOf } from './run-text.ts'
 
@@ -19,6 +20,8 @@ export interface ListedRun {
   finishedSteps: number
   startedAt: string
   updatedAt: string
+  /** It was written elsewhere, and can only be shown. */
+  imported?: true | undefined
 }
 
 export const list = defineCommand<{
@@ -28,17 +31,19 @@ export const list = defineCommand<{
   options: {},
   examples: ['runs list --json'],
   async run(context) {
-    const { runs, standings, diagnostics } = await readRuns(openProject(context))
+    const project = openProject(context)
+    offerImport(project)
+    const { runs, standings, diagnostics } = await readRuns(project)
     return { runs: runs.map((run) => listedRun(run, standings.get(run.run.runId))), diagnostics }
   },
   render({ runs }, screen) {
     if (runs.length === 0) return ''
     return screen.table([
       ['RUN', 'SKILL', 'STATUS', 'STEPS', 'STARTED'],
-      ...runs.map(({ runId, skill, status, finishedSteps, startedAt }) => [
+      ...runs.map(({ runId, skill, status, finishedSteps, startedAt, imported }) => [
         runId,
         safeLine(skill),
-        status,
+        imported === true ? `${status} (imported)` : status,
         String(finishedSteps),
         startedAt,
       ]),
@@ -52,7 +57,7 @@ export const list = defineCommand<{
 })
 
 export function listedRun(journal: RunJournal, standing?: string): ListedRun {
-  const { runId, skill, at } = journal.run
+  const { runId, skill, at, imported } = journal.run
   return {
     runId,
     skill,
@@ -60,6 +65,7 @@ export function listedRun(journal: RunJournal, standing?: string): ListedRun {
     finishedSteps: journal.done.size,
     startedAt: at,
     updatedAt: journal.updatedAt,
+    ...(imported === undefined ? {} : { imported: true }),
   }
 }
 
@@ -67,6 +73,8 @@ interface ShownResult extends ShownRun {
   standing?: string
   startedAt: string
   startedBy?: string | undefined
+  /** Where it was written; it can only be shown. */
+  imported?: RunRecord['imported']
   /** `--yes-gates`: the caller approved every gate in advance. */
   yesGates?: true | undefined
   approvals?: readonly ShownApproval[]
@@ -90,14 +98,15 @@ export const show = defineCommand<ShownResult>()({
     const shown =
       status === 'running' ? whileRunning(journal, result, context.runtime.now()) : result
     const own = status === shown.status ? {} : { standing: status }
-    const { at: startedAt, user: startedBy, yesGates } = journal.run
+    const { at: startedAt, user: startedBy, yesGates, imported } = journal.run
     const approvals = approvalsOf(journal)
     const more = approvals.length === 0 ? {} : { approvals }
-    return { ...shown, ...own, startedAt, startedBy, yesGates, ...more }
+    return { ...shown, ...own, startedAt, startedBy, yesGates, imported, ...more }
   },
   render: (run, screen) =>
     linesText([
       headOfRun({ ...run, status: run.standing ?? run.status }),
+      ...(run.imported === undefined ? [] : [`imported from ${safeLine(run.imported.from)}`]),
       ...timelineOf(run, screen),
       ...approvalLines(run),
       ...errorsOfRun(run),

@@ -1,4 +1,4 @@
-import { dirname, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Context, defineCommand, option, Serving } from '../../core/command.ts'
 import { exitCode, messageOf, pointless, SkillrailError } from '../../core/errors.ts'
@@ -85,6 +85,7 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
     const worker = await startWorker({
       runtime,
       workspace: project.workspace,
+      directory: join(project.store.directory, '../workers'),
       settings: runSettings(project),
       host,
       port: values.port ?? restate.workerPort,

@@ -37,7 +37,7 @@ export async function startServerRun(
   const { runtime, store } = setup
   await refuseWrongServer(address)
   const runId = runtime.id()
-  return await alone(store.pathOf(runId), runId, async (append) => {
+  return await alone(store, runId, async (append) => {
     const { url, adminUrl } = address
     const header = headerOf(runId, run, setup)
     append({ ...header, server: { engine: 'restate', url, adminUrl } }, ...(run.reused ?? []))
@@ -72,7 +72,7 @@ export async function resumeServerRun(
   }
   const changed = acceptedPlan(journal, resumption, line)
   const given = argumentsOf(journal, resumption.arguments ?? [])
-  return await alone(journal.path, runId, async (append) => {
+  return await alone(setup.store, runId, async (append) => {
     const at = new Date(setup.runtime.now()).toISOString()
     append({ type: 'resumed', at, ...changed })
     const run = { arguments: given, requireVerified: journal.run.requireVerified }
@@ -92,8 +92,7 @@ async function answerRun(
   address: ServerAddress,
 ): Promise<RunResult> {
   const { line = runLine } = setup
-  const path = setup.store.pathOf(runId)
-  return await alone(path, runId, async (append) => {
+  return await alone(setup.store, runId, async (append) => {
     const journal = setup.store.read(runId)
     acceptedPlan(journal, { plan, command }, line)
     const run = submittedRun(journal)

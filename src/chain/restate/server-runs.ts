@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acquireFileLock } from '../../core/file-lock.ts'
-import { openJournal, readJournal } from '../../core/journal-file.ts'
 import type {
   AttemptResult,
   EventListener,
@@ -41,9 +40,7 @@ function serverOf(journal: RunJournal, token?: string): ServerAddress | undefine
 
 /** The run as its server knows it. Every resumption is a further part. */
 export function submittedRun(journal: RunJournal): SubmittedRun {
-  const { records } = readJournal(journal.path)
-  const part = 1 + records.filter((record) => record['type'] === 'resumed').length
-  return { runId: journal.run.runId, part }
+  return { runId: journal.run.runId, part: 1 + journal.resumptions }
 }
 
 /**
@@ -79,12 +76,12 @@ async function sync(store: RunStore, journal: RunJournal, address: ServerAddress
   if (!Array.isArray(news)) return news
   const records = news
   if (records.length === 0) return undefined
-  const path = store.pathOf(journal.run.runId)
-  const lock = acquireFileLock(path)
+  const { runId } = journal.run
+  const lock = acquireFileLock(store.pathOf(runId))
   // The process that waits for it writes it down itself.
   if (!lock.ok) return undefined
   try {
-    withWriter(path, (writer) => writer.append(...records))
+    withWriter(store, runId, (writer) => writer.append(...records))
   } finally {
     lock.release()
   }
@@ -159,11 +156,11 @@ async function findInvocation(address: ServerAddress, run: SubmittedRun) {
 
 /** Opens the journal of a run under its lock, for as long as `work` takes. */
 export async function alone<T>(
-  path: string,
+  store: RunStore,
   runId: string,
   work: (append: (...records: ChainRecord[]) => void) => Promise<T>,
 ): Promise<T> {
-  const lock = acquireFileLock(path)
+  const lock = acquireFileLock(store.pathOf(runId))
   if (!lock.ok) {
     throw new RunBusyError({
       code: 'run-busy',
@@ -172,14 +169,16 @@ export async function alone<T>(
     })
   }
   try {
-    return await work((...records) => withWriter(path, (writer) => writer.append(...records)))
+    return await work((...records) =>
+      withWriter(store, runId, (writer) => writer.append(...records)),
+    )
   } finally {
     lock.release()
   }
 }
 
-function withWriter(path: string, work: (writer: RecordWriter) => void): void {
-  const file = openJournal(path)
+function withWriter(store: RunStore, runId: string, work: (writer: RecordWriter) => void): void {
+  const file = store.open(runId)
   try {
     work(createRecordWriter(file))
   } finally {

@@ -22,6 +22,8 @@ import type { Acceptance } from './step-execution.ts'
 export interface WorkerOptions {
   runtime: Runtime
   workspace: string
+  /** Where the files of its runs lie. */
+  directory: string
   settings: Settings['run']
   host: string
   port: number
@@ -50,9 +52,9 @@ export interface Worker {
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const sdk = await loadSdk()
-  const { runtime, workspace } = options
+  const { runtime } = options
   const id = runtime.id()
-  const files = join(workspace, '.skillrail', 'workers', id)
+  const files = join(options.directory, id)
   const executors = options.executors?.({ directory: files }) ?? []
   const sessions = new Set<ServerHttp2Session>()
   const service = createService({

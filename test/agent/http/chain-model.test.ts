@@ -62,10 +62,7 @@ describe('a model as the executor of a step', () => {
     expect(told).toContain('REVIEW THE FILES named src/a.ts.')
     expect(told).toContain('"result":"42 files"')
     expect(readRequest(request)).toMatchObject({ model: 'small', tools: [] })
-    const journal = readFileSync(
-      join(project.directory, `.skillrail/runs/${answer.json.runId}.jsonl`),
-      'utf8',
-    )
+    const journal = readFileSync(join(project.runs, `${answer.json.runId}.jsonl`), 'utf8')
     expect(journal).toContain('"model":"openai-compatible:small"')
     expect(journal).toMatch(/"promptDigest":"sha256:[0-9a-f]{64}"/)
   })

@@ -2,14 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { openJournal } from '../../../src/core/journal-file.ts'
 import { systemRuntime } from '../../../src/core/runtime.ts'
 import { openRunStore } from '../../../src/chain/run-store.ts'
 import { readResult } from '../../../src/chain/run-chain.ts'
 import type { RunResult } from '../../../src/chain/engine.ts'
 import { recordsOf } from '../../../src/chain/restate/server-runs.ts'
 import { runCommand } from '../_command.ts'
-import { makeProject } from '../_project.ts'
+import { makeProject, placeOf } from '../_project.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'skillrail-records-'))
 const project = makeProject({
@@ -30,9 +29,9 @@ afterAll(() => {
 it('the records of a result read back as that result', async () => {
   const { json } = await runCommand('run', ['all', '--json'], project)
   const result: RunResult = JSON.parse(JSON.stringify(json))
-  const kept = openRunStore(project.directory).read(result.runId)
-  const store = openRunStore(directory)
-  const writer = openJournal(store.pathOf(result.runId))
+  const kept = openRunStore(project.directory, placeOf(project)).read(result.runId)
+  const store = openRunStore(directory, placeOf(project))
+  const writer = store.open(result.runId)
   const records = [kept.run, ...recordsOf(result, new Date(0))]
   writer.append(...records.map((record) => ({ ...record })))
   writer.close()

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { openJournal, readJournal } from '../../../src/core/journal-file.ts'
-import { sha256 } from '../../../src/core/json.ts'
 import { scratchFolder, writeIn } from '../_scratch.ts'
 import { demand, same } from '../target.ts'
+import { seal } from '../../journal-seal.ts'
 
 export const name = 'journal'
 export const seeds: readonly string[] = [
@@ -30,7 +30,7 @@ export function fuzz(data: Uint8Array): void {
   // Bytes alone never hit a sum: every other input has its lines given theirs.
   const bytes = data.length % 2 === 0 ? Buffer.from(data) : withSums(Buffer.from(data))
   writeIn(file, bytes)
-  const { records, tornTail, diagnostics } = readJournal(file)
+  const { records, tornTail, diagnostics } = readJournal(file, seal)
   const lines = bytes.toString('latin1').split('\n')
   const torn = lines.pop() ?? ''
   const values = recordsIn(lines.map((line) => Buffer.from(line, 'latin1')))
@@ -45,10 +45,10 @@ export function fuzz(data: Uint8Array): void {
   if (bad >= 0) demand(corrupt[0]?.line === bad + 1, 'the line', corrupt)
   // Every append waits for the disk.
   if (data.length % 32 > 1 || bad >= 0) return
-  const journal = openJournal(file)
+  const journal = openJournal(file, seal)
   journal.append({ after: true })
   journal.close()
-  const again = readJournal(file)
+  const again = readJournal(file, seal)
   demand(again.tornTail === undefined, 'a tail that stays torn')
   const wanted = [...records, { after: true }]
   demand(same(again.records, wanted), 'records that an append changed', again.records, wanted)
@@ -57,7 +57,7 @@ export function fuzz(data: Uint8Array): void {
 /** Lines of these beginnings, each with the sum that binds it to the one before. */
 function summed(...heads: readonly string[]): string {
   return withSums(
-    Buffer.from(heads.map((head) => `${head}"sum":"0123456789abcdef"}\n`).join('')),
+    Buffer.from(heads.map((head) => `${head}"sum":"0123456789abcdef0123456789abcdef"}\n`).join('')),
   ).toString()
 }
 
@@ -65,7 +65,7 @@ function withSums(bytes: Buffer): Buffer {
   let before = ''
   const lines = bytes.toString('latin1').split('\n')
   const written = lines.map((line) => {
-    const at = line.search(/"sum":"[0-9a-f]{16}"\}$/)
+    const at = line.search(/"sum":"[0-9a-f]{32}"\}$/)
     if (at < 0) return line
     before = sumOf(before, line.slice(0, at))
     return `${line.slice(0, at)}"sum":"${before}"}`
@@ -77,7 +77,7 @@ function recordsIn(lines: readonly Buffer[]): (object | undefined)[] {
   let before = ''
   return lines.map((line) => {
     const [, head = '', sum = ''] =
-      /^(.*)"sum":"([0-9a-f]{16})"\}$/s.exec(line.toString('latin1')) ?? []
+      /^(.*)"sum":"([0-9a-f]{32})"\}$/s.exec(line.toString('latin1')) ?? []
     if (sum === '' || sum !== sumOf(before, head)) return undefined
     before = sum
     return recordIn(line.toString('utf8'))
@@ -85,8 +85,7 @@ function recordsIn(lines: readonly Buffer[]): (object | undefined)[] {
 }
 
 function sumOf(before: string, head: string): string {
-  const bytes = Buffer.concat([Buffer.from(before), Buffer.from(head, 'latin1')])
-  return sha256(bytes).slice('sha256:'.length, 'sha256:'.length + 16)
+  return seal.code(before, Buffer.from(head, 'latin1')).slice(0, 32)
 }
 
 function recordIn(line: string): object | undefined {
