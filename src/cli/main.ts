@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { exitCode, type ExitCode, SkillrailError, UsageError } from '../core/errors.ts'
+import { jsonText } from '../core/text.ts'
 import { packageVersion, type Runtime, systemRuntime } from '../core/runtime.ts'
 import { type Io, processIo } from './terminal.ts'
 import { type CommandEntry, commands } from './registry.ts'
@@ -23,7 +24,7 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
 function tellFailure(error: unknown, argv: readonly string[], { stdout, stderr }: Io): void {
   try {
     if (argv.includes('--json')) {
-      return stdout.write(`${JSON.stringify(failureReport(error), null, 2)}\n`)
+      return stdout.write(`${jsonText(failureReport(error), 2)}\n`)
     }
   } catch {}
   stderr.write(failureText(error, argv.includes('--verbose')))

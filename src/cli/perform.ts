@@ -15,6 +15,7 @@ import type { Runtime } from '../core/runtime.ts'
 import type { GlobalValues } from './command-line.ts'
 import { openReports } from './reports.ts'
 import { ask, createOutput, type Io, type Output, readStandardInput } from './terminal.ts'
+import { jsonText } from '../core/text.ts'
 
 interface Call {
   command: AnyCommand
@@ -76,7 +77,7 @@ export async function perform(call: Call): Promise<ExitCode> {
   if (answer === undefined) return exitCode.done
   const result = answer instanceof Serving ? answer.result : answer
   const problems = await reports.write(result)
-  if (format === 'json') output.raw(`${JSON.stringify(result, null, 2)}\n`)
+  if (format === 'json') output.raw(`${jsonText(result, 2)}\n`)
   else if (format !== 'text') output.raw(command.formats?.[format]?.(result) ?? '')
   else {
     const text = command.render(result, screen)

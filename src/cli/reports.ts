@@ -13,6 +13,7 @@ import type { Diagnostic } from '../core/diagnostic.ts'
 import { makeDirectory, openAtOnce, writeAll, writeNamedFile } from '../core/write-files.ts'
 import { messageOf, reasonOf, UsageError, wrongUse } from '../core/errors.ts'
 import type { Runtime } from '../core/runtime.ts'
+import { jsonText } from '../core/text.ts'
 
 export interface Reports {
   /** Whether a report or the events own stdout, so that the Result is not printed there. */
@@ -71,7 +72,7 @@ export function openReports(request: ReportRequest): Reports {
   const sink = eventSink(request, eventsPath, problems)
   return {
     ownsStdout: owners.length === 1 && !json,
-    onEvent: (event) => sink?.write(`${JSON.stringify(event)}\n`),
+    onEvent: (event) => sink?.write(`${jsonText(event)}\n`),
     async write(result) {
       sink?.close()
       for (const report of wanted) {

@@ -3,7 +3,7 @@ import type { Screen } from '../core/command.ts'
 import type { Readable, Writable } from 'node:stream'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { type Diagnostic, diagnosticText } from '../core/diagnostic.ts'
-import { columnsOf, cutToColumns, safeText } from '../core/text.ts'
+import { columnsOf, cutToColumns, safeText, withoutGithubCommands } from '../core/text.ts'
 import { messageOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { writeAll } from '../core/write-files.ts'
@@ -24,8 +24,8 @@ export interface Io {
 /** The streams of this process. Loading Node's stream modules takes time, so it waits until they are used. */
 export function processIo(): Io {
   return {
-    stdout: openSink(1),
-    stderr: openSink(2),
+    stdout: sinkOf(1),
+    stderr: sinkOf(2),
     get stdin() {
       return process.stdin
     },
@@ -179,6 +179,26 @@ export interface Sink {
   /** Columns of the terminal; undefined where there is none. */
   readonly columns: number | undefined
   write(text: string): void
+}
+
+function sinkOf(descriptor: 1 | 2): Sink {
+  const sink = openSink(descriptor)
+  return process.env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(sink) : sink
+}
+
+/** Neither the text of one write nor that of several is a command for a GitHub runner. */
+export function withoutCommands(sink: Sink): Sink {
+  let line = ''
+  return {
+    ...sink,
+    write(text) {
+      const whole = line + text
+      sink.write(withoutGithubCommands(whole).slice(line.length))
+      const last = whole.slice(Math.max(whole.lastIndexOf('\n'), whole.lastIndexOf('\r')) + 1)
+      // What is long no longer begins with anything.
+      line = last.trim().length < 2 ? last : `x${last.slice(-2)}`
+    },
+  }
 }
 
 /**

@@ -103,6 +103,25 @@ export function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
+/**
+ * A GitHub runner takes lines that begin with `::`, and `##[` anywhere, for its commands. A space
+ * ends that: what skills and scripts print must not give any.
+ */
+export function withoutGithubCommands(text: string): string {
+  return text.replaceAll(/^([^\S\r\n\u2028\u2029]*:)(?=:)/gm, '$1 ').replaceAll(/##(?=\[)/g, '## ')
+}
+
+/**
+ * The value as JSON without characters that act on a terminal or on a GitHub runner: they are
+ * written as escapes, so the value is the same.
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replaceAll(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|(?<=##)\[/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
 /** `12,345`, the same in every locale. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',')

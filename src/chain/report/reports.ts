@@ -1,4 +1,4 @@
-import { cutToColumns, safeLine, safeText } from '../../core/text.ts'
+import { cutToColumns, safeLine, safeText, withoutGithubCommands } from '../../core/text.ts'
 import type { ReportedError } from '../../exec/output-protocol.ts'
 import type { StepResult } from '../engine.ts'
 import { decidingAttempt, type ShownAttempt, type ShownRun } from '../step-result.ts'
@@ -160,7 +160,7 @@ function githubReport(result: ShownRun): string {
 function failure(result: ShownRun): string[] {
   const failed = firstFailed(result)
   if (failed === undefined) return []
-  const log = safeText(failed.log ?? failed.result)
+  const log = withoutGithubCommands(safeText(failed.log ?? failed.result))
     .split('\n')
     .slice(-30)
   return [
