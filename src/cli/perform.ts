@@ -78,8 +78,10 @@ export async function perform(call: Call): Promise<ExitCode> {
   const result = answer instanceof Serving ? answer.result : answer
   const problems = await reports.write(result)
   if (format === 'json') output.raw(`${jsonText(result, 2)}\n`)
-  else if (format !== 'text') output.raw(command.formats?.[format]?.(result) ?? '')
-  else {
+  else if (format !== 'text') {
+    const text = command.formats?.[format]?.(result) ?? ''
+    output.raw(text, command.commandFormat === format)
+  } else {
     const text = command.render(result, screen)
     if (!reports.ownsStdout) output.raw(shown.rest(text))
     for (const note of command.notes?.(result, screen) ?? []) printNote(output, note)

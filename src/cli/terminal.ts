@@ -84,7 +84,7 @@ export interface Output extends Pick<Screen, 'isTerminal' | 'width' | 'style' | 
   /** Whether stdout and stderr are terminals, so that a line may be redrawn; never in CI. */
   readonly isLive: boolean
   /** Writes to stdout as it is. */
-  raw(text: string): void
+  raw(text: string, isCommands?: boolean): void
   note(text: string): void
   /** A note whose styled parts were made safe by the caller. */
   styled(text: string): void
@@ -120,7 +120,7 @@ export function createOutput(options: OutputOptions): Output {
     width,
     style,
     table: alignColumns,
-    raw: (text) => stdout.write(text),
+    raw: (text, isCommands) => stdout.write(text, isCommands),
     note(text) {
       if (!quiet) stderr.write(`${safeText(text)}\n`)
     },
@@ -178,7 +178,8 @@ export interface Sink {
   readonly isTerminal: boolean
   /** Columns of the terminal; undefined where there is none. */
   readonly columns: number | undefined
-  write(text: string): void
+  /** @param isCommands the text consists of commands for a GitHub runner. */
+  write(text: string, isCommands?: boolean): void
 }
 
 function sinkOf(descriptor: 1 | 2): Sink {
@@ -191,7 +192,8 @@ export function withoutCommands(sink: Sink): Sink {
   let line = ''
   return {
     ...sink,
-    write(text) {
+    write(text, isCommands) {
+      if (isCommands === true) return sink.write(text)
       const whole = line + text
       sink.write(withoutGithubCommands(whole).slice(line.length))
       const last = whole.slice(Math.max(whole.lastIndexOf('\n'), whole.lastIndexOf('\r')) + 1)

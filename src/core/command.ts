@@ -27,6 +27,8 @@ export interface Command<R, O extends OptionSpecs, E = never> {
   exitCode?(result: R): ExitCode
   /** Further forms of the Result, for an option `format` (choice) or `report` (list of FORMAT[=FILE]). */
   formats?: Readonly<Record<string, Format<R>>>
+  /** The format that consists of commands for a GitHub runner; anywhere else they are broken up. */
+  commandFormat?: string
   /** Whether a report `github` without a file goes into the job summary of GitHub Actions. */
   jobSummary?: boolean
   /** Shows events while the command works. Not used with `--json` or `--quiet`, except for `stdout`. */

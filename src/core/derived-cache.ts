@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256 } from './json.ts'
+import { readRegularFile } from './read-files.ts'
 import { packageVersion, type Runtime, userDirectories } from './runtime.ts'
 import { writeFileAtomicSync } from './write-files.ts'
 
@@ -27,7 +27,9 @@ export function cachePath(
  */
 export function readCache<Data>(path: string, version: string, absent: Data): Data {
   try {
-    const file = readFileSync(path)
+    const reading = readRegularFile(path, { maxBytes: Infinity, binary: true, own: true })
+    if (!reading.ok) return absent
+    const file = reading.bytes
     const end = file.indexOf(10)
     const body = file.subarray(end + 1)
     if (end < 0 || file.toString('utf8', 0, end) !== headOf(version, body)) return absent

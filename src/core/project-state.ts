@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { linkSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { StateFileError, systemCode, UsageError } from './errors.ts'
 import { sha256 } from './json.ts'
-import { readRegularFile, realPathOf } from './read-files.ts'
+import { findWorkspace, isInside, readRegularFile, realPathOf, sharedStore } from './read-files.ts'
 import { type Runtime, userDirectories } from './runtime.ts'
 import type { Settings } from './settings.ts'
 import { makePrivateDirectory } from './write-files.ts'
@@ -62,9 +62,10 @@ export function openSealer(place: StatePlace): Sealer {
 const keyForm = /^[0-9a-f]{64}\n$/
 
 function keyOf(path: string): string {
-  const found = readRegularFile(path, { maxBytes: 1024 })
+  const found = readRegularFile(path, { maxBytes: 1024, own: true })
   if (!found.ok && found.code === 'file-missing') return makeKey(path)
   if (found.ok && keyForm.test(found.text)) return found.text
+  if (!found.ok && found.code === 'file-shared') throw sharedStore(found.message)
   throw new StateFileError({
     code: 'state-key-damaged',
     message: `the key ${path} is damaged: ${found.ok ? 'it must be 64 hexadecimal digits' : found.message}`,
@@ -85,4 +86,18 @@ function makeKey(path: string): string {
     rmSync(temporary, { force: true })
   }
   return keyOf(path)
+}
+
+/**
+ * What a write to a path may not leave by a link: the workspace that the path lies in. Undefined for
+ * one elsewhere, which the user has named.
+ */
+export function writeLimit(
+  path: string,
+  runtime: Pick<Runtime, 'cwd' | 'home'>,
+): string | undefined {
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const cwd = realPathOf(runtime.cwd) ?? runtime.cwd
+  const place = resolve(cwd, relative(runtime.cwd, resolve(runtime.cwd, path)))
+  return isInside(workspace, place) ? workspace : undefined
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   openSync,
   readSync,
@@ -9,8 +10,9 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { reasonOf, systemCode } from './errors.ts'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { reasonOf, StateFileError, systemCode } from './errors.ts'
+import type { Runtime } from './runtime.ts'
 
 export type FileReading =
   | (Pick<Stats, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'> & {
@@ -26,12 +28,15 @@ export type FileReadingCode =
   | 'file-not-regular'
   | 'file-too-large'
   | 'file-not-utf8'
+  | 'file-shared'
 
 interface ReadRegularFileOptions {
   /** A larger file is refused without being read. */
   maxBytes: number
   /** Whether a symbolic link as the last part of the path is followed; default true. */
   followSymlinks?: boolean | undefined
+  /** A store of the user: a link is refused, and what another account could write; default false. */
+  own?: boolean | undefined
   /** Also what is not text, for whom `bytes` are enough; default false. */
   binary?: boolean | undefined
 }
@@ -43,9 +48,9 @@ interface ReadRegularFileOptions {
 export function readRegularFile(path: string, options: ReadRegularFileOptions): FileReading {
   let descriptor: number
   try {
-    descriptor = openSync(path, openFlags(options.followSymlinks ?? true))
+    descriptor = openSync(path, openFlags(options.followSymlinks ?? options.own !== true))
   } catch (error) {
-    if (options.followSymlinks !== false && systemCode(error) === 'ELOOP') {
+    if (options.followSymlinks !== false && options.own !== true && systemCode(error) === 'ELOOP') {
       return refusal('file-not-regular', `${path} is a symbolic link in a circle`)
     }
     return openingFailed(path, error)
@@ -79,7 +84,7 @@ function openingFailed(path: string, error: unknown): FileReading {
 function readOpened(
   path: string,
   descriptor: number,
-  { maxBytes, binary = false }: ReadRegularFileOptions,
+  { maxBytes, binary = false, own = false }: ReadRegularFileOptions,
 ): FileReading {
   const stats = fstatSync(descriptor)
   if (!stats.isFile()) {
@@ -87,6 +92,10 @@ function readOpened(
     return refusal('file-not-regular', `${path} is ${kind}`)
   }
   if (stats.size > maxBytes) return tooLarge(path, stats.size, maxBytes)
+  const shared = own ? sharedPlace(path, stats) : undefined
+  if (shared !== undefined) {
+    return refusal('file-shared', `another account can write ${shared}, so it is not believed`)
+  }
   const bytes = readAll(descriptor, stats.size, maxBytes)
   if (bytes === undefined) return tooLarge(path, undefined, maxBytes)
   if (!binary && !isUtf8(bytes)) return refusal('file-not-utf8', `${path} is not UTF-8 text`)
@@ -117,6 +126,26 @@ function readAll(descriptor: number, expected: number, maxBytes: number): Buffer
 function tooLarge(path: string, size: number | undefined, maxBytes: number): FileReading {
   const measured = size === undefined ? 'larger than' : `${size} bytes; the limit is`
   return refusal('file-too-large', `${path} is ${measured} ${maxBytes} bytes`)
+}
+
+/** The error for a store of the user that {@link readRegularFile} refuses as `file-shared`. */
+export function sharedStore(message: string): StateFileError {
+  return new StateFileError({
+    code: 'store-shared',
+    message,
+    hint: 'Look who wrote it. To make it yours alone: chown it to your account, and chmod go-w.',
+  })
+}
+
+/** What of a file and its directory another account can write; Windows has no such bits. */
+function sharedPlace(path: string, stats: Stats): string | undefined {
+  const user = process.getuid?.()
+  const isShared = ({ mode, uid }: Stats): boolean =>
+    (mode & 0o022) !== 0 || (uid !== user && uid !== 0)
+  if (user === undefined) return undefined
+  if (isShared(stats)) return path
+  const directory = dirname(path)
+  return isShared(statSync(directory)) ? directory : undefined
 }
 
 function refusal(code: FileReadingCode, message: string): FileReading {
@@ -248,5 +277,20 @@ export function realPathOf(path: string): string | undefined {
     return isUtf8(real) ? real.toString() : undefined
   } catch {
     return undefined
+  }
+}
+
+/**
+ * The workspace that a directory belongs to, as a real path: the nearest directory above it that
+ * holds `.git`, else the directory itself. The user's home, or one above it, is a workspace only
+ * where it is asked for by name: a home kept in Git must not cover every folder unpacked in it.
+ */
+export function findWorkspace(directory: string, runtime: Pick<Runtime, 'home'>): string {
+  const start = realPathOf(directory) ?? directory
+  const home = realPathOf(runtime.home) ?? runtime.home
+  for (let candidate = start; ; candidate = dirname(candidate)) {
+    if (isInside(candidate, home)) return start
+    if (existsSync(join(candidate, '.git'))) return candidate
+    if (dirname(candidate) === candidate) return start
   }
 }

@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   realpathSync,
@@ -13,11 +14,14 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { StateFileError, systemCode } from './errors.ts'
+import { isInside, realPathOf } from './read-files.ts'
 import { randomText } from './runtime.ts'
 
 export interface AtomicWriteOptions {
   /** Permission bits of the new file; default: those of the file it replaces, else 0o644. */
   mode?: number | undefined
+  /** The real path of a directory that no link may lead out of; default: links are followed. */
+  within?: string | undefined
 }
 
 /**
@@ -25,7 +29,8 @@ export interface AtomicWriteOptions {
  * Missing directories are made, for a private file private ones; a symbolic link keeps pointing where it did and its target is
  * replaced.
  *
- * @throws {StateFileError} for a device or a pipe, which may be anybody's; the system error when the disk
+ * @throws {StateFileError} for a device or a pipe, which may be anybody's, and for a link that leads
+ * out of `within`; the system error when the disk
  * is full, read-only or forbidden. The old file is then untouched and nothing is left behind.
  */
 export function writeFileAtomicSync(
@@ -36,6 +41,7 @@ export function writeFileAtomicSync(
   const found = statSync(path, { throwIfNoEntry: false })
   if (found !== undefined && !found.isFile() && !found.isDirectory()) throw noFile(path)
   const target = realTarget(path)
+  if (options.within !== undefined) requireWithin(options.within, path)
   const directory = dirname(target)
   const mode = options.mode ?? (found === undefined ? 0o644 : found.mode & 0o777)
   if ((mode & 0o077) === 0) makePrivateDirectory(directory)
@@ -88,6 +94,19 @@ function realTarget(path: string): string {
     if (systemCode(error) === 'ENOENT') return path
     throw error
   }
+}
+
+/** Throws {@link StateFileError} where a path, or the nearest one above that exists, leads out. */
+export function requireWithin(root: string, path: string): void {
+  let place = resolve(path)
+  while (lstatSync(place, { throwIfNoEntry: false }) === undefined) place = dirname(place)
+  const real = realPathOf(place)
+  if (real !== undefined && isInside(root, real)) return
+  throw new StateFileError({
+    code: 'write-outside',
+    message: `${path} was not written: a link leads out of ${root}${real === undefined ? '' : `, to ${real}`}`,
+    hint: 'Put a file or a folder in the place of the link, or name its target yourself.',
+  })
 }
 
 function removeIfThere(path: string): void {

@@ -3,10 +3,9 @@ import { dirname, join } from 'node:path'
 import { messageOf, SkillrailError } from '../core/errors.ts'
 import { withFileLock } from '../core/file-lock.ts'
 import { sha256 } from '../core/json.ts'
-import { readRegularFile } from '../core/read-files.ts'
+import { findWorkspace, readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
-import { writeFileAtomic } from '../core/write-files.ts'
-import { findWorkspace } from '../trust/decide.ts'
+import { requireWithin, writeFileAtomic } from '../core/write-files.ts'
 import { adapters, type Platform } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
 import { partsNeeded } from './context.ts'
@@ -86,7 +85,7 @@ async function write(runtime: Runtime, change: FileChange): Promise<FileChange> 
   const others = records.filter((record) => record !== known)
   const isOurLast = known !== undefined && before !== undefined && sha256(before) === known.digest
   const { backup, directories, made } = isOurLast ? known : await factsOf(runtime, change, known)
-  await writeFileAtomic(path, after)
+  await writeFileAtomic(path, after, { within: limitOf(runtime, scope) })
   const digest = sha256(after)
   writeRecords(runtime, [...others, { platform, scope, path, backup, digest, directories, made }])
   if (known?.backup != null && known.backup !== backup) rmSync(known.backup, { force: true })
@@ -127,6 +126,8 @@ export async function uninstallHook(
   { scope, dryRun }: InstallOptions,
 ): Promise<FileChange> {
   const path = pathOf(runtime, platform, scope)
+  const within = limitOf(runtime, scope)
+  if (within !== undefined) requireWithin(within, path)
   const recordOf = (): InstallRecord | undefined =>
     readRecords(runtime).find((candidate) => candidate.path === path)
   const plan = (record: InstallRecord | undefined): FileChange => {
@@ -183,6 +184,11 @@ function removeOwnFiles(runtime: Runtime): void {
   }
   const { data } = userDirectories(runtime)
   if (existsSync(data) && readdirSync(data).length === 0) rmdirSync(data)
+}
+
+/** What no link in a project may lead out of. The user's own files may be links. */
+function limitOf(runtime: Runtime, scope: HookScope): string | undefined {
+  return scope === 'project' ? findWorkspace(runtime.cwd, runtime) : undefined
 }
 
 function pathOf(runtime: Runtime, platform: Platform, scope: HookScope): string {

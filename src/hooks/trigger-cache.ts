@@ -1,5 +1,6 @@
-import { readFileSync, type Stats, statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import type { TriggerSkill } from '../trigger/match.ts'
 
@@ -60,7 +61,8 @@ const variables = ['XDG_CONFIG_HOME', 'XDG_STATE_HOME']
 /** One cache for each working directory, home, set of `SKILLRAIL_*` variables, and version of the hook. */
 export function cachePlace(runtime: Runtime): CachePlace {
   const { cwd, home, env } = runtime
-  const names = Object.keys(env).filter((name) => name.startsWith('SKILLRAIL_'))
+  // No setting of a hook is a secret, and a cache keeps none.
+  const names = Object.keys(env).filter((name) => /^SKILLRAIL_(?!.*(?:KEY|TOKEN))/.test(name))
   const settings = [...variables, ...names.toSorted()].map((name) => `${name}=${env[name] ?? ''}`)
   const key = JSON.stringify([import.meta.url, cwd, home, ...settings])
   return { path: join(cacheDirectory(runtime), `${fingerprint(key)}.jsonl`), key }
@@ -73,7 +75,9 @@ export function cacheDirectory(runtime: Runtime): string {
 /** Reads the cache; undefined where it is missing or damaged, or where any file has changed. */
 export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
   try {
-    const file = readFileSync(path)
+    const reading = readRegularFile(path, { maxBytes: Infinity, binary: true, own: true })
+    if (!reading.ok) return undefined
+    const file = reading.bytes
     const header = headerOf(file)
     const isUsable = header.key === key && header.settled && isCurrent(header)
     return isUsable ? openCache(file, header) : undefined

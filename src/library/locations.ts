@@ -1,7 +1,6 @@
 import { isAbsolute, join, resolve } from 'node:path'
-import { realPathOf } from '../core/read-files.ts'
+import { findWorkspace, realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
-import { findWorkspace } from '../trust/decide.ts'
 import { upTo } from '../trust/project-files.ts'
 import type { SkillLocation } from './model.ts'
 

@@ -1,6 +1,6 @@
 import type { Check, CheckContext } from '../core/check.ts'
 import { amount } from '../core/text.ts'
-import { findWorkspace } from './decide.ts'
+import { findWorkspace } from '../core/read-files.ts'
 import { TrustStore } from './store.ts'
 import { readLock } from './lock.ts'
 

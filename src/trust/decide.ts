@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { dirname, isAbsolute, join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
 import { isInside, realPathOf } from '../core/read-files.ts'
@@ -116,21 +115,6 @@ export function readTrustPolicy(
     })
   const policy = { workspace, workspaceTrust, trustedPaths, acceptance }
   return { policy, diagnostics: [...diagnostics, ...relative] }
-}
-
-/**
- * The workspace that a directory belongs to, as a real path: the nearest directory above it that
- * holds `.git`, else the directory itself. The user's home, or one above it, is a workspace only
- * where it is asked for by name: a home kept in Git must not cover every folder unpacked in it.
- */
-export function findWorkspace(directory: string, runtime: Pick<Runtime, 'home'>): string {
-  const start = realPathOf(directory) ?? directory
-  const home = realPathOf(runtime.home) ?? runtime.home
-  for (let candidate = start; ; candidate = dirname(candidate)) {
-    if (isInside(candidate, home)) return start
-    if (existsSync(join(candidate, '.git'))) return candidate
-    if (dirname(candidate) === candidate) return start
-  }
 }
 
 /** The skill may not do this at its trust level. Exit code 4; `hint` says what would allow it. */

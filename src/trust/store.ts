@@ -4,7 +4,7 @@ import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { StateFileError } from '../core/errors.ts'
 import { withFileLock } from '../core/file-lock.ts'
 import { isObject, sha256 } from '../core/json.ts'
-import { readRegularFile, realPathOf } from '../core/read-files.ts'
+import { readRegularFile, realPathOf, sharedStore } from '../core/read-files.ts'
 import { redactText } from '../core/redact.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { makePrivateDirectory, writeFileAtomic } from '../core/write-files.ts'
@@ -99,9 +99,10 @@ export class TrustStore {
   }
 
   private load(): Acceptance[] {
-    const file = readRegularFile(this.path, { maxBytes: maxRecordBytes })
+    const file = readRegularFile(this.path, { maxBytes: maxRecordBytes, own: true })
     if (file.ok) return parseTrust(file.text, this.path)
     if (file.code === 'file-missing') return []
+    if (file.code === 'file-shared') throw sharedStore(file.message)
     throw corrupt(this.path, file.message)
   }
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findWorkspace } from '../../src/trust/decide.ts'
+import { findWorkspace } from '../../src/core/read-files.ts'
 import { temporaryDirectory } from './_project.ts'
 
 describe('findWorkspace', () => {

@@ -5,7 +5,7 @@ import { redactText, redactValue } from '../../core/redact.ts'
 import { amount, cell, count, safeLine } from '../../core/text.ts'
 import { readServerConfiguration } from '../../tools/config/read-configuration.ts'
 import { NoServersError, unaskedServers } from '../../tools/server/errors.ts'
-import { findWorkspace } from '../../trust/decide.ts'
+import { findWorkspace } from '../../core/read-files.ts'
 import type { AgentOptions } from '../agent-options.ts'
 import type { AgentEvent, TokenUsage } from '../types.ts'
 

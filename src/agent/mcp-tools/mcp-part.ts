@@ -23,7 +23,7 @@ import {
 } from '../../tools/server/pool.ts'
 import { openProjectServers, type ProjectServers } from '../../tools/server/project-servers.ts'
 import { openSession, type SessionStore } from '../../tools/workflow/session.ts'
-import { findWorkspace } from '../../trust/decide.ts'
+import { findWorkspace } from '../../core/read-files.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
 import { usageError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { writeLimit } from '../../core/project-state.ts'
 import { isAbsolute, join, resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
 import { exitCode } from '../../core/errors.ts'
@@ -61,7 +62,7 @@ export const command = defineCommand<IndexResult>()({
       if (after === before) return { path, state: 'current' }
       if (dryRun) return { path, state: 'stale', diff: unifiedDiff(path, before, after) }
       if (check) return { path, state: 'stale' }
-      writeFileAtomicSync(file, after)
+      writeFileAtomicSync(file, after, { within: writeLimit(file, context.runtime) })
       return { path, state: 'written' }
     })
     context.note(`${amount(skills.length, 'skill')}, ${count(tokens)} tokens`)

@@ -1,7 +1,7 @@
 import { type Context, defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { amount, cell, count } from '../../core/text.ts'
-import { findWorkspace } from '../../trust/decide.ts'
+import { findWorkspace } from '../../core/read-files.ts'
 import { lockedTrust } from '../../trust/skill-trust.ts'
 import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
 import type { BrokenSkill, SkillInfo } from '../model.ts'

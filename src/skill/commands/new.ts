@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs'
+import { writeLimit } from '../../core/project-state.ts'
 import { dirname, join, relative, resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
 import { SkillrailError, UsageError } from '../../core/errors.ts'
@@ -37,7 +38,7 @@ export const command = defineCommand<NewSkill>()({
       const hint = 'Choose another name, or another folder with --dir.'
       throw new SkillrailError({ code: 'skill-exists', message, hint })
     }
-    if (!dryRun) await writeFileAtomic(file, text)
+    if (!dryRun) await writeFileAtomic(file, text, { within: writeLimit(file, runtime) })
     diagnose(diagnostics)
     return { name, path, written: !dryRun, text }
   },

@@ -3,7 +3,7 @@ import { type Diagnostic, diagnosticText } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
-import { amount, linesText, safeLine, safeText } from '../../core/text.ts'
+import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '../../core/text.ts'
 import { validationRules } from '../rules.ts'
 import { validateSkill } from '../validate.ts'
 import { listSkillFiles } from '../../library/skill-files.ts'
@@ -42,7 +42,7 @@ export const command = defineCommand<ValidateResult>()({
     const fixing = dryRun ? 'show' : fix ? 'write' : undefined
     for (const target of validationTargets(runtime.cwd, paths)) {
       if (signal.aborted) return undefined
-      skills.push(verdictOn(target, { validate, fix: fixing }))
+      skills.push(verdictOn(target, { validate, fix: fixing, runtime }))
       // Lets a signal in: the work itself is synchronous.
       if (skills.length % 500 === 0) await new Promise((done) => setImmediate(done))
     }
@@ -54,6 +54,7 @@ export const command = defineCommand<ValidateResult>()({
       ...skills.flatMap((verdict) => verdictLines(verdict, screen)),
       summaryLine(summary, screen),
     ]),
+  commandFormat: 'github',
   formats: {
     github: ({ skills }) =>
       skills.flatMap(({ diagnostics }) => diagnostics.map(annotation)).join(''),
@@ -117,7 +118,10 @@ function annotation({ severity, path, line, column, code, message, hint }: Diagn
 }
 
 function data(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  return withoutGithubCommands(text)
+    .replaceAll('%', '%25')
+    .replaceAll('\r', '%0D')
+    .replaceAll('\n', '%0A')
 }
 
 function property(text: string): string {

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer'
+import { writeLimit } from '../../core/project-state.ts'
+import type { Runtime } from '../../core/runtime.ts'
 import { statSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
@@ -93,6 +95,7 @@ export interface VerdictOptions {
   ) => Validation
   /** `write` fixes the file and `show` shows how; the verdict is then the one of the fixed text. */
   fix?: 'write' | 'show' | undefined
+  runtime: Pick<Runtime, 'cwd' | 'home'>
 }
 
 /** What the file says and whether it is valid. Never throws for what is in the file. */
@@ -119,7 +122,7 @@ export function verdictOn(target: ValidationTarget, options: VerdictOptions): Sk
   if (changes.length === 0) return after
   if (options.fix === 'show') return { ...after, changes, diff: unifiedDiff(path, text, fixed) }
   try {
-    writeFileAtomicSync(file, fixed)
+    writeFileAtomicSync(file, fixed, { within: writeLimit(file, options.runtime) })
     return { ...after, changes }
   } catch (error) {
     const message = `The file was not written, so ${changes.length} changes are missing: ${messageOf(error)}`

@@ -2,7 +2,7 @@ import type { Context } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/errors.ts'
 import { amount } from '../../core/text.ts'
-import { findWorkspace } from '../../trust/decide.ts'
+import { findWorkspace } from '../../core/read-files.ts'
 import { discoverOnce } from '../cache/discover.ts'
 import {
   indexDefinitions,

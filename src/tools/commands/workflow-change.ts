@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { writeLimit } from '../../core/project-state.ts'
 import { type AnyCommand, defineCommand, type Note, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
@@ -301,7 +302,10 @@ async function changeWorkflow(
     edit.kind === 'write'
       ? newFindings(workflows, checkDefinition(name, edit.definition, path), tools)
       : []
-  const { before, after } = await editWorkflows(path, edit, { dryRun })
+  const { before, after } = await editWorkflows(path, edit, {
+    dryRun,
+    within: writeLimit(path, context.runtime),
+  })
   const written = !dryRun && after !== before
   const trust = trustOfWorkflows(context, openWorkflows(context))
   const toBeAccepted = written && trust.blockOf(path) !== undefined

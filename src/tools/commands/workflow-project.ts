@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { nearest } from '../../core/text.ts'
-import { findWorkspace } from '../../trust/decide.ts'
+import { findWorkspace } from '../../core/read-files.ts'
 import { WorkflowNotFoundError } from '../workflow/errors.ts'
 import type { WorkflowDefinition, WorkflowReading, WorkflowTool } from '../workflow/model.ts'
 import { loadWorkflows } from '../workflow/read-workflows.ts'

@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../../core/file-lock.ts'
 import { isObject, sha256 } from '../../core/json.ts'
 import { messageOf, systemCode } from '../../core/errors.ts'
-import { readRegularFile } from '../../core/read-files.ts'
+import { findWorkspace, readRegularFile } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
-import { findWorkspace } from '../../trust/decide.ts'
 import { splitLines } from './stdio-transport.ts'
 import { decodeError, type ServedRecord, servedSchemas } from './served-protocol.ts'
 import type { ServerDefinition } from '../config/model.ts'
@@ -24,7 +23,7 @@ export function readServedRecord(
   project: string,
   runtime: Pick<Runtime, 'env' | 'home'>,
 ): ServedRecord | undefined {
-  const file = readRegularFile(servedRecordPath(project, runtime), { maxBytes: 65_536 })
+  const file = readRegularFile(servedRecordPath(project, runtime), { maxBytes: 65_536, own: true })
   if (!file.ok) return undefined
   const { data: record } = servedSchemas().record.safeParse(parse(file.text))
   // Whoever has the port of a dead process must not be told the parameters of our calls.

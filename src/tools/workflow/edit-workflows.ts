@@ -4,7 +4,7 @@ import { placesIn } from '../../core/text.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { StateFileError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
-import { writeFileAtomic } from '../../core/write-files.ts'
+import { requireWithin, writeFileAtomic } from '../../core/write-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import {
   jsonc,
@@ -38,7 +38,7 @@ const maxBytes = 16 * 1024 * 1024
 export function editWorkflows(
   path: string,
   edit: WorkflowEdit,
-  options: { dryRun?: boolean | undefined } = {},
+  options: { dryRun?: boolean | undefined; within?: string | undefined } = {},
 ): Promise<EditedFile> {
   const apply = async (): Promise<EditedFile> => {
     const before = readText(path)
@@ -46,7 +46,9 @@ export function editWorkflows(
     if (options.dryRun !== true && after !== before) await writeFileAtomic(path, after)
     return { path, before, after }
   }
-  return options.dryRun === true ? apply() : withFileLock(path, apply)
+  if (options.dryRun === true) return apply()
+  if (options.within !== undefined) requireWithin(options.within, path)
+  return withFileLock(path, apply)
 }
 
 /** The text of a definition as it stands in its file, for a user to edit. */

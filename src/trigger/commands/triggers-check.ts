@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
+import { writeLimit } from '../../core/project-state.ts'
 import { defineCommand, option } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { packageVersion } from '../../core/runtime.ts'
+import { packageVersion, type Runtime } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, cell, linesText, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -57,7 +58,7 @@ export const command = defineCommand<Result>()({
       references.length + triggers.length > 0 || hasErrors(aboutTriggers(path, info.diagnostics))
     const checked = skillsFor(context, references)
       .skills.filter(isChecked)
-      .map((skill) => checkOne(skill, { fix: fix || dryRun, dryRun }))
+      .map((skill) => checkOne(skill, { fix: fix || dryRun, dryRun, runtime: context.runtime }))
     const directory = context.runtime.cwd
     const readCases = (name: string) =>
       readPromptCases(readText(resolve(directory, name), mostPromptBytes), name)
@@ -104,12 +105,14 @@ function allDiagnostics(result: Pick<Result, 'skills' | 'diagnostics'>): Diagnos
 
 function checkOne(
   { name, path, directory }: InstalledSkill,
-  options: { fix: boolean; dryRun: boolean },
+  options: { fix: boolean; dryRun: boolean; runtime: Runtime },
 ): { skill: TriggerSkill; file: CheckedFile } {
   const before = readText(path)
   const { text, changes } = options.fix ? fixTriggers(before, path) : { text: before, changes: [] }
   const { skill: document, diagnostics } = parseSkill(text, { path })
-  if (changes.length > 0 && !options.dryRun) writeFileAtomicSync(path, text)
+  if (changes.length > 0 && !options.dryRun) {
+    writeFileAtomicSync(path, text, { within: writeLimit(path, options.runtime) })
+  }
   const split = splitFrontmatter(text)
   const triggers = document?.fields.triggers ?? []
   const skill = { name, path, directory, triggers, text, body: split.found ? split.body : '' }

@@ -1,4 +1,6 @@
 import { readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
+import { writeLimit } from '../../core/project-state.ts'
+import type { Runtime } from '../../core/runtime.ts'
 import { dirname, join } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
@@ -6,7 +8,7 @@ import { exitCode, SkillrailError } from '../../core/errors.ts'
 import { isInside, readRegularFile, realPathOf } from '../../core/read-files.ts'
 import { safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
-import { writeFileAtomicSync } from '../../core/write-files.ts'
+import { requireWithin, writeFileAtomicSync } from '../../core/write-files.ts'
 import { discoverOptionsFrom } from '../../library/discover.ts'
 import { findSkill } from '../../library/find-skill.ts'
 import { splitFrontmatter } from '../../skill/frontmatter.ts'
@@ -46,7 +48,8 @@ export const command = defineCommand<Result>()({
     const { name, directory, path, fields } = info
     const skill = { name, directory, path, triggers: fields.triggers }
     const { changes, diagnostics } = exportPlan(skill, { remove, force })
-    if (!dryRun && !hasErrors(diagnostics)) for (const change of changes) writeChange(change)
+    if (!dryRun && !hasErrors(diagnostics))
+      for (const change of changes) writeChange(change, runtime)
     const changed = changes.map(({ path: file, action, diff }) => ({ path: file, action, diff }))
     return { skill: name, changed, written: !dryRun, diagnostics }
   },
@@ -84,8 +87,10 @@ function exportPlan(skill: TriggerSkill, { remove, force }: { remove: boolean; f
   return { changes, diagnostics: [...diagnostics, ...(remove ? [] : bodyRisks(skill, text))] }
 }
 
-function writeChange({ path, text, mode }: ExportChange): void {
-  if (text !== undefined) return writeFileAtomicSync(path, text, { mode })
+function writeChange({ path, text, mode }: ExportChange, runtime: Runtime): void {
+  const within = writeLimit(path, runtime)
+  if (text !== undefined) return writeFileAtomicSync(path, text, { mode, within })
+  if (within !== undefined) requireWithin(within, path)
   rmSync(path)
   const directory = dirname(path)
   if (readdirSync(directory).length === 0) rmdirSync(directory)

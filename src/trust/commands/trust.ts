@@ -9,7 +9,7 @@ import {
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction, exitCode, type ExitCode, wrongUse } from '../../core/errors.ts'
 import { amount, linesText, safeLine } from '../../core/text.ts'
-import { findWorkspace } from '../decide.ts'
+import { findWorkspace } from '../../core/read-files.ts'
 import type { Acceptance } from '../model.ts'
 import { TrustStore } from '../store.ts'
 import { compareWithLock, type LockReport, lockReportLines } from './lock-report.ts'
