@@ -70,6 +70,7 @@ export const actingKinds = [
   'fork',
   'agent',
   'mcp',
+  'server-file',
   'workflow',
   'client-hooks',
   'configuration',

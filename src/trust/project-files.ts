@@ -1,12 +1,19 @@
-import { type Dirent, readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
+import { basename, dirname, extname, join, posix, resolve } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
 import { isObject, parseJson, sha256 } from '../core/json.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
-import { realPathOf } from '../core/read-files.ts'
+import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
-import { digestFile } from './digest-file.ts'
-import { entryStats, readLink, unreadableDigest, workspaceRelative } from './skill-files.ts'
+import { digestFile, fileHead } from './digest-file.ts'
+import {
+  canAct,
+  codeExtensions,
+  entryStats,
+  readLink,
+  unreadableDigest,
+  workspaceRelative,
+} from './skill-files.ts'
 import type { ActingKind, ActingPart } from './model.ts'
 
 interface WorkspaceFile {
@@ -42,10 +49,73 @@ const workspaceFiles: readonly WorkspaceFile[] = [
 
 /** The acting parts of a workspace that belong to no skill. A file reached by a link is shown so. */
 export function workspaceFileParts(workspace: string): ActingPart[] {
-  return workspaceFiles.flatMap((file) => readPart(workspace, file) ?? [])
+  const parts = workspaceFiles.flatMap((file) => readPart(workspace, file) ?? [])
+  const programs = new Map<string, ActingPart>()
+  for (const { kind, path, text } of parts) {
+    if (kind !== 'mcp') continue
+    const file = readRegularFile(join(workspace, path), { maxBytes: maxSelectedBytes })
+    for (const part of programParts(text ?? (file.ok ? file.text : ''), path, workspace)) {
+      programs.set(part.path, part)
+    }
+  }
+  return [...parts, ...programs.values()]
 }
 
 const maxSelectedBytes = 16 * 1024 * 1024
+const maxLookups = 50_000
+
+/**
+ * The files of the workspace that a configuration of servers names and that can act: code, files
+ * without an extension, and those of variables. Each word counts that leads to one from the workspace
+ * or from a folder that another word names, so that no syntax and no option must be known.
+ */
+function programParts(configuration: string, path: string, workspace: string): ActingPart[] {
+  const kind = 'server-file'
+  const text = configuration.replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  const quoted = [...text.matchAll(/"([^"\n]*)"|'([^'\n]*)'/g)].map(
+    ([, one, other]) => one ?? other,
+  )
+  const found = [...quoted, ...text.split(/[\s"'`,=;:|&<>()[\]{}]+/)]
+  // `${workspaceFolder}/server.js`, of which a split leaves `/server.js`.
+  const plain = found.map((word = '') => word.replace(/^\$\{[^}]*\}/, ''))
+  const words = [...new Set(plain.flatMap((word) => [word, word.replace(/^\/*/, './')]))]
+  const folders = words
+    .slice(0, maxLookups)
+    .map((word) => resolve(workspace, word))
+    .filter((folder) => {
+      return isInside(workspace, folder) && statOf(folder)?.isDirectory()
+    })
+  const bases = [...new Set([workspace, ...folders])]
+  if (words.length * bases.length > maxLookups) {
+    const problem = 'names too many files to verify them'
+    return [{ owner: '', path, kind, size: 0, digest: unreadableDigest, problem }]
+  }
+  const variables = /"envFile"\s*:\s*"([^"\n]*)"/g
+  const open = new Set([...text.matchAll(variables)].map(([, file]) => posix.basename(file ?? '')))
+  const files = bases.flatMap((base) => words.flatMap((word) => filesOf(base, word)))
+  return files.flatMap((file) => {
+    const place = isInside(workspace, file) ? file : (realPathOf(file) ?? file)
+    if (!isInside(workspace, place)) return []
+    const executable = ((statOf(place)?.mode ?? 0) & 0o111) !== 0
+    const isCode = canAct(place, executable, () => fileHead(place, 2))
+    if (!isCode && extname(place) !== '' && !open.has(basename(place))) return []
+    const part = readPart(workspace, { path: workspaceRelative(workspace, place), kind })
+    // Values of variables are neither kept nor shown.
+    return part === undefined ? [] : [isCode ? part : { ...part, text: undefined }]
+  })
+}
+
+/** What a word names: a file, `tools/server` without its extension, or the module `tools.server`. */
+function filesOf(base: string, word: string): string[] {
+  const isFile = (path: string): boolean => statOf(path)?.isFile() === true
+  const path = resolve(base, word)
+  if (isFile(path)) return [path]
+  if (!/[./]\w/.test(word)) return []
+  const stems = [path, resolve(base, word.replaceAll('.', '/'))]
+  return stems.flatMap((stem) => codeExtensions.map((end) => `${stem}.${end}`)).filter(isFile)
+}
 
 function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefined {
   const path = join(workspace, file.path)
@@ -172,5 +242,13 @@ function entriesOf(directory: string, found: AgentFiles): Dirent[] {
       found.problems.push({ path: directory, message })
     }
     return []
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
   }
 }

@@ -277,7 +277,7 @@ export function isDigest(value: unknown): value is string {
 }
 
 /** Whether a file is code: by its extension, its executable bit or its first two characters. */
-function canAct(path: string, executable: boolean, head: () => string): boolean {
+export function canAct(path: string, executable: boolean, head: () => string): boolean {
   const extension = extensionOf(path)
   if (interpreters.has(extension) || loadable.has(extension)) return true
   return !prose.has(extension) && (executable || head() === '#!')
@@ -315,6 +315,9 @@ const interpreters: ReadonlyMap<string, string> = new Map(
     extensions.split(' ').map((extension) => [extension, program] as const),
   ),
 )
+
+/** Of files that an interpreter runs. */
+export const codeExtensions: readonly string[] = [...interpreters.keys()]
 
 /** Files that another program loads and executes, or unpacks into such files. */
 const loadable: ReadonlySet<string> = new Set(

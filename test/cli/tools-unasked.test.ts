@@ -116,6 +116,25 @@ describe('in a project that nobody trusts', () => {
     )
     expect(code).toBe(4)
   })
+
+  it('a server whose own program changed since it was trusted is not started', async () => {
+    const program = join(project, 'server.mjs')
+    const { mcpServers } = JSON.parse(configuration('notes'))
+    const entry = { ...mcpServers.notes, args: ['./server.mjs'] }
+    writeFileSync(join(project, '.mcp.json'), JSON.stringify({ mcpServers: { notes: entry } }))
+    writeFileSync(program, `import ${JSON.stringify(server)}\n`)
+    expect(await skillrail('trust', '--yes')).toMatchObject({ code: 0 })
+    expect(await skillrail('tools', 'call', 'list_notes')).toMatchObject({ code: 0 })
+    writeFileSync(program, `import ${JSON.stringify(server)}\nprocess.exit(1)\n`)
+    const { code, stderr } = await skillrail('tools', 'call', 'list_notes')
+    expect(stderr).toContain(`because ${program} has changed since the workspace was trusted`)
+    expect(code).toBe(4)
+    const shown = await skillrail('trust', '--dry-run')
+    expect(shown.stdout).toContain('changed: server-file server.mjs')
+    expect(shown.stdout).toContain('+process.exit(1)')
+    await skillrail('trust', '--yes')
+    expect((await skillrail('tools', 'call', 'list_notes')).stderr).not.toContain('has changed')
+  })
 })
 
 describe('where no server is configured', () => {

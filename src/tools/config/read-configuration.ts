@@ -7,7 +7,7 @@ import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { collectActingParts } from '../../trust/acting-parts.ts'
 import { readTrustPolicy } from '../../trust/decide.ts'
-import type { AcceptedPart, ActingPart } from '../../trust/model.ts'
+import type { AcceptedPart, ActingPart, PartChange } from '../../trust/model.ts'
 import { assessWorkspace } from '../../trust/skill-trust.ts'
 import { TrustStore } from '../../trust/store.ts'
 import { type Document, readDocument } from './document.ts'
@@ -43,7 +43,7 @@ export function fileTrust(
   const own = acceptance?.parts.filter(({ owner }) => owner === '') ?? []
   const accepted: readonly AcceptedPart[] = isVouched ? [] : own
   let parts: readonly ActingPart[] | undefined
-  let changed: ReadonlySet<string> | undefined
+  let changes: readonly PartChange[] | undefined
   const now = (): readonly ActingPart[] => (parts ??= collectActingParts(workspace, []))
   return {
     diagnostics,
@@ -64,15 +64,16 @@ export function fileTrust(
           hint: 'Review and trust the project with: skillrail trust (in CI: --trust-workspace)',
         }
       }
-      changed ??= new Set(
-        assessWorkspace({ ...acceptance, parts: accepted }, now()).changes.map(
-          ({ part }) => part.path,
-        ),
-      )
+      changes ??= assessWorkspace({ ...acceptance, parts: accepted }, now()).changes
       const name = relative(workspace, path).split(sep).join('/')
+      const isServers = now().some((part) => part.path === name && part.kind === 'mcp')
+      const found = changes.find(
+        ({ part }) => part.path === name || (isServers && part.kind === 'server-file'),
+      )
       // A file that was read and is gone by now is not as accepted, whether it was accepted or not.
-      if (!changed.has(name) && now().some((part) => part.path === name)) return undefined
-      const message = `${path} has changed since the workspace was trusted`
+      if (found === undefined && now().some((part) => part.path === name)) return undefined
+      const file = join(workspace, found?.part.path ?? name)
+      const message = `${file} has changed since the workspace was trusted`
       return { reason: 'changed', message, hint: acceptingHint }
     },
   }
@@ -97,12 +98,15 @@ export function readServerConfiguration(options: {
   const { runtime } = options
   const project = findWorkspace(options.project, runtime)
   const trust = fileTrust(project, runtime, options.trust ?? 'ask')
+  const programs = trust.accepted.flatMap(({ kind, path }) =>
+    kind === 'server-file' ? join(project, path) : [],
+  )
   const found: Found = {
     project,
     runtime,
     trust,
     servers: [],
-    inputs: new Set([new TrustStore(runtime).path]),
+    inputs: new Set([new TrustStore(runtime).path, ...programs]),
     diagnostics: [...trust.diagnostics],
   }
   const files = serverPlaces(project, runtime).map((place): ServerFile => {

@@ -43,14 +43,12 @@ export class ServerNotTrustedError extends ServerStartError {
 
 export class ServersNotTrustedError extends ToolError {
   constructor(servers: readonly [ServerDefinition, ...ServerDefinition[]]) {
-    const [{ blocked, source }] = servers
+    const [{ blocked }] = servers
     const names = servers.slice(0, 5).map(({ name }) => name)
     const more = servers.length > names.length ? ` and ${servers.length - names.length} more` : ''
     const [subject, verb] = servers.length === 1 ? ['The server', 'was'] : ['The servers', 'were']
     const because =
-      blocked?.reason === 'changed'
-        ? `${source.path} has changed since the workspace was trusted`
-        : 'the workspace was never trusted'
+      blocked?.reason === 'changed' ? blocked.message : 'the workspace was never trusted'
     super({
       code: 'servers-not-trusted',
       message: `${subject} ${names.join(', ')}${more} ${verb} not started, because ${because}`,
