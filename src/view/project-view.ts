@@ -288,7 +288,7 @@ function toolAnswers(context: Context) {
       const index = knownIndex()
       const tool = index.tool(id)
       if (tool === undefined) throw toolNotFound(id, index.tools)
-      const definition = index.definition(id)
+      const definition = index.reviewed(id)
       const caution = index.caution(id)
       return {
         id,

@@ -3,6 +3,7 @@ import { type Runtime, untilAborted } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import {
   indexDefinitions,
+  holdOf,
   loadToolIndex,
   readsOnly,
   type ToolIndex,
@@ -283,14 +284,7 @@ export class AgentServers {
       servers: { get: (name, options) => this.#poolOf(name).get(name, options) },
       rules: (name) =>
         this.#poolOf(name).definitions.find((one) => one.name === name) ?? { trusted: false },
-      hold({ id }) {
-        const caution = index.caution(id)
-        if (caution?.kind !== 'changed') return undefined
-        return {
-          message: `${id} is held back: its description or schema changed on ${caution.since}.`,
-          hint: 'Review the change, then run: skillrail tools refresh --accept',
-        }
-      },
+      hold: ({ id }) => holdOf(id, index),
       gate,
       log: (record) => session.log(record),
       retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
@@ -343,7 +337,7 @@ export class AgentServers {
     this.#found.push(...tools)
     const known = loadToolIndex({ project, runtime }).index
     this.#index = indexDefinitions(this.#found, { trusted: this.#trusted, known })
-    const offered = tools.map((tool) => this.#agentTool(tool))
+    const offered = tools.map((tool) => this.#agentTool(this.#index.definition(tool.id) ?? tool))
     this.#tools.set(name, offered)
   }
 

@@ -25,7 +25,6 @@ interface TrackInput {
   /** Ids that the cache file had, with what it said. */
   cached: ReadonlyMap<string, CachedTool>
   record?: RefreshRecord | undefined
-  generated: ReadonlyMap<string, string>
   earlier: (id: string) => ToolDefinition | undefined
   at: string
   /** Takes every tool as it is now: what changed before is no longer held against it. */
@@ -35,21 +34,22 @@ interface TrackInput {
 /**
  * Follows each tool from refresh to refresh. One whose description or schema changes keeps the mark
  * until it is accepted or changes back, also when it was away in between: a server must not swap a
- * tool that was looked at for another one.
+ * tool that was looked at for another one. One that comes to a server that was listed before is
+ * marked too, with empty digests.
  */
 export function trackTools(input: TrackInput): {
   changes: ToolChanges
   tools: readonly RecordedTool[]
 } {
-  const { record, current, cached, generated, at } = input
+  const { record, current, cached, at } = input
   const before = new Map(record?.tools.map((tool) => [tool.id, tool]))
   const tools = new Map<string, RecordedTool>()
   const changed: ChangedTool[] = []
   const accepted: string[] = []
   for (const tool of input.listed) {
     const known = before.get(tool.id)
-    const now = { id: tool.id, ...digestTool(tool), category: generated.get(tool.id) }
-    const mark = markOf(now, known, input)
+    const now = { id: tool.id, ...digestTool(tool) }
+    const mark = markOf(now, known, input, tool.server)
     tools.set(tool.id, { ...now, before: input.accept ? undefined : mark })
     if (input.accept && mark !== undefined) accepted.push(tool.id)
     const what = known === undefined ? textChange(tool, cached.get(tool.id)) : parts(now, known)
@@ -79,9 +79,13 @@ type Digests = Pick<RecordedTool, 'description' | 'schema'>
 function markOf(
   now: Digests & { id: string },
   known: RecordedTool | undefined,
-  { at, earlier }: TrackInput,
+  { at, earlier, record }: TrackInput,
+  server: string,
 ): RecordedTool['before'] {
-  if (known === undefined) return undefined
+  if (known === undefined) {
+    const isKnown = record?.servers.some(({ name, listedAt }) => name === server && listedAt !== '')
+    return isKnown ? { description: '', schema: '', changedAt: at } : undefined
+  }
   const { description, schema } = known.before ?? known
   if (parts(now, { description, schema }).length === 0) return undefined
   return known.before ?? { description, schema, changedAt: at, definition: earlier(now.id) }

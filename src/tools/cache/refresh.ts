@@ -59,7 +59,7 @@ export interface RefreshOptions {
   only?: string | undefined
   /** Asks the servers and writes nothing. */
   dryRun?: boolean | undefined
-  /** Takes changed tools as they are now. */
+  /** Takes added and changed tools as they are now. */
   accept?: boolean | undefined
   signal?: AbortSignal | undefined
   onServer?: ((event: ServerEvent) => void) | undefined
@@ -114,23 +114,30 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
   const servers = configuredServers(options, listing)
   const kept = keptTools(cache, servers, listing)
   const tools = [...accepted.tools, ...kept]
-  const merged = mergeCache({ refreshedAt, servers, tools, cache, record })
   const tracked = trackTools({
     listed: accepted.tools,
     current: new Set(tools.map(({ id }) => id)),
     cached: cachedTools(cache),
     record,
-    generated: merged.generated,
     earlier: earlierDefinitions(record, options),
     at: refreshedAt,
     accept: options.accept === true,
   })
+  const held = tracked.tools.flatMap(({ id, before, removedAt }) =>
+    before !== undefined && removedAt === undefined ? [id] : [],
+  )
+  // Clients of models read the cache file, so it says nothing of tools that are held back.
+  const shown = tools.map((tool) => (held.includes(tool.id) ? { ...tool, description: '' } : tool))
+  const merged = mergeCache({ refreshedAt, servers, tools: shown, cache, record })
+  const listed = new Set(accepted.tools.map(({ id }) => id))
   const next: RefreshRecord = {
     version: 1,
     project: realProject(options.project),
     refreshedAt,
     servers: recordServers(options, listing, record, refreshedAt),
-    tools: tracked.tools,
+    tools: tracked.tools.map((tool) =>
+      listed.has(tool.id) ? { ...tool, category: merged.generated.get(tool.id) } : tool,
+    ),
     categories: merged.generatedTexts,
   }
   const writesCache = isRefreshed && options.dryRun !== true
@@ -156,9 +163,7 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
     ...countCategories(merged.cache),
     tools: tools.length,
     changes: tracked.changes,
-    held: tracked.tools.flatMap(({ id, before, removedAt }) =>
-      before !== undefined && removedAt === undefined ? [id] : [],
-    ),
+    held,
     movedAside,
     diagnostics: [
       ...reading.diagnostics,

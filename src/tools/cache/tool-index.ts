@@ -40,8 +40,15 @@ export interface ToolIndex {
   /** The `workflows` that the cache file carries, as they stand there. */
   workflows?: JsonValue | undefined
   tool(id: string): ToolSummary | undefined
-  /** With the full schemas; undefined where only a refresh or a running server knows them. */
+  /**
+   * With the full schemas; undefined where only a refresh or a running server knows them. Of a tool
+   * that is held back only the name, here and in `tools`: a model must not read the rest.
+   */
   definition(id: string): ToolDefinition | undefined
+  /** The whole definition, also of a tool that is held back: for a user who decides about it. */
+  reviewed(id: string): ToolDefinition | undefined
+  /** Whether its server was listed on this machine before, and did not have it. */
+  isNew(tool: Pick<ToolSummary, 'id' | 'server'>): boolean
   /** Why a known tool should not be called without a second look; undefined when nothing is wrong. */
   caution(id: string): ToolCaution | undefined
 }
@@ -67,6 +74,8 @@ export type ToolCaution =
   | {
       kind: 'changed'
       since: string
+      /** It was not there when its server was first listed. */
+      added?: true | undefined
       /** What it was, where that was kept. */
       before?: ToolDefinition | undefined
     }
@@ -142,6 +151,8 @@ function storedIndex(
     }),
     ...cache.uncategorized.map((tool) => summarise(tool)),
   ].toSorted((a, b) => compareText(a.id, b.id))
+  const isNew: ToolIndex['isNew'] = ({ id, server }) =>
+    Boolean(recorded.get(server)?.listedAt) && record?.tools.every((one) => one.id !== id) === true
   // What the file says of these is a label that decides nothing.
   const decided = contractCategoriesOf(listed)
   return createToolIndex({
@@ -154,10 +165,15 @@ function storedIndex(
     failures: (record?.servers ?? []).flatMap(({ name, failure }) =>
       failure === undefined ? [] : [{ server: name, ...failure }],
     ),
-    changed: (record?.tools ?? []).flatMap(({ id, before }): ChangedTool[] => {
-      if (before === undefined) return []
-      return [[id, { kind: 'changed', since: before.changedAt, before: before.definition }]]
-    }),
+    isNew,
+    changed: [
+      ...listed.filter(isNew).map(({ id }) => addedTool(id, cache.refreshedAt)),
+      ...(record?.tools ?? []).flatMap(({ id, before }): ChangedTool[] => {
+        if (before === undefined) return []
+        if (before.description === '') return [addedTool(id, before.changedAt)]
+        return [[id, { kind: 'changed', since: before.changedAt, before: before.definition }]]
+      }),
+    ],
   })
 }
 
@@ -226,6 +242,9 @@ export function indexDefinitions(
   const byId = new Map<string, ToolDefinition>()
   for (const tool of definitions) if (!byId.has(tool.id)) byId.set(tool.id, tool)
   const unique = [...byId.values()].toSorted((a, b) => compareText(a.id, b.id))
+  const changed = known === undefined ? [] : changedTools(unique, known, refreshedAt ?? '')
+  const held = new Map(changed)
+  const shown = unique.map((tool) => (held.has(tool.id) ? { ...tool, description: '' } : tool))
   const assigned = categorise(unique)
   for (const { id } of unique) {
     const category = known?.tool(id)?.category
@@ -240,7 +259,7 @@ export function indexDefinitions(
         trusted: trusted?.has(tool.server) ?? true,
       }),
     ),
-    categories: describeCategories(unique, assigned).map((category) => {
+    categories: describeCategories(shown, assigned).map((category) => {
       const before = known?.categories.find(({ name }) => name === category.name)
       if (before === undefined) return category
       return { ...category, description: before.description, keywords: before.keywords }
@@ -249,17 +268,23 @@ export function indexDefinitions(
     definition: (id) => byId.get(id),
     servers: failures.map(({ server }) => server),
     failures,
-    changed: known === undefined ? [] : changedTools(unique, known, refreshedAt ?? ''),
+    isNew: known?.isNew ?? (() => false),
+    changed,
   })
 }
 
 type ChangedTool = readonly [id: string, caution: ToolCaution]
+
+function addedTool(id: string, since: string): ChangedTool {
+  return [id, { kind: 'changed', since, added: true }]
+}
 
 /** A change that was seen stays one, and another may be seen. */
 function changedTools(tools: readonly ToolDefinition[], known: ToolIndex, since: string) {
   return tools.flatMap((tool): ChangedTool[] => {
     const caution = known.caution(tool.id)
     if (caution?.kind === 'changed') return [[tool.id, caution]]
+    if (known.isNew(tool)) return [addedTool(tool.id, since)]
     const before = known.definition(tool.id)
     if (before === undefined || !hasChanged(tool, before)) return []
     return [[tool.id, { kind: 'changed', since, before }]]
@@ -278,6 +303,7 @@ interface ToolIndexParts {
   categories: readonly Category[]
   workflows?: JsonValue | undefined
   definition(id: string): ToolDefinition | undefined
+  isNew: ToolIndex['isNew']
   /** Names of servers, also of those without a tool. */
   servers: readonly string[]
   failures: readonly ServerFailure[]
@@ -285,15 +311,18 @@ interface ToolIndexParts {
 }
 
 function createToolIndex(parts: ToolIndexParts): ToolIndex {
-  const { tools, failures } = parts
+  const { failures, isNew } = parts
+  const held = new Map(parts.changed)
+  const tools = parts.tools.map((tool) => (held.has(tool.id) ? nameOnly(tool) : tool))
   const byId = new Map(tools.map((tool) => [tool.id, tool]))
+  const reviewed = (id: string) => (byId.has(id) ? parts.definition(id) : undefined)
   const failed = new Map(failures.map((failure) => [failure.server, failure]))
   const counts = new Map(parts.servers.map((name) => [name, 0]))
-  const cautions = new Map(parts.changed)
+  const cautions = new Map(held)
   for (const { id, server } of tools) {
     if (server !== '') counts.set(server, (counts.get(server) ?? 0) + 1)
     const message = failed.get(server)?.message
-    if (message !== undefined) cautions.set(id, { kind: 'unavailable', message })
+    if (message !== undefined && !held.has(id)) cautions.set(id, { kind: 'unavailable', message })
   }
   const servers = [...counts].toSorted(([a], [b]) => compareText(a, b))
   return {
@@ -306,8 +335,33 @@ function createToolIndex(parts: ToolIndexParts): ToolIndex {
     categories: parts.categories,
     workflows: parts.workflows,
     tool: (id) => byId.get(id),
-    definition: (id) => (byId.has(id) ? parts.definition(id) : undefined),
+    definition: (id) => {
+      const definition = reviewed(id)
+      if (definition === undefined || !held.has(id)) return definition
+      const { server, name } = definition
+      return { id, server, name, description: '', inputSchema: { type: 'object' } }
+    },
+    reviewed,
+    isNew,
     caution: (id) => cautions.get(id),
+  }
+}
+
+function nameOnly({ id, server, name, category }: ToolSummary): ToolSummary {
+  const nothing = { description: '', parameters: [], required: [], readOnly: false }
+  return { id, server, name, category, ...nothing }
+}
+
+/** Why a tool is held back until a user accepts it; undefined: it is not. */
+export function holdOf(
+  id: string,
+  { caution }: Pick<ToolIndex, 'caution'>,
+): { message: string; hint: string } | undefined {
+  const found = caution(id)
+  if (found?.kind !== 'changed') return undefined
+  return {
+    message: `${id} is held back: it ${found.added ? 'was added' : 'changed'} on ${found.since} and nobody accepted that.`,
+    hint: `Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,
   }
 }
 

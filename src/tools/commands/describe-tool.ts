@@ -31,7 +31,7 @@ export function hintText(definition: ToolDefinition | undefined): string {
 }
 
 export function cautionMark(caution: ToolCaution | undefined): string {
-  return caution?.kind ?? ''
+  return caution?.kind === 'changed' && caution.added ? 'new' : (caution?.kind ?? '')
 }
 
 /** The same as a sentence, with the change as far as it is known. Not yet safe to print. */
@@ -40,7 +40,10 @@ export function cautionText(caution: ToolCaution, now: ToolDefinition | undefine
     return `Its server could not be listed at the last refresh: ${safeLine(caution.message)}`
   }
   const since = safeLine(caution.since)
-  const { before } = caution
+  const { before, added } = caution
+  if (added) {
+    return `It was added on ${since}, after its server was first listed. Look at it, then run \`skillrail tools refresh --accept\`.`
+  }
   const change =
     before === undefined || now === undefined
       ? []

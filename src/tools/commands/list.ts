@@ -49,7 +49,7 @@ export const command = defineCommand<ListResult>()({
     server: option.text('--server <name>', 'only tools of this server'),
     changed: option.flag(
       '--changed',
-      'only tools whose description or schema changed since they were accepted',
+      'only tools that were added or changed since they were accepted',
     ),
   },
   examples: ['tools list --category browser'],

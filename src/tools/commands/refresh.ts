@@ -23,7 +23,7 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
   options: {
     server: option.text('--server <name>', 'refresh only this server'),
     dryRun: option.flag('--dry-run', 'show what would change and write nothing'),
-    accept: option.flag('--accept', 'accept changed tools as they are now'),
+    accept: option.flag('--accept', 'accept added and changed tools as they are now'),
   },
   examples: ['tools refresh --dry-run'],
   run: async (context, values) => await refreshTools(context, values),
@@ -147,7 +147,7 @@ function changeLines({ changes, held }: RefreshReport): string[] {
     ...idsLine('accepted as they are now', accepted),
   ]
   const holding =
-    `${amount(held.length, 'tool')} changed since first seen: look with \`skillrail tools list --changed\`,` +
+    `${amount(held.length, 'tool')} held back, added or changed since first seen: look with \`skillrail tools list --changed\`,` +
     ' accept with `skillrail tools refresh --accept`.'
   const heading = lines.length > 0 ? 'Changes:' : 'Nothing changed.'
   return [heading, ...lines, ...(held.length > 0 ? [holding] : [])]

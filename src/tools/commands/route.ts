@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
 import { cell, safeLine } from '../../core/text.ts'
-import type { ToolIndex } from '../cache/tool-index.ts'
+import { holdOf, type ToolIndex } from '../cache/tool-index.ts'
 import {
   decideRequest,
   mostConsidered,
@@ -73,12 +73,12 @@ export const command = defineCommand<RouteResult>()({
 export interface Routing extends Pick<RouteOptions, 'meaning'> {
   router: Router
   tools: PlanTools
-  held: ReadonlySet<string>
+  hold: (id: string) => ReturnType<typeof holdOf>
   diagnostics: readonly Diagnostic[]
 }
 
 export function routeIn(
-  { router, tools, held, meaning, diagnostics }: Routing,
+  { router, tools, hold, meaning, diagnostics }: Routing,
   request: string,
   limit: number,
   explain = false,
@@ -89,7 +89,7 @@ export function routeIn(
   const decided = decideRequest(request, routeOf, tools)
   const { category, candidates: all, ...route } = decided.route
   const candidates = all.slice(0, limit)
-  const heldBack = candidates.flatMap((one) => (held.has(one.tool) ? [one.tool] : []))
+  const heldBack = candidates.flatMap((one) => (hold(one.tool) ? [one.tool] : []))
   const explanation = explain ? router.explain(request, { limit, meaning }) : undefined
   return {
     ...route,
@@ -130,11 +130,10 @@ export async function routingOf(
 ): Promise<Routing> {
   const place = { project, runtime: context.runtime }
   const { router, examples, diagnostics } = projectRouter(index, place)
-  const isChanged = ({ id }: { id: string }): boolean => index.caution(id)?.kind === 'changed'
   return {
     router,
     tools: planTools(index, examples),
-    held: new Set(index.tools.filter(isChanged).map(({ id }) => id)),
+    hold: (id) => holdOf(id, index),
     // The words decide alone where they are sure.
     meaning: isUnsure(router.route(request)) ? await meaningIn(request, index, context) : undefined,
     diagnostics,
@@ -194,7 +193,7 @@ function routeNotes(result: RouteResult): Note[] {
   const [first] = candidates
   const lines = heldBack.map(
     (id) =>
-      `${id} changed since it was accepted and is not called. Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,
+      `${id} is held back: it was added or changed, and nobody accepted that. Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,
   )
   if (first?.unavailable !== undefined) {
     lines.push(`The server of ${first.tool} is configured but failing: ${first.unavailable}`)

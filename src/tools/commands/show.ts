@@ -62,7 +62,9 @@ async function showTool(context: Context, name: string): Promise<ShowResult> {
     }),
   )
   const { workflows, guards, ...facts } = toolFacts(found.tool, found.index, found.project)
-  return { ...facts, workflows, diagnostics, guards }
+  // The user looks at it to accept it.
+  const definition = found.index.reviewed(found.tool.id)
+  return { ...facts, definition, workflows, diagnostics, guards }
 }
 
 export function toolFacts(

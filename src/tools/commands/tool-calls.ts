@@ -12,12 +12,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import { safeLine, safeText } from '../../core/text.ts'
-import {
-  indexDefinitions,
-  loadToolIndex,
-  type ToolCaution,
-  type ToolIndex,
-} from '../cache/tool-index.ts'
+import { holdOf, indexDefinitions, loadToolIndex, type ToolIndex } from '../cache/tool-index.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext, ServerRules } from '../call/context.ts'
 import type { ToolRanking } from '../call/find-tool.ts'
@@ -33,7 +28,6 @@ import {
   type ToolContext,
   toolProject,
 } from './project-tools.ts'
-import { cautionText } from './describe-tool.ts'
 import { openWorkflows, sessionOf } from './workflow-project.ts'
 
 export const callOptions = {
@@ -201,12 +195,8 @@ export function openCalls(
       index = await (discovery ??= discoverTools(context, pool, loaded))
       return index
     },
-    hold({ id }) {
-      // A discovery removes nothing that the cache knows.
-      const caution = [loaded, index].map((one) => one.caution(id)).find(isChange)
-      if (caution === undefined) return undefined
-      return { message: `${id} is held back.`, hint: cautionText(caution, index.definition(id)) }
-    },
+    // A discovery removes nothing that the cache knows.
+    hold: ({ id }) => holdOf(id, loaded) ?? holdOf(id, index),
     gate: projectGate({
       project,
       workspaceTrust: settings.workspaceTrust,
@@ -249,10 +239,6 @@ function knownIndex(context: ToolContext, project: string, { configuration }: Pr
   context.diagnose(loading.diagnostics)
   if (loading.message !== undefined) context.note(loading.message)
   return loading.index ?? indexDefinitions([])
-}
-
-function isChange(caution: ToolCaution | undefined): caution is ToolCaution & { kind: 'changed' } {
-  return caution?.kind === 'changed'
 }
 
 /** By meaning: the words of an id are routed as a request. Loaded on demand. */

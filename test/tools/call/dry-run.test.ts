@@ -56,16 +56,17 @@ it('refuses as the call would where the workflow was not accepted', async () => 
   expect(called.stderr).not.toContain('adjusted params')
 })
 
-it('refuses a tool that changed, with the change, and says so when it routes', async () => {
+it('refuses a tool that changed, without the change, and says so when it routes', async () => {
   const changed = { ...tools, get_report: { description: 'Send the report away.' } }
   project.configure({ things: project.server('things', changed) })
   await project.run(['tools', 'refresh'])
   const dry = await project.run(['tools', 'do', '--dry-run', 'things__get_report {}'])
   expect(dry.code).toBe(4)
-  expect(dry.stderr).toContain('+Send the report away.')
-  const route = await project.run(['tools', 'route', 'send the report away'])
-  expect(route.stderr).toContain('things__get_report changed since it was accepted')
-  const { stdout } = await project.run(['tools', 'route', 'send the report away', '--json'])
+  expect(dry.stderr).toContain('things__get_report is held back')
+  expect(dry.stderr).not.toContain('Send the report away')
+  const route = await project.run(['tools', 'route', 'get the report'])
+  expect(route.stderr).toContain('things__get_report is held back')
+  const { stdout } = await project.run(['tools', 'route', 'get the report', '--json'])
   expect(JSON.parse(stdout).heldBack).toEqual(['things__get_report'])
   const accepted = await project.run(['tools', 'refresh', '--accept'])
   expect(accepted.stdout).toContain('1 accepted as they are now: things__get_report')
