@@ -8,6 +8,7 @@ import { systemRuntime } from '../src/core/runtime.ts'
 import { openSession } from '../src/tools/workflow/session.ts'
 import { median } from './_measure.mjs'
 
+const settings = { state: { directory: '' }, tools: { sessionHours: 24 } }
 const rounds = Number(process.env.ROUNDS ?? 200)
 const project = mkdtempSync(path.join(tmpdir(), 'skillrail-bench-'))
 try {
@@ -17,7 +18,8 @@ try {
 }
 
 async function measure(count) {
-  const session = openSession({ project, runtime: systemRuntime({ env: {} }), id: `of-${count}` })
+  const runtime = systemRuntime({ env: {}, home: project })
+  const session = openSession({ project, runtime, settings, id: `of-${count}` })
   const changes = Array.from({ length: count }, (_, index) => ({
     kind: 'record',
     workflow: `workflow-${index % 10}`,

@@ -1,9 +1,10 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Check, CheckContext } from '../core/check.ts'
 import { type Context, defineCommand, option, type Screen } from '../core/command.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import { exitCode, messageOf } from '../core/errors.ts'
+import { stateDirectory } from '../core/project-state.ts'
 import { userDirectories } from '../core/runtime.ts'
 import { amount, safeLine } from '../core/text.ts'
 import { type EngineChoice, engineOptions } from '../chain/commands/engine.ts'
@@ -65,7 +66,8 @@ function checkText({ name, status, found, advice }: Check, width: number, screen
   return `${line}  ${' '.repeat(width)}  ${screen.style('dim', advice)}\n`
 }
 
-function checkMachine({ runtime }: CheckContext): Check[] {
+function checkMachine(context: CheckContext): Check[] {
+  const { runtime } = context
   const { sources, diagnostics } = loadConfiguration(runtime)
   const wrong = diagnostics.filter(({ severity }) => severity !== 'info')
   return [
@@ -76,20 +78,26 @@ function checkMachine({ runtime }: CheckContext): Check[] {
       found: sources.length > 0 ? sources.join(', ') : 'none: every setting has its default',
       advice: wrong.length > 0 ? `${amount(wrong.length, 'problem')}, printed above.` : undefined,
     },
-    ...Object.entries(userDirectories(runtime)).map(([kind, path]) => checkWritable(kind, path)),
+    ...Object.entries(userDirectories(runtime)).map(([kind, path]) =>
+      checkWritable(`${kind} directory`, path, `XDG_${kind.toUpperCase()}_HOME`),
+    ),
+    checkWritable(
+      'runs, sessions',
+      join(stateDirectory(context), 'projects'),
+      'SKILLRAIL_STATE_DIRECTORY',
+    ),
     checkGit(runtime),
   ]
 }
 
-function checkWritable(kind: string, path: string): Check {
-  const name = `${kind} directory`
+function checkWritable(name: string, path: string, variable: string): Check {
   const reason = whyNotWritable(existingParent(path))
   if (reason === undefined) return { name, status: 'ok', found: path }
   return {
     name,
-    status: kind === 'cache' ? 'warning' : 'problem',
+    status: name === 'cache directory' ? 'warning' : 'problem',
     found: `${path} cannot be written: ${reason}`,
-    advice: `Give yourself the right to write there, or set XDG_${kind.toUpperCase()}_HOME.`,
+    advice: `Give yourself the right to write there, or set ${variable}.`,
   }
 }
 

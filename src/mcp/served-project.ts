@@ -4,7 +4,7 @@ import { SkillManager } from '../library/manager.ts'
 import { toolProject } from '../tools/commands/project-tools.ts'
 import { configurationDiagnostics } from '../tools/server/errors.ts'
 import { openProjectServers, type ProjectServers } from '../tools/server/project-servers.ts'
-import { forgetSessions, sessionPlace } from '../tools/workflow/session.ts'
+import { forgetSessions, sessionName } from '../tools/workflow/session.ts'
 
 /** How the IDs of sessions begin that the user did not name. */
 const ownSession = 'mcp-'
@@ -30,7 +30,7 @@ export class ServedProject {
     this.workspace = project
     this.yes = yes
     this.#session = session
-    this.#hasOwnSessions = sessionPlace({ project, runtime, id: session }).from === 'default'
+    this.#hasOwnSessions = sessionName({ runtime, id: session }).from === 'default'
     this.servers = openProjectServers({
       project,
       runtime,
@@ -43,8 +43,8 @@ export class ServedProject {
   /** The session of a client that just connected. */
   newSession(): string | undefined {
     if (!this.#hasOwnSessions) return this.#session
-    const { runtime } = this.context
-    forgetSessions({ project: this.workspace, runtime, prefix: ownSession })
+    const { runtime, settings } = this.context
+    forgetSessions({ project: this.workspace, runtime, settings }, ownSession)
     return `${ownSession}${runtime.id()}`
   }
 

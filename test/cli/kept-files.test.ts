@@ -199,7 +199,7 @@ describe.skipIf(process.platform === 'win32')('what commands leave on the disk',
       /^home\/\.local\/state\/skillrail\/tools\/.+\.json$/,
       /^home\/\.local\/state\/skillrail\/tool-examples\/.+/,
       /^home\/\.local\/state\/skillrail\/projects\/project-\w+\/runs\/\w+\.jsonl$/,
-      /^project\/\.skillrail\/session/,
+      /^home\/\.local\/state\/skillrail\/projects\/project-\w+\/sessions\/default\.calls\.jsonl$/,
       /^project\/reports\/run\.html$/,
       /^project\/reports\/events\.jsonl$/,
     ]) {

@@ -2,6 +2,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { projectStateDirectory } from '../../src/core/project-state.ts'
+import { settings } from '../workflow/helpers.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let home = ''
@@ -386,11 +388,19 @@ describe('what is misspelt', () => {
 })
 
 describe('sessions', () => {
+  /** A file in the user's state. */
+  function sessionFile(name: string, text: string): string {
+    const place = { runtime: { home, env: {} }, settings }
+    const directory = join(projectStateDirectory(cwd, place), 'sessions')
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, name), text)
+    return join(directory, name)
+  }
+
   it('are shown, listed and cleared', async () => {
-    mkdirSync(join(cwd, '.skillrail'))
     const startedAt = new Date().toISOString()
-    writeFileSync(
-      join(cwd, '.skillrail', 'session.json'),
+    sessionFile(
+      'default.json',
       JSON.stringify({
         session_id: 'x',
         started_at: startedAt,
@@ -418,9 +428,8 @@ describe('sessions', () => {
   })
 
   it('that nobody began are not made up', async () => {
-    mkdirSync(join(cwd, '.skillrail', 'sessions'), { recursive: true })
-    writeFileSync(
-      join(cwd, '.skillrail', 'sessions', 'nightly.json'),
+    sessionFile(
+      'nightly.json',
       '{"session_id": "nightly", "started_at": "2020-01-01T00:00:00Z", "completed": {}}',
     )
     for (const name of ['show', 'clear']) {
@@ -440,11 +449,9 @@ describe('sessions', () => {
   })
 
   it('clear says what became of the log of calls', async () => {
-    mkdirSync(join(cwd, '.skillrail'))
     const call = { at: '2026-02-04T10:00:00.000Z', session: 'default', tool: 's__t' }
-    const log = join(cwd, '.skillrail', 'session.calls.jsonl')
     const line = `${JSON.stringify({ ...call, outcome: 'success', durationMs: 1, size: 1 })}\n`
-    writeFileSync(log, line)
+    const log = sessionFile('default.calls.jsonl', line)
     writeFileSync(`${log}.old`, line)
     expect((await cli('session', 'show')).stdout).toContain(`default, started ${call.at}\n`)
     expect((await cli('session', 'list')).stdout).toContain(`default  ${call.at}`)
@@ -454,14 +461,35 @@ describe('sessions', () => {
   })
 
   it('with a file that cannot be used are listed and shown with what is wrong', async () => {
-    mkdirSync(join(cwd, '.skillrail'))
-    writeFileSync(join(cwd, '.skillrail', 'session.json'), '{"version": 1, "session_')
+    sessionFile('default.json', '{"version": 1, "session_')
     for (const name of ['show', 'list']) {
       const { code, stdout, stderr } = await cli('session', name)
       expect(code).toBe(1)
       expect(stdout).toContain('default')
       expect(stderr).toContain('is damaged: it is not JSON')
     }
+  })
+
+  it('of a project count for nothing', async () => {
+    expect((await cli('workflow', 'add', 'guard', ...flags)).code).toBe(0)
+    const at = new Date().toISOString()
+    const completed = { guard: { look: { at, result: 'Found 3' } } }
+    const text = JSON.stringify({ session_id: 'x', started_at: at, completed })
+    mkdirSync(join(cwd, '.opencode'))
+    mkdirSync(join(cwd, '.skillrail', 'sessions'))
+    const shared = join(cwd, '.opencode', '.agent-skill-session.json')
+    writeFileSync(shared, text)
+    writeFileSync(join(cwd, '.skillrail', 'session.json'), text)
+    writeFileSync(join(cwd, '.skillrail', 'sessions', 'default.json'), text)
+    const shown = await cli('session', 'show')
+    expect(shown.stdout).toContain(`${shared}\nNo prerequisite has run.\n`)
+    expect(shown.stderr).toContain('1 prerequisite of this file will run again')
+    expect(shown.code).toBe(0)
+    const { stdout } = await cli('session', 'list', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ sessions: [{ id: 'default', completed: 0 }] })
+    // The same completion, made by this user's Skillrail, counts.
+    sessionFile('default.json', text)
+    expect((await cli('session', 'show')).stdout).toContain('Found 3')
   })
 
   it('have ids that can be names of files', async () => {

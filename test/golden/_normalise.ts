@@ -19,6 +19,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/(approved in advance by )\S+/g, '$1<user>'],
   [/█+/g, '█'],
   [/Bearer [\w-]{43}/g, 'Bearer <token>'],
+  [/(\/projects\/[\w.-]+-)[0-9a-f]{16}(?=\/)/g, '$1<digest>'],
   [/#once-[0-9a-f]{64}/g, '#once-<token>'],
   [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
   [/\bv\d+\.\d+\.\d+\b/g, '<node version>'],

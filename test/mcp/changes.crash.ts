@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { projectStateDirectory } from '../../src/core/project-state.ts'
+import { settings } from '../workflow/helpers.ts'
 import { runInProcess } from '../run-in-process.ts'
 import { until } from '../patience.ts'
 import { type Connected, isRunning } from './_project.ts'
@@ -182,5 +184,7 @@ it('calls at once share what comes first', async () => {
   const calls = Array.from({ length: 6 }, () => json('call_tool', echo))
   for (const answer of await Promise.all(calls)) expect(answer).toMatchObject({ status: 'success' })
   expect(project.calls().filter((line) => line.startsWith('list_things'))).toHaveLength(1)
-  expect(existsSync(join(project.project, '.skillrail/sessions'))).toBe(true)
+  const place = { runtime: { home: project.home, env: {} }, settings }
+  const sessions = join(projectStateDirectory(project.project, place), 'sessions')
+  expect(existsSync(sessions)).toBe(true)
 })

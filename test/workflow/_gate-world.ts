@@ -11,7 +11,7 @@ import {
   runGate,
 } from '../../src/tools/workflow/gate.ts'
 import { openSession, type SessionStore } from '../../src/tools/workflow/session.ts'
-import { temporaryProject, testRuntime } from './helpers.ts'
+import { settings, temporaryProject, testRuntime } from './helpers.ts'
 
 /** A gate with a session of its own, and what was called and said. */
 export interface World {
@@ -30,7 +30,7 @@ export function world(
   answer: Answer = ({ name }) => ({ ok: true, text: `${name} done`, value: {} }),
 ): World {
   const runtime = testRuntime()
-  const session = openSession({ project: temporaryProject(), runtime })
+  const session = openSession({ project: temporaryProject(), runtime, settings })
   const calls: string[] = []
   const notes: string[] = []
   return {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/tools/workflow/model.ts'
 import { openSession, type SessionStore } from '../../src/tools/workflow/session.ts'
 import {
   call,
+  settings,
   step,
   temporaryProject,
   testRuntime,
@@ -19,7 +20,7 @@ import {
 const scope = { server: 's' }
 
 function newSession(): SessionStore {
-  return openSession({ project: temporaryProject(), runtime: testRuntime() })
+  return openSession({ project: temporaryProject(), runtime: testRuntime(), settings })
 }
 
 function looking(more: object = {}, ofWorkflow: object = {}): ReturnType<typeof workflowsOf> {

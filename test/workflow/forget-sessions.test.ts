@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
 import { forgetSessions, openSession } from '../../src/tools/workflow/session.ts'
-import { temporaryProject, testRuntime } from './helpers.ts'
+import { settings, temporaryProject, testRuntime } from './helpers.ts'
 
 it('forgets sessions that nobody named and nobody wrote to for a day, and no other', () => {
   const project = temporaryProject()
   const runtime = testRuntime()
   const hour = 3_600_000
   const fileOf = (id: string, hours: number): string => {
-    const { path } = openSession({ project, runtime, id })
+    const { path } = openSession({ project, runtime, settings, id })
     mkdirSync(dirname(path), { recursive: true })
     for (const each of [path, path.replace(/json$/, 'calls.jsonl')]) {
       writeFileSync(each, '')
@@ -24,7 +24,7 @@ it('forgets sessions that nobody named and nobody wrote to for a day, and no oth
     fileOf('mcp-of-mine', 25),
     fileOf('0mwru6cayk6g3w', 25),
   ]
-  forgetSessions({ project, runtime, prefix: 'mcp-' })
+  forgetSessions({ project, runtime, settings }, 'mcp-')
   expect(existsSync(over)).toBe(false)
   expect(existsSync(over.replace(/json$/, 'calls.jsonl'))).toBe(false)
   expect(kept.filter((path) => existsSync(path))).toEqual(kept)
@@ -32,5 +32,5 @@ it('forgets sessions that nobody named and nobody wrote to for a day, and no oth
 
 it('does nothing where there is no session', () => {
   const project = temporaryProject()
-  expect(() => forgetSessions({ project, runtime: testRuntime(), prefix: 'mcp-' })).not.toThrow()
+  expect(() => forgetSessions({ project, runtime: testRuntime(), settings }, 'mcp-')).not.toThrow()
 })

@@ -18,12 +18,17 @@ export function temporaryProject(): string {
   return mkdtempSync(join(tmpdir(), 'workflow-'))
 }
 
+/** Settings as they are where nobody changed any. */
+export const settings = { state: { directory: '' }, tools: { sessionHours: 24 } }
+
+const home = temporaryProject()
+
 /** A runtime whose clock is moved by hand and whose environment is empty. */
 export function testRuntime(
   overrides: Partial<Runtime> = {},
 ): Runtime & { clock: { now: number } } {
   const clock = { now: Date.UTC(2026, 1, 4, 10) }
-  const runtime = systemRuntime({ now: () => clock.now, env: {}, home: '/nowhere', ...overrides })
+  const runtime = systemRuntime({ now: () => clock.now, env: {}, home, ...overrides })
   return { ...runtime, clock }
 }
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { completedCount } from '../../src/tools/workflow/session-file.ts'
 import { listSessions, openSession } from '../../src/tools/workflow/session.ts'
-import { temporaryProject, testRuntime, record } from './helpers.ts'
+import { settings, temporaryProject, testRuntime, record } from './helpers.ts'
 
 const hour = 3_600_000
 
 it('counts a prerequisite for each scope that it ran for, wherever it counts', async () => {
-  const options = { project: temporaryProject(), runtime: testRuntime() }
+  const options = { project: temporaryProject(), runtime: testRuntime(), settings }
   const session = openSession(options)
   await record(session, 'safe', 'list_tables', { database: 'shop' }, 'one')
   await record(session, 'safe', 'list_tables', { database: 'archive' }, 'two')
@@ -17,7 +17,7 @@ it('counts a prerequisite for each scope that it ran for, wherever it counts', a
 
 it('begins when it was cleared, and not with the first call of the log that stays', async () => {
   const runtime = testRuntime()
-  const session = openSession({ project: temporaryProject(), runtime })
+  const session = openSession({ project: temporaryProject(), runtime, settings })
   await session.log({ tool: 'a__b', durationMs: 1, outcome: 'success', size: 0 })
   runtime.clock.now += hour
   await record(session, 'safe', 'list_tables', {}, 'one')

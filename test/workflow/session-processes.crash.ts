@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { openSession } from '../../src/tools/workflow/session.ts'
-import { temporaryProject } from './helpers.ts'
+import { settings, temporaryProject } from './helpers.ts'
 
 const program = new URL('../fixtures/programs/session-writer.ts', import.meta.url).pathname
 
@@ -29,7 +29,8 @@ it('loses nothing of 8 processes with 200 writes each, some of them killed', asy
     ...names.map((name) => write(project, name, 200)),
     ...killed.map((at) => write(project, `killed-${at}`, 200, at)),
   ])
-  const session = openSession({ project, runtime: systemRuntime({ env: {} }) })
+  const runtime = systemRuntime({ env: {}, home: project })
+  const session = openSession({ project, runtime, settings })
   const { state, diagnostics } = await session.read()
   expect(diagnostics).toEqual([])
   expect(acknowledged.slice(0, 8)).toEqual(Array(8).fill(200))

@@ -73,7 +73,7 @@ describe('what is taken back', () => {
   const state = having(having(having(fresh, { page: 1 }), { page: 2 }), {}, { tool: 'other' })
 
   it('is what does not hold any more, and nothing of other tools', () => {
-    const after = keepCompletions(state, 'w', 't', (scope) => scope['page'] === 2)
+    const after = keepCompletions(state, 'w', 't', ({ scope }) => scope['page'] === 2)
     expect([holds(after, { page: 1 }), holds(after, { page: 2 })]).toEqual([false, true])
     expect(holds(after, {}, 'other')).toBe(true)
     expect(holds(state, { page: 1 })).toBe(true)

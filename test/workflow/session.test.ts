@@ -1,9 +1,11 @@
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -12,6 +14,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { StateFileError, UsageError } from '../../src/core/errors.ts'
+import { projectStateDirectory } from '../../src/core/project-state.ts'
 import { listSessions, openSession, type SessionStore } from '../../src/tools/workflow/session.ts'
 import {
   parseSession,
@@ -20,7 +23,7 @@ import {
   shorten,
   withCompletion,
 } from '../../src/tools/workflow/session-file.ts'
-import { temporaryProject, testRuntime, isValid, record } from './helpers.ts'
+import { settings, temporaryProject, testRuntime, isValid, record } from './helpers.ts'
 
 const hour = 3_600_000
 
@@ -31,39 +34,34 @@ function open(
   const project = temporaryProject()
   const notes: string[] = []
   const note = (line: string): void => void notes.push(line)
-  const store = openSession({ project, runtime, note, ...options })
+  const store = openSession({ project, runtime, settings, note, ...options })
   return Object.assign(store, { project, clock: runtime.clock, notes })
 }
 
 describe('the place of a session', () => {
   it.each([
-    ['the default', {}, undefined, '.skillrail/session.json'],
-    ['the one that is named', { SKILLRAIL_SESSION: 'b' }, 'a', '.skillrail/sessions/a.json'],
-    [
-      'that of the variable',
-      { SKILLRAIL_SESSION: 'b', CODEX_THREAD_ID: 'c' },
-      undefined,
-      '.skillrail/sessions/b.json',
-    ],
-    ['that of the client', { CODEX_THREAD_ID: 'c' }, undefined, '.skillrail/sessions/c.json'],
-    [
-      'the default for an empty variable',
-      { SKILLRAIL_SESSION: '' },
-      undefined,
-      '.skillrail/session.json',
-    ],
-    ['the default by its name', {}, 'default', '.skillrail/session.json'],
-  ])('is %s', (_, env, id, expected) => {
+    ['the default', {}, undefined, 'default.json'],
+    ['the one that is named', { SKILLRAIL_SESSION: 'b' }, 'a', 'a.json'],
+    ['that of the variable', { SKILLRAIL_SESSION: 'b', CODEX_THREAD_ID: 'c' }, undefined, 'b.json'],
+    ['that of the client', { CODEX_THREAD_ID: 'c' }, undefined, 'c.json'],
+    ['the default for an empty variable', { SKILLRAIL_SESSION: '' }, undefined, 'default.json'],
+    ['the default by its name', {}, 'default', 'default.json'],
+  ])('in the user’s state is %s', (_, env, id, expected) => {
     const project = temporaryProject()
-    const { path } = openSession({ project, runtime: testRuntime({ env }), id })
-    expect(path).toBe(join(project, expected))
+    const runtime = testRuntime({ env })
+    const { path } = openSession({ project, runtime, settings, id })
+    expect(path).toBe(
+      join(projectStateDirectory(project, { runtime, settings }), 'sessions', expected),
+    )
+    expect(path.startsWith(join(runtime.home, '.local', 'state', 'skillrail'))).toBe(true)
   })
 
-  it('is that of the format where the project has .opencode/', () => {
-    const project = temporaryProject()
-    mkdirSync(join(project, '.opencode'))
-    const { path } = openSession({ project, runtime: testRuntime() })
-    expect(path).toBe(join(project, '.opencode', '.agent-skill-session.json'))
+  it('is what the setting names', () => {
+    const directory = temporaryProject()
+    const elsewhere = { ...settings, state: { directory } }
+    expect(open({ settings: elsewhere }).path.startsWith(directory)).toBe(true)
+    const inProject = { ...settings, state: { directory: '.skillrail' } }
+    expect(() => open({ settings: inProject })).toThrow(UsageError)
   })
 
   it.each(['', '.', '../x', 'a/b', 'a\\b', 'a b', '.hidden', 'x'.repeat(101), 'a\0', 'é'])(
@@ -154,7 +152,7 @@ describe('the end of a session', () => {
 
   it('can be set', async () => {
     const runtime = testRuntime()
-    const session = open({ runtime, lifetimeMs: hour })
+    const session = open({ runtime, settings: { ...settings, tools: { sessionHours: 1 } } })
     await record(session, 'w', 't', {}, 'x')
     runtime.clock.now += hour + 1
     expect(await isValid(session, 'w', 't', {})).toBe(false)
@@ -259,15 +257,15 @@ it('lists the sessions that left something, the default one first', async () => 
   const project = temporaryProject()
   const runtime = testRuntime()
   for (const id of ['b', 'default', 'a']) {
-    await record(openSession({ project, runtime, id }), 'w', 't', {}, 'x')
+    await record(openSession({ project, runtime, settings, id }), 'w', 't', {}, 'x')
   }
-  await openSession({ project, runtime, id: 'c' }).log({
+  await openSession({ project, runtime, settings, id: 'c' }).log({
     tool: 's__t',
     durationMs: 1,
     outcome: 'success',
     size: 1,
   })
-  const sessions = await listSessions({ project, runtime, id: 'a' })
+  const sessions = await listSessions({ project, runtime, settings, id: 'a' })
   expect(
     sessions.map(({ id, current, completed, calls }) => [id, current, completed, calls]),
   ).toEqual([
@@ -366,20 +364,152 @@ it('never throws, whatever a file holds', () => {
 describe('what others could have written', () => {
   const answer = { workflow: 'w', tool: 't', scope: {}, result: 'r', value: { id: 'chosen' } }
 
-  it.skipIf(process.platform === 'win32')(
-    'counts as having run, and gives no value to a later call',
-    async () => {
-      const store = open()
-      await store.change([{ kind: 'record', ...answer }])
-      const found = async (): Promise<unknown> =>
-        (await store.read()).state.completed.get('w')?.get('t')?.[0]?.value
-      expect(await found()).toEqual({ id: 'chosen' })
-      // As a checkout makes it.
-      chmodSync(store.path, 0o644)
-      expect(await isValid(store, 'w', 't', {})).toBe(true)
-      expect(await found()).toBeUndefined()
-    },
-  )
+  it.skipIf(process.platform === 'win32')('is not believed', async () => {
+    const store = open()
+    await store.change([{ kind: 'record', ...answer }])
+    chmodSync(store.path, 0o666)
+    expect(await isValid(store, 'w', 't', {})).toBe(false)
+    expect((await store.read()).diagnostics).toMatchObject([{ code: 'session-unreadable' }])
+    await expect(store.change([{ kind: 'record', ...answer }])).rejects.toThrow(StateFileError)
+  })
+
+  it('in the project is no session', async () => {
+    const { project, ...store } = open()
+    const at = '2026-02-04T09:05:00Z'
+    const text = JSON.stringify({
+      session_id: 'x',
+      started_at: at,
+      completed: { w: { t: { at, result: 'r' } } },
+    })
+    mkdirSync(join(project, '.skillrail', 'sessions'), { recursive: true })
+    for (const name of ['session.json', 'sessions/default.json', 'sessions/a.json']) {
+      writeFileSync(join(project, '.skillrail', name), text)
+    }
+    const options = { project, runtime: testRuntime(), settings }
+    expect(store.id).toBe('default')
+    expect(await isValid(openSession(options), 'w', 't', {})).toBe(false)
+    expect(await isValid(openSession({ ...options, id: 'a' }), 'w', 't', {})).toBe(false)
+    expect(await listSessions(options)).toEqual([])
+  })
+})
+
+describe('the file in .opencode/', () => {
+  const value = { id: 'chosen' }
+  const completion = { kind: 'record', workflow: 'w', scope: {}, result: 'r', value } as const
+
+  function openShared(): ReturnType<typeof open> & { shared: string } {
+    const project = temporaryProject()
+    mkdirSync(join(project, '.opencode'))
+    const shared = join(project, '.opencode', '.agent-skill-session.json')
+    return Object.assign(open({ project }), { shared, project })
+  }
+
+  async function counting(session: SessionStore): Promise<string[]> {
+    const tools = (await session.read()).state.completed.get('w')
+    return [...(tools?.keys() ?? [])]
+  }
+
+  function sharedTools(path: string): Record<string, object> {
+    const { completed }: { completed: { w?: Record<string, object> } } = JSON.parse(
+      readFileSync(path, 'utf8'),
+    )
+    return completed.w ?? {}
+  }
+
+  function write(path: string, tools: Record<string, object>): void {
+    const text = { session_id: 'a', started_at: '2026-02-04T09:00:00Z', completed: { w: tools } }
+    writeFileSync(path, JSON.stringify(text))
+  }
+
+  it('shows other tools what has run, without values', async () => {
+    const session = openShared()
+    expect(session.sharedPath).toBe(session.shared)
+    await session.change([{ ...completion, tool: 'look' }])
+    expect(sharedTools(session.shared)).toMatchObject({ look: { result: 'r' } })
+    expect(readFileSync(session.shared, 'utf8')).not.toContain('chosen')
+    const { state } = await session.read()
+    expect(state.completed.get('w')?.get('look')?.[0]?.value).toEqual(value)
+  })
+
+  it('makes nothing count that this user did not run, and keeps it for its authors', async () => {
+    const session = openShared()
+    const at = '2026-02-04T09:05:00Z'
+    write(session.shared, { look: { at, result: 'Found 3' } })
+    expect(await counting(session)).toEqual([])
+    expect((await session.read()).diagnostics).toMatchObject([
+      { code: 'session-foreign', severity: 'info', path: session.shared },
+    ])
+    await session.change([{ ...completion, tool: 'other' }])
+    expect(await counting(session)).toEqual(['other'])
+    expect(Object.keys(sharedTools(session.shared))).toEqual(['look', 'other'])
+  })
+
+  it('takes back a completion that is deleted there, for good', async () => {
+    const session = openShared()
+    await session.change([
+      { ...completion, tool: 'look' },
+      { ...completion, tool: 'other' },
+    ])
+    const { look = {}, other = {} } = sharedTools(session.shared)
+    write(session.shared, { other })
+    expect(await counting(session)).toEqual(['other'])
+    await session.change([{ ...completion, tool: 'third' }])
+    write(session.shared, { look, other })
+    expect(await counting(session)).toEqual(['other'])
+  })
+
+  it('takes back everything when it is deleted', async () => {
+    const session = openShared()
+    await session.change([{ ...completion, tool: 'look' }])
+    rmSync(session.shared)
+    expect(await counting(session)).toEqual([])
+  })
+
+  it.each([
+    ['another time', { at: '2026-02-04T09:05:00Z', result: 'r' }],
+    [
+      'another scope',
+      {
+        at: '2026-02-04T10:00:00.000Z',
+        result: 'r',
+        scopes: [{ at: '2026-02-04T10:00:00.000Z', result: 'r', scope: { database: 'main' } }],
+      },
+    ],
+  ])('is not believed with %s', async (_, look) => {
+    const session = openShared()
+    await session.change([{ ...completion, tool: 'look' }])
+    expect(await counting(session)).toEqual(['look'])
+    write(session.shared, { look })
+    expect(await counting(session)).toEqual([])
+  })
+
+  it('is cleared with the session', async () => {
+    const session = openShared()
+    await session.change([{ ...completion, tool: 'look' }])
+    expect(await session.clear()).toBe(true)
+    expect(existsSync(session.shared)).toBe(false)
+    expect(await counting(session)).toEqual([])
+  })
+
+  it('that is damaged is moved aside, and one of a newer version stops the calls', async () => {
+    const session = openShared()
+    writeFileSync(session.shared, '{')
+    await session.change([{ ...completion, tool: 'look' }])
+    expect(session.notes).toEqual([expect.stringContaining(`${session.shared}.damaged-`)])
+    expect(await counting(session)).toEqual(['look'])
+    const newer = '{"version": 2, "session_id": "a", "started_at": "2026-02-04"}'
+    writeFileSync(session.shared, newer)
+    await expect(session.change([{ ...completion, tool: 'other' }])).rejects.toThrow('newer')
+    expect(readFileSync(session.shared, 'utf8')).toBe(newer)
+  })
+
+  it('does not exist for another session, or behind a link', () => {
+    const { project } = openShared()
+    expect(open({ project, id: 'a' }).sharedPath).toBeUndefined()
+    const linked = temporaryProject()
+    symlinkSync(join(project, '.opencode'), join(linked, '.opencode'))
+    expect(open({ project: linked }).sharedPath).toBeUndefined()
+  })
 })
 
 describe('a secret', () => {

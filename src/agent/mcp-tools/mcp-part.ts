@@ -146,8 +146,7 @@ export class McpPart implements SessionPart {
     const { runtime, settings, options } = this.#environment
     const note = this.#note
     const project = findWorkspace(this.#environment.project, runtime)
-    const lifetimeMs = settings.tools.sessionHours * 3_600_000
-    const session = openSession({ project, runtime, lifetimeMs, note })
+    const session = openSession({ project, runtime, settings, note })
     const context = { project, runtime, settings, session, note }
     const tools = (): readonly AgentTool[] => this.#session?.tools() ?? []
     const servers = new AgentServers({

@@ -38,8 +38,7 @@ export async function sessionsOf({
   settings,
 }: Pick<ToolContext, 'runtime' | 'settings'>): Promise<{ sessions: readonly SessionSummary[] }> {
   const { project } = openWorkflows({ runtime })
-  const lifetimeMs = settings.tools.sessionHours * 3_600_000
-  return { sessions: await listSessions({ project, runtime, lifetimeMs }) }
+  return { sessions: await listSessions({ project, runtime, settings }) }
 }
 
 type SessionDetails = Omit<Awaited<ReturnType<typeof showSession>>, 'allCalls'>
@@ -61,6 +60,7 @@ export async function showSession(context: SessionContext, id: string | undefine
   return {
     id: session.id,
     path: session.path,
+    sharedPath: session.sharedPath,
     logPath: session.logPath,
     startedAt: reading.recordedStart ?? log.calls[0]?.at,
     isOver: reading.isOver,
@@ -74,7 +74,7 @@ export async function showSession(context: SessionContext, id: string | undefine
 }
 
 function sessionText(
-  { id, path, startedAt, isOver, completed, calls }: SessionDetails,
+  { id, path, sharedPath, startedAt, isOver, completed, calls }: SessionDetails,
   screen: Screen,
 ): string {
   const over = isOver ? '; it is over, and the next call begins a new one' : ''
@@ -96,6 +96,7 @@ function sessionText(
   ])
   return [
     `Session ${id}, ${start}\n${safeLine(path)}\n`,
+    sharedPath === undefined ? '' : `${safeLine(sharedPath)}\n`,
     steps.length === 0 ? 'No prerequisite has run.\n' : screen.table(steps),
     rows.length === 0 ? '' : `Calls:\n${screen.table(rows)}`,
   ].join('')
@@ -168,7 +169,6 @@ async function readSession(context: SessionContext, id: string | undefined) {
   const isDamaged = reading.diagnostics.length > 0 || log.diagnostics.length > 0
   const own = [sessionOf(context, project, undefined).id, 'default']
   if (left || isDamaged || own.includes(session.id)) return { session, reading, log }
-  const { runtime } = context
-  const known = (await listSessions({ project, runtime })).map((one) => one.id)
+  const known = (await listSessions({ ...context, project })).map((one) => one.id)
   throw new SessionNotFoundError(session.id, known, nearest(session.id, known))
 }

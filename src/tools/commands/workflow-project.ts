@@ -47,8 +47,7 @@ export function sessionOf(
   id: string | undefined,
 ): SessionStore {
   const { runtime, settings, note } = context
-  const lifetimeMs = settings.tools.sessionHours * 3_600_000
-  return openSession({ project, runtime, id, lifetimeMs, note: (line) => note(line) })
+  return openSession({ project, runtime, settings, id, note: (line) => note(line) })
 }
 
 export function trustOfWorkflows(

@@ -136,7 +136,9 @@ export async function runGate(call: GatedCall, options: GateOptions): Promise<Ga
 
 /** A step that cannot be recorded would run before every call, so none is made. */
 function requireWritable(diagnostics: readonly Diagnostic[]): void {
-  const problem = diagnostics.find(({ code }) => code !== 'session-corrupt')
+  const problem = diagnostics.find(
+    ({ code, severity }) => severity === 'error' && code !== 'session-corrupt',
+  )
   if (problem !== undefined) throw new StateFileError(problem)
 }
 

@@ -83,7 +83,7 @@ function isKeepable(value: JsonValue): boolean {
   return JSON.stringify(redactValue(JSON.parse(rest))) === rest
 }
 
-/** Foreign completions count; their values are never passed to a call. */
+/** Values are passed to calls: only the user's own file has them. */
 export function withoutValues(state: SessionState): SessionState {
   const bare = ({ at, result, scope }: Completion): Completion => ({ at, result, scope })
   const completed = [...state.completed].map(
@@ -93,16 +93,29 @@ export function withoutValues(state: SessionState): SessionState {
   return { ...state, completed: new Map(completed) }
 }
 
+/** The completions of `state` that `other` has too: of the same scope and time. */
+export function commonCompletions(state: SessionState, other: SessionState): SessionState {
+  const markOf = ({ at, scope }: Completion): string => `${at} ${scopeKey(scope)}`
+  let common = state
+  for (const [workflow, tools] of state.completed) {
+    for (const tool of tools.keys()) {
+      const marks = new Set(other.completed.get(workflow)?.get(tool)?.map(markOf))
+      common = keepCompletions(common, workflow, tool, (each) => marks.has(markOf(each)))
+    }
+  }
+  return common
+}
+
 /** Without the completions that `holds` refuses. */
 export function keepCompletions(
   state: SessionState,
   workflow: string,
   tool: string,
-  holds: (scope: ScopeValues) => boolean,
+  holds: (completion: Completion) => boolean,
 ): SessionState {
   const list = state.completed.get(workflow)?.get(tool)
   if (list === undefined) return state
-  const kept = list.filter((completion) => holds(completion.scope))
+  const kept = list.filter(holds)
   return kept.length === list.length ? state : withList(state, workflow, tool, kept)
 }
 

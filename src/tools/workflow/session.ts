@@ -1,11 +1,14 @@
-import { existsSync, lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
+import { projectStateDirectory } from '../../core/project-state.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
 import { sha256 } from '../../core/json.ts'
-import { StateFileError, systemCode, UsageError } from '../../core/errors.ts'
+import { StateFileError, UsageError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
+import { amount } from '../../core/text.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import {
   appendCall,
@@ -16,6 +19,7 @@ import {
 } from './call-log.ts'
 import type { ScopeValues } from './model.ts'
 import {
+  commonCompletions,
   completedCount,
   type CompletionRecord,
   keepCompletions,
@@ -37,19 +41,24 @@ export interface SessionReading {
   diagnostics: readonly Diagnostic[]
 }
 
-export interface OpenSessionOptions extends SessionOptions {
-  lifetimeMs?: number | undefined
+/** The project whose sessions are meant, and the user whose state has them. */
+interface SessionsOwner {
+  project: string
+  runtime: Runtime
+  settings: Pick<Settings, 'state'> & { tools: Pick<Settings['tools'], 'sessionHours'> }
+}
+
+export interface OpenSessionOptions extends SessionsOwner {
+  id?: string | undefined
   /** Hears of a damaged file that was moved aside. */
   note?: ((line: string) => void) | undefined
 }
-
-const sessionLifetimeMs = 86_400_000
 
 const maxBytes = 16 * 1024 * 1024
 const waitMs = 60_000
 
 /**
- * Opens the session that {@link sessionPlace} names. Nothing is read or made until it is used.
+ * Opens the session that {@link sessionName} finds. Nothing is read or made until it is used.
  * Throws {@link UsageError} for an invalid id.
  */
 export function openSession(options: OpenSessionOptions): SessionStore {
@@ -61,24 +70,31 @@ export class SessionStore {
   readonly id: string
   readonly path: string
   readonly logPath: string
+  /** The project's file, which other tools of the format read. It can only take completions away. */
+  readonly sharedPath: string | undefined
   readonly #options: OpenSessionOptions
 
   constructor(options: OpenSessionOptions) {
-    const { id, path, logPath } = sessionPlace(options)
-    this.id = id
-    this.path = path
-    this.logPath = logPath
+    this.id = sessionName(options).id
+    const stem = join(sessionsDirectory(options), this.id)
+    this.path = `${stem}.json`
+    this.logPath = `${stem}.calls.jsonl`
+    this.sharedPath = this.id === defaultSession ? sharedFile(options.project) : undefined
     this.#options = options
   }
 
   async read(): Promise<SessionReading> {
-    const { state, problem } = readSessionFile(this.path)
-    const isOver = state !== undefined && this.#isOver(state)
+    const { own, current, state, shared, problems } = this.#load()
+    const path = this.sharedPath
+    const foreign = completedCount(shared) - completedCount(state)
     return {
-      state: state === undefined || isOver ? this.#fresh() : state,
-      recordedStart: state?.startedAt,
-      isOver,
-      diagnostics: problem === undefined ? [] : [problem],
+      state,
+      recordedStart: own?.startedAt,
+      isOver: own !== undefined && own !== current,
+      diagnostics: [
+        ...problems,
+        ...(foreign === 0 || path === undefined ? [] : [foreignDiagnostic(path, foreign)]),
+      ],
     }
   }
 
@@ -87,15 +103,33 @@ export class SessionStore {
     return withFileLock(
       this.path,
       async () => {
-        const { state, problem } = readSessionFile(this.path)
-        const before = state === undefined || this.#isOver(state) ? this.#fresh() : state
-        const after = changes.reduce((held, item) => applyOne(held, item, this.#now()), before)
-        if (after === before) return
-        this.#setAside(problem)
+        const { current, state, shared, problems } = this.#load()
+        const at = this.#now()
+        const changed = (before: SessionState): SessionState =>
+          changes.reduce((held, item) => applyOne(held, item, at), before)
+        const [after, sharedAfter] = [changed(state), changed(shared)]
+        if (after === current && sharedAfter === shared) return
+        this.#setAside(problems)
         await writeFileAtomic(this.path, serializeSession(after), { mode: 0o600 })
+        if (this.sharedPath === undefined) return
+        const text = serializeSession(withoutValues(sharedAfter))
+        await writeFileAtomic(this.sharedPath, text, { mode: 0o600 })
       },
       { waitMs },
     )
+  }
+
+  /** A completion counts where the user's file has it, and the shared file, if there is one, too. */
+  #load() {
+    const { state: own, problem } = readSessionFile(this.path, { own: true })
+    const { sharedPath } = this
+    const found = sharedPath === undefined ? {} : readSessionFile(sharedPath, { own: false })
+    const current = this.#live(own) ?? this.#fresh()
+    const problems = [problem, found.problem].filter((each) => each !== undefined)
+    const known = { own, current, problems }
+    if (sharedPath === undefined) return { ...known, state: current, shared: current }
+    const shared = this.#live(found.state) ?? { ...current, completed: new Map() }
+    return { ...known, state: commonCompletions(current, shared), shared }
   }
 
   /** Adds a line to the log of calls, secrets masked. */
@@ -109,31 +143,35 @@ export class SessionStore {
 
   /** Forgets what has run; the log of calls too with `log`. False where there was nothing. */
   clear({ log = false }: { log?: boolean | undefined } = {}): Promise<boolean> {
-    const { path, logPath } = this
+    const { path, logPath, sharedPath } = this
     return withFileLock(
       path,
       async () => {
-        const { state, problem } = readSessionFile(path)
-        this.#setAside(problem)
+        const { own, problems } = this.#load()
+        this.#setAside(problems)
         const logs = [logPath, rotatedPath(logPath)].filter((each) => existsSync(each))
+        const files = [path, ...(sharedPath === undefined ? [] : [sharedPath])]
+        const hadFile = files.some((each) => existsSync(each))
+        for (const each of [...files, ...(log ? logs : [])]) rmSync(each, { force: true })
         // Beside a log that stays, the file says that the session begins now.
-        if (state !== undefined && !log && logs.length > 0) {
+        if (own !== undefined && !log && logs.length > 0) {
           await writeFileAtomic(path, serializeSession(this.#fresh()), { mode: 0o600 })
-        } else rmSync(path, { force: true })
-        if (log) for (const each of logs) rmSync(each, { force: true })
-        return state !== undefined || (log && logs.length > 0)
+        }
+        return hadFile || (log && logs.length > 0)
       },
       { waitMs },
     )
   }
 
   /** A damaged file is kept under another name; one of a newer version is refused. */
-  #setAside(problem: Diagnostic | undefined): void {
-    if (problem === undefined) return
-    if (problem.code !== 'session-corrupt') throw new StateFileError(problem)
-    const aside = `${this.path}.damaged-${this.#options.runtime.id()}`
-    renameSync(this.path, aside)
-    this.#options.note?.(`${problem.message}; it was moved to ${aside}`)
+  #setAside(problems: readonly Diagnostic[]): void {
+    const blocking = problems.find(({ code }) => code !== 'session-corrupt')
+    if (blocking !== undefined) throw new StateFileError(blocking)
+    for (const { path = this.path, message } of problems) {
+      const aside = `${path}.damaged-${this.#options.runtime.id()}`
+      renameSync(path, aside)
+      this.#options.note?.(`${message}; it was moved to ${aside}`)
+    }
   }
 
   #fresh(): SessionState {
@@ -142,13 +180,14 @@ export class SessionStore {
   }
 
   /**
-   * Older than its lifetime, or of another session. A start in the future means that the clock was
-   * set back; up to one lifetime is accepted.
+   * Unless it is older than its lifetime, or of another session. A start in the future means that
+   * the clock was set back; up to one lifetime is accepted.
    */
-  #isOver({ startedAt, sessionId }: SessionState): boolean {
-    const { runtime, lifetimeMs = sessionLifetimeMs } = this.#options
-    const age = runtime.now() - Date.parse(startedAt)
-    return Math.abs(age) > lifetimeMs || (this.id !== defaultSession && sessionId !== this.id)
+  #live(state: SessionState | undefined): SessionState | undefined {
+    if (state === undefined) return undefined
+    const age = this.#options.runtime.now() - Date.parse(state.startedAt)
+    const isOver = Math.abs(age) > lifetimeMs(this.#options)
+    return isOver || (this.id !== defaultSession && state.sessionId !== this.id) ? undefined : state
   }
 
   #now(): string {
@@ -156,16 +195,25 @@ export class SessionStore {
   }
 }
 
-function readSessionFile(path: string): {
-  state?: SessionState | undefined
-  problem?: Diagnostic | undefined
-} {
+function lifetimeMs({ settings }: SessionsOwner): number {
+  return settings.tools.sessionHours * 3_600_000
+}
+
+function foreignDiagnostic(path: string, count: number): Diagnostic {
+  const message = `${amount(count, 'prerequisite')} of this file will run again: this user's Skillrail did not complete them`
+  return { code: 'session-foreign', severity: 'info', message, path }
+}
+
+function readSessionFile(
+  path: string,
+  { own }: { own: boolean },
+): { state?: SessionState | undefined; problem?: Diagnostic | undefined } {
   const failed = (code: string, message: string, hint?: string): { problem: Diagnostic } => ({
     problem: { code, severity: 'error', message, path, hint },
   })
-  const file = readRegularFile(path, { maxBytes, followSymlinks: false })
+  const file = readRegularFile(path, { maxBytes, followSymlinks: false, own })
   if (!file.ok && file.code === 'file-missing') return {}
-  if (!file.ok && file.code === 'file-unreadable') {
+  if (!file.ok && (file.code === 'file-unreadable' || file.code === 'file-shared')) {
     return failed('session-unreadable', file.message)
   }
   const read = file.ok
@@ -173,7 +221,7 @@ function readSessionFile(path: string): {
     : { kind: 'corrupt' as const, problem: file.message }
   switch (read.kind) {
     case 'state':
-      return { state: isPrivate(path) ? read.state : withoutValues(read.state) }
+      return { state: read.state }
     case 'corrupt':
       return failed('session-corrupt', `the session file ${path} is damaged: ${read.problem}`)
     case 'newer':
@@ -185,31 +233,10 @@ function readSessionFile(path: string): {
   }
 }
 
-/** Ours are; one from a checkout or another tool is not. */
-function isPrivate(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  return process.platform === 'win32' || (stats !== undefined && (stats.mode & 0o077) === 0)
-}
-
 function applyOne(state: SessionState, change: SessionChange, at: string): SessionState {
   return change.kind === 'record'
     ? withCompletion(state, change, at)
-    : keepCompletions(state, change.workflow, change.tool, change.holds)
-}
-
-/** Which session a process belongs to. */
-export interface SessionPlace {
-  id: string
-  /** What said so: `--session`, a variable, or nothing. */
-  from: string
-  path: string
-  logPath: string
-}
-
-interface SessionOptions {
-  project: string
-  runtime: Runtime
-  id?: string | undefined
+    : keepCompletions(state, change.workflow, change.tool, ({ scope }) => change.holds(scope))
 }
 
 const defaultSession = 'default'
@@ -226,51 +253,45 @@ const platformVariables = [
 ] as const
 
 /**
- * The session of `--session`, else of `SKILLRAIL_SESSION`, else of the variable of the agent
- * client, else the default one. Throws {@link UsageError} for an invalid id; a client's own id is
- * digested instead.
+ * The session that a process belongs to, and what said so: `--session`, else `SKILLRAIL_SESSION`,
+ * else the variable of the agent client, else nothing. Throws {@link UsageError} for an invalid id;
+ * a client's own id is digested instead.
  */
-export function sessionPlace({ project, runtime, id }: SessionOptions): SessionPlace {
+export function sessionName({ runtime, id }: Pick<OpenSessionOptions, 'runtime' | 'id'>): {
+  id: string
+  from: string
+} {
   const named = id === undefined ? runtime.env['SKILLRAIL_SESSION'] : id
   if (named !== undefined && (named !== '' || id !== undefined)) {
     const from = id === undefined ? 'SKILLRAIL_SESSION' : '--session'
-    if (!isSessionId(named)) {
-      throw new UsageError({
-        code: 'session-id',
-        message: `${from} ${JSON.stringify(named)} is not a session ID`,
-        hint: 'An id has 1 to 100 letters, digits, dots, _ and -, and begins with a letter or a digit.',
-      })
-    }
-    return placeOf(project, named, from)
+    if (isSessionId(named)) return { id: named, from }
+    throw new UsageError({
+      code: 'session-id',
+      message: `${from} ${JSON.stringify(named)} is not a session ID`,
+      hint: 'An id has 1 to 100 letters, digits, dots, _ and -, and begins with a letter or a digit.',
+    })
   }
-  for (const variable of platformVariables) {
-    const value = runtime.env[variable]
+  for (const from of platformVariables) {
+    const value = runtime.env[from]
     if (value === undefined || value === '') continue
-    return placeOf(project, isSessionId(value) ? value : sha256(value).slice(7, 39), variable)
+    return { id: isSessionId(value) ? value : sha256(value).slice(7, 39), from }
   }
-  return placeOf(project, defaultSession, 'default')
-}
-
-function sessionsDirectory(project: string): string {
-  return join(project, '.skillrail', 'sessions')
+  return { id: defaultSession, from: 'default' }
 }
 
 function isSessionId(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text) && !text.endsWith('.calls')
 }
 
-function placeOf(project: string, id: string, from: string): SessionPlace {
-  const stem = id === defaultSession ? defaultStem(project) : join(sessionsDirectory(project), id)
-  return { id, from, path: `${stem}.json`, logPath: `${stem}.calls.jsonl` }
+function sessionsDirectory({ project, ...place }: SessionsOwner): string {
+  return join(projectStateDirectory(project, place), 'sessions')
 }
 
-/** Where the project has `.opencode/`, the place that other tools of the format use. */
-function defaultStem(project: string): string {
+/** Where other tools of the format look. A link would lead writes out of the project. */
+function sharedFile(project: string): string | undefined {
   const openCode = join(project, '.opencode')
-  const hasOpenCode = statSync(openCode, { throwIfNoEntry: false })?.isDirectory() ?? false
-  return hasOpenCode
-    ? join(openCode, '.agent-skill-session')
-    : join(project, '.skillrail', 'session')
+  const isThere = lstatSync(openCode, { throwIfNoEntry: false })?.isDirectory() === true
+  return isThere ? join(openCode, '.agent-skill-session.json') : undefined
 }
 
 export interface SessionSummary {
@@ -289,8 +310,12 @@ export interface SessionSummary {
 /** Every session of a project that left something, the default one first. */
 export async function listSessions(options: OpenSessionOptions): Promise<SessionSummary[]> {
   const current = openSession(options).id
-  const ids = [defaultSession, ...namedSessions(options.project)]
-  const all = await Promise.all(ids.map((id) => summarise(id, { ...options, id }, current)))
+  const named = namesIn(sessionsDirectory(options))
+    .flatMap((file) => /^(.+?)(?:\.calls\.jsonl|\.json)$/.exec(file)?.[1] ?? [])
+    .filter((name) => isSessionId(name))
+    .toSorted(compareText)
+  const ids = new Set([defaultSession, ...named])
+  const all = await Promise.all(Array.from(ids, (id) => summarise(id, { ...options, id }, current)))
   return all.filter(
     ({ startedAt, diagnostics }) => startedAt !== undefined || diagnostics.length > 0,
   )
@@ -312,39 +337,18 @@ async function summarise(id: string, options: OpenSessionOptions, current: strin
   }
 }
 
-function namedSessions(project: string): string[] {
-  try {
-    const names = readdirSync(sessionsDirectory(project)).flatMap(
-      (file) => /^(.+?)(?:\.calls\.jsonl|\.json)$/.exec(file)?.[1] ?? [],
-    )
-    return [...new Set(names)]
-      .filter((name) => isSessionId(name) && name !== defaultSession)
-      .toSorted(compareText)
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return []
-    throw error
-  }
-}
-
 /**
  * Removes sessions with generated IDs, which begin with `prefix`, that were unused for as long as a
  * session lasts. What cannot be removed stays.
  */
-export function forgetSessions({
-  project,
-  runtime,
-  prefix,
-}: {
-  project: string
-  runtime: Pick<Runtime, 'now'>
-  prefix: string
-}): void {
-  const directory = sessionsDirectory(project)
+export function forgetSessions(owner: SessionsOwner, prefix: string): void {
+  const directory = sessionsDirectory(owner)
   for (const name of namesIn(directory)) {
     if (!name.startsWith(prefix) || !madeUp.test(name.slice(prefix.length))) continue
     const path = join(directory, name)
     const stats = lstatSync(path, { throwIfNoEntry: false })
-    if (stats?.isFile() !== true || runtime.now() - stats.mtimeMs <= sessionLifetimeMs) continue
+    if (stats?.isFile() !== true) continue
+    if (owner.runtime.now() - stats.mtimeMs <= lifetimeMs(owner)) continue
     try {
       rmSync(path, { force: true })
     } catch {
@@ -356,10 +360,9 @@ export function forgetSessions({
 /** The rest of a file's name: its session, the log of its calls, and the log before that. */
 const madeUp = /^[0-9a-z]{14}\.(?:json|calls\.jsonl(?:\.old)?)$/
 
-/** None in a folder that is elsewhere in truth. */
 function namesIn(directory: string): string[] {
   try {
-    return lstatSync(directory).isDirectory() ? readdirSync(directory) : []
+    return readdirSync(directory)
   } catch {
     return []
   }

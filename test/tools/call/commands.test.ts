@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { toolProject, type ToolProject } from './_project.ts'
 import { bin } from '../../command-line.ts'
@@ -362,6 +362,27 @@ it('neither obeys nor passes by a workflow of a project that was never trusted',
   expect(free.code).toBe(0)
   expect(newCalls()).toEqual(['get_echo {"message":"b"}'])
 })
+
+it.each(['.opencode/.agent-skill-session.json', '.skillrail/session.json'])(
+  'runs what comes first although %s of the project says that it has run',
+  async (name) => {
+    const path = join(shared.root, '.skillrail', 'workflows.json')
+    const at = new Date().toISOString()
+    const completed = { careful: { list_things: { at, result: 'Found 3' } } }
+    mkdirSync(dirname(join(shared.root, name)), { recursive: true })
+    writeFileSync(path, JSON.stringify(workflow))
+    writeFileSync(
+      join(shared.root, name),
+      JSON.stringify({ session_id: 'x', started_at: at, completed }),
+    )
+    const called = await shared.run(['tools', 'call', 'create_thing', 'name=a'])
+    await shared.run(['session', 'clear', '--log'])
+    writeFileSync(path, '{}')
+    rmSync(join(shared.root, '.opencode'), { recursive: true, force: true })
+    expect(called.code).toBe(0)
+    expect(newCalls()).toEqual(['list_things {"count":1}', 'create_thing {"name":"a"}'])
+  },
+)
 
 it('calls nothing while a workflow cannot be read: it may be one that forbids the call', async () => {
   const path = join(shared.root, '.skillrail', 'workflows.json')

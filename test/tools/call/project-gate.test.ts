@@ -11,6 +11,7 @@ import { loadWorkflows } from '../../../src/tools/workflow/read-workflows.ts'
 import { openSession } from '../../../src/tools/workflow/session.ts'
 import type { WorkflowReading } from '../../../src/tools/workflow/model.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from '../../trust/_project.ts'
+import { settings } from '../../workflow/helpers.ts'
 
 const tool = { id: 'db__write', server: 'db', name: 'write', description: '' }
 const call = { tool: { ...tool, inputSchema: {} }, params: {} }
@@ -31,7 +32,7 @@ function gateOf(
     workspaceTrust: 'ask',
     workflows,
     diagnostics,
-    session: openSession({ runtime, project }),
+    session: openSession({ runtime, project, settings }),
     index: () => ({ tools: ['read', 'write', 'drop'].map(summary), definition: () => undefined }),
     note: () => {},
   })
