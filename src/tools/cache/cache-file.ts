@@ -36,6 +36,14 @@ export interface CachedTool {
   further: JsonObject
 }
 
+export function cachedTools(cache: ToolCache | undefined): Map<string, CachedTool> {
+  const tools = [
+    ...(cache?.categories ?? []).flatMap((category) => category.tools),
+    ...(cache?.uncategorized ?? []),
+  ]
+  return new Map(tools.map((tool) => [tool.id, tool]))
+}
+
 /** What we write; the `workflows` key made it 4. Files of up to version 5 are read. */
 export const cacheVersion = '4.0.0'
 const newestReadable = 5

@@ -14,7 +14,7 @@ import {
   type ServerListing,
 } from './list-servers.ts'
 import {
-  type CachedTool,
+  cachedTools,
   type CacheReading,
   cacheText,
   moveAside,
@@ -201,14 +201,6 @@ function keptTools(
     if (!servers.includes(server) || listing.listed.has(server)) return []
     return [{ id, server, name: nameInServer(id, server), description }]
   })
-}
-
-function cachedTools(cache: ToolCache | undefined): Map<string, CachedTool> {
-  const tools = [
-    ...(cache?.categories ?? []).flatMap((category) => category.tools),
-    ...(cache?.uncategorized ?? []),
-  ]
-  return new Map(tools.map((tool) => [tool.id, tool]))
 }
 
 function recordServers(

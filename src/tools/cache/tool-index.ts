@@ -12,6 +12,8 @@ import { readingVerbs } from '../contract.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import {
   type CachedTool,
+  cachedTools,
+  cutDescription,
   nameInServer,
   readCacheFile,
   serverOfId,
@@ -111,9 +113,13 @@ export function loadToolIndex(place: ProjectPlace): ToolIndexLoading {
     return { name, ...readSidecar(digest, name, place) }
   })
   const sidecars = new Map(readings.map(({ name, sidecar }) => [name, sidecar]))
-  const stale = isStale(cache.refreshedAt, record, place.runtime.now())
+  const index = storedIndex(cache, record, sidecars)
+  const isHidden = ({ id, description }: CachedTool): boolean =>
+    description !== '' && index.tool(id)?.description === '' && holdOf(id, index) === undefined
+  const hidden = [...cachedTools(cache).values()].some(isHidden)
+  const stale = hidden || isStale(cache.refreshedAt, record, place.runtime.now())
   return {
-    index: storedIndex(cache, record, sidecars),
+    index,
     state: stale ? 'stale' : 'fresh',
     message: stale ? refreshAdvice : undefined,
     path,
@@ -131,18 +137,26 @@ function storedIndex(
   sidecars: ReadonlyMap<string, Sidecar | undefined>,
 ): ToolIndex {
   const recorded = new Map(record?.servers.map((server) => [server.name, server]))
+  const digests = new Map(record?.tools.map(({ id, description }) => [id, description]))
   const names = [...new Set([...cache.servers, ...recorded.keys()])]
   const definition = (id: string): ToolDefinition | undefined => {
     const server = serverOfId(id, names)
     return sidecars.get(server)?.get(nameInServer(id, server))
   }
   const summarise = (tool: CachedTool, category?: string): ToolSummary => {
-    const { id, description, examples } = tool
+    const { id, examples } = tool
     const server = serverOf(tool, names)
     const known = definition(id)
     const trusted = recorded.get(known?.server ?? '')?.trusted ?? false
     const name = nameInServer(id, server)
-    return summaryOf({ ...known, id, server, name, description }, { category, examples, trusted })
+    // Anybody can write the file: what it says of a tool counts where this user has seen the same.
+    const seen = { id, server, name, description: tool.description, inputSchema: {} }
+    const isSeen = digests.get(id) === digestTool(seen).description
+    const description = known?.description ?? (isSeen ? tool.description : '')
+    return summaryOf(
+      { ...known, id, server, name, description: cutDescription(description) },
+      { category, examples, trusted },
+    )
   }
   const listed = [
     ...cache.categories.flatMap((category) => {
