@@ -29,17 +29,17 @@ import type { ServerFailure } from './tool-index.ts'
 import {
   type ProjectPlace,
   readableCachePath,
-  realProject,
-  refreshRecordPath,
-  toolCachePath,
-} from './stored-tools.ts'
-import {
   readRefreshRecord,
+  readSidecar,
+  realProject,
   type RecordedServer,
   type RefreshRecord,
+  refreshRecordPath,
   serializeRecord,
+  type Sidecar,
+  toolCachePath,
+  writeSidecar,
 } from './stored-tools.ts'
-import { readSidecar, type Sidecar, writeSidecar } from './stored-tools.ts'
 
 export interface RefreshedServer {
   name: string

@@ -1,10 +1,10 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type * as Zod from 'zod'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { isObject, sha256 } from '../../core/json.ts'
-import { readRegularFile } from '../../core/read-files.ts'
+import { isObject, parseJson, sha256 } from '../../core/json.ts'
+import { readRegularFile, realPathOf } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -56,11 +56,7 @@ export function sidecarPath(serverDigest: string, { project, runtime }: ProjectP
 
 /** The path that stands for a project however it was reached. */
 export function realProject(project: string): string {
-  try {
-    return realpathSync(project)
-  } catch {
-    return resolve(project)
-  }
+  return realPathOf(project) ?? resolve(project)
 }
 
 /** Readable and different for each text; long ones are hashed, which takes milliseconds to load. */
@@ -140,7 +136,7 @@ export function readRefreshRecord(place: ProjectPlace): {
 } {
   const path = refreshRecordPath(place)
   const file = readStored(path, 64 * 1024 * 1024)
-  if (file.state === 'missing') return { diagnostics: [] }
+  if (file.isMissing) return { diagnostics: [] }
   let { problem } = file
   if (problem === undefined) {
     const z: typeof Zod = createRequire(import.meta.url)('zod')
@@ -183,7 +179,7 @@ export function readSidecar(
 ): { sidecar?: Sidecar | undefined; diagnostics: readonly Diagnostic[] } {
   const path = sidecarPath(serverDigest, place)
   const file = readStored(path, 256 * 1024 * 1024)
-  if (file.state === 'missing') return { diagnostics: [] }
+  if (file.isMissing) return { diagnostics: [] }
   const value = isObject(file.value) ? file.value : {}
   const problem =
     file.problem ?? (value['server'] === serverDigest ? undefined : 'it is of another server')
@@ -197,21 +193,15 @@ export function readSidecar(
   return { diagnostics: [{ code: 'sidecar-damaged', severity: 'warning', message, path, hint }] }
 }
 
-type StoredReading =
-  | { state: 'missing' }
-  | { state: 'there'; value?: unknown; problem?: string | undefined }
-
-function readStored(path: string, maxBytes: number): StoredReading {
-  const file = readRegularFile(path, { maxBytes })
-  if (!file.ok) {
-    if (file.code === 'file-missing') return { state: 'missing' }
-    return { state: 'there', problem: file.message }
-  }
-  try {
-    return { state: 'there', value: JSON.parse(file.text) }
-  } catch {
-    return { state: 'there', problem: 'it is not JSON' }
-  }
+function readStored(
+  path: string,
+  maxBytes: number,
+): { isMissing?: true; value?: unknown; problem?: string } {
+  const file = readRegularFile(path, { maxBytes, own: true })
+  if (!file.ok)
+    return file.code === 'file-missing' ? { isMissing: true } : { problem: file.message }
+  const value = parseJson(file.text)
+  return value === undefined ? { problem: 'it is not JSON' } : { value }
 }
 
 /** A definition as it was written, under the server's name of now. */

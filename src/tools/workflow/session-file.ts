@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Zod from 'zod'
-import { deepestJson, isList, isObject, tooDeepAt } from '../../core/json.ts'
+import { deepestJson, isList, isObject, parseJson, tooDeepAt } from '../../core/json.ts'
 import { redactText, redactValue } from '../../core/redact.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { ScopeValues } from './model.ts'
@@ -171,25 +171,16 @@ const deepest = deepestJson + 20
 /** Reads a session file. All of it is checked: a damaged file could vouch for what never ran. */
 export function parseSession(text: string): SessionFileReading {
   if (tooDeepAt(text, deepest) !== undefined) return corrupt('it is nested too deep')
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return corrupt('it is not JSON')
-  }
+  const value = parseJson(text)
+  if (value === undefined) return corrupt('it is not JSON')
   if (!isObject(value)) return corrupt('it is not an object')
   const { version: found } = value
   if (typeof found === 'number' && found > version) return { kind: 'newer', version: found }
   schema ??= sessionSchema()
   const { data, error } = schema.safeParse(value)
   if (data === undefined) {
-    const [issue] = error.issues
-    const [field, ...inner] = issue?.path ?? []
-    if (field !== 'completed') return corrupt(issue?.message ?? 'it is not an object')
-    const [workflow, tool] = inner.map(String)
-    if (workflow === undefined) return corrupt('completed is not an object')
-    if (tool === undefined) return corrupt(`completed.${workflow} is not an object`)
-    return corrupt(`completed.${workflow}.${tool} is not what was written there`)
+    const place = error.issues[0]?.path.slice(0, 3).map(String).join('.') ?? ''
+    return corrupt(`${place} is not what was written there`)
   }
   const { session_id: sessionId, started_at: startedAt } = data
   const completed = new Map(
@@ -218,10 +209,8 @@ function sessionSchema() {
       .transform(({ at, result, value }) => [{ at, result, scope: {}, value }]),
   ])
   return z.object({
-    session_id: z.string('session_id is not text'),
-    started_at: z
-      .string('started_at is not a time')
-      .refine((text) => !Number.isNaN(Date.parse(text)), 'started_at is not a time'),
+    session_id: z.string(),
+    started_at: z.string().refine((text) => !Number.isNaN(Date.parse(text))),
     completed: z.record(z.string(), z.record(z.string(), entry)).default({}),
   })
 }
