@@ -18,7 +18,7 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
     found: `${path}: ${message}`,
     advice: hint,
   }))
-  if (accepted === undefined) {
+  if (accepted === undefined || accepted.skills?.length === 0) {
     const found = `${workspace} is not trusted: its skills cannot act`
     const advice = 'Review and trust them with: skillrail trust'
     return [...problems, { name: 'workspace', status: 'information', found, advice }]

@@ -72,6 +72,7 @@ export const actingKinds = [
   'mcp',
   'server-file',
   'workflow',
+  'category',
   'client-hooks',
   'configuration',
   'text',

@@ -14,42 +14,56 @@ import {
   unreadableDigest,
   workspaceRelative,
 } from './skill-files.ts'
-import type { ActingKind, ActingPart } from './model.ts'
+import type { AcceptedPart, ActingKind, ActingPart } from './model.ts'
+import type { TrustStore } from './store.ts'
 
 interface WorkspaceFile {
   path: string
   kind: ActingKind
-  /** The top-level keys that act; the whole file where there is no such list. */
-  keys?: readonly string[]
+  /** What acts of its text: '' for nothing, undefined for all of it. Default: all of it. */
+  select?: (text: string) => string | undefined
 }
+
+/** Caches of tools, in the order in which they are read. */
+const toolCaches = [
+  '.opencode/agent-skill-tools.json',
+  '.opencode/skill-tools.json',
+  '.opencode/mcp-tools.json',
+  '.skillrail/tools.json',
+]
 
 /** Project files, besides skills, that start servers and programs or decide what may be started. */
 const workspaceFiles: readonly WorkspaceFile[] = [
   { path: '.skillrail/config.json', kind: 'configuration' },
   { path: '.skillrail/workflows.json', kind: 'workflow' },
-  { path: '.skillrail/tools.json', kind: 'workflow', keys: ['workflows'] },
-  { path: '.opencode/agent-skill-tools.json', kind: 'workflow', keys: ['workflows'] },
-  { path: '.opencode/skill-tools.json', kind: 'workflow', keys: ['workflows'] },
-  { path: '.opencode/mcp-tools.json', kind: 'workflow', keys: ['workflows'] },
+  ...toolCaches.map((path): WorkspaceFile => ({
+    path,
+    kind: 'workflow',
+    select: keyOf('workflows'),
+  })),
+  ...toolCaches.map((path): WorkspaceFile => ({ path, kind: 'category', select: placementsText })),
   { path: '.mcp.json', kind: 'mcp' },
   { path: '.cursor/mcp.json', kind: 'mcp' },
   { path: '.vscode/mcp.json', kind: 'mcp' },
   { path: '.codex/config.toml', kind: 'mcp' },
-  { path: '.gemini/settings.json', kind: 'mcp', keys: ['mcpServers'] },
-  { path: 'opencode.json', kind: 'mcp', keys: ['mcp'] },
-  { path: 'opencode.jsonc', kind: 'mcp', keys: ['mcp'] },
-  { path: '.opencode/opencode.json', kind: 'mcp', keys: ['mcp'] },
-  { path: '.opencode/opencode.jsonc', kind: 'mcp', keys: ['mcp'] },
-  { path: '.claude/settings.json', kind: 'client-hooks', keys: ['hooks'] },
-  { path: '.claude/settings.local.json', kind: 'client-hooks', keys: ['hooks'] },
-  { path: '.gemini/settings.json', kind: 'client-hooks', keys: ['hooks'] },
+  { path: '.gemini/settings.json', kind: 'mcp', select: keyOf('mcpServers') },
+  { path: 'opencode.json', kind: 'mcp', select: keyOf('mcp') },
+  { path: 'opencode.jsonc', kind: 'mcp', select: keyOf('mcp') },
+  { path: '.opencode/opencode.json', kind: 'mcp', select: keyOf('mcp') },
+  { path: '.opencode/opencode.jsonc', kind: 'mcp', select: keyOf('mcp') },
+  { path: '.claude/settings.json', kind: 'client-hooks', select: keyOf('hooks') },
+  { path: '.claude/settings.local.json', kind: 'client-hooks', select: keyOf('hooks') },
+  { path: '.gemini/settings.json', kind: 'client-hooks', select: keyOf('hooks') },
   { path: '.cursor/hooks.json', kind: 'client-hooks' },
   { path: '.codex/hooks.json', kind: 'client-hooks' },
 ]
 
 /** The acting parts of a workspace that belong to no skill. A file reached by a link is shown so. */
 export function workspaceFileParts(workspace: string): ActingPart[] {
-  const parts = workspaceFiles.flatMap((file) => readPart(workspace, file) ?? [])
+  const read = workspaceFiles.flatMap((file) => readPart(workspace, file) ?? [])
+  // Without workflows a category is a label.
+  const hasWorkflows = read.some(({ kind }) => kind === 'workflow')
+  const parts = read.filter(({ kind }) => hasWorkflows || kind !== 'category')
   const programs = new Map<string, ActingPart>()
   for (const { kind, path, text } of parts) {
     if (kind !== 'mcp') continue
@@ -131,22 +145,110 @@ function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefine
   if ('problem' in reading && reading.problem !== undefined) return refused(reading.problem)
   const real = isLink ? (realPathOf(path) ?? path) : path
   // Of a file that is ours but for some keys those alone act, whatever its size is.
-  const content = digestFile(real, file.keys && { textBytes: maxSelectedBytes })
+  const content = digestFile(real, file.select && { textBytes: maxSelectedBytes })
   if (!content.ok) return refused(content.problem)
   const { digest, size, text } = content
-  const selected = file.keys && text !== undefined ? selectKeys(text, file.keys) : undefined
+  const selected = text === undefined ? undefined : file.select?.(text)
   if (selected === undefined) return { ...base, digest, size, text }
   if (selected === '') return undefined
   return { ...base, digest: sha256(selected), size, text: selected }
 }
 
-/** The keys as indented JSON, '' where none is there, undefined where the text is not a JSON object. */
-function selectKeys(text: string, keys: readonly string[]): string | undefined {
+/** A key as indented JSON, '' where it is not there, undefined where the text is not a JSON object. */
+function keyOf(key: string): (text: string) => string | undefined {
+  return (text) => {
+    const value = parseJson(text)
+    if (!isObject(value)) return undefined
+    return value[key] === undefined
+      ? ''
+      : `${JSON.stringify({ [key]: value[key] }, undefined, 2)}\n`
+  }
+}
+
+/** Which tool a cache puts into which category, as indented JSON. */
+function placementsText(text: string): string {
+  const placed = placementsIn(text)
+  return placed.size === 0 ? '' : `${JSON.stringify(Object.fromEntries(placed), undefined, 2)}\n`
+}
+
+function placementsIn(text: string): Map<string, string> {
   const value = parseJson(text)
-  if (!isObject(value)) return undefined
-  const entries = Object.entries(value).filter(([key]) => keys.includes(key))
-  if (entries.length === 0) return ''
-  return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
+  const categories = isObject(value) && isObject(value['categories']) ? value['categories'] : {}
+  const placed = new Map<string, string>()
+  for (const [name, category] of Object.entries(categories)) {
+    const tools = isObject(category) ? [category['tools']].flat() : []
+    for (const tool of tools) {
+      const id = isObject(tool) ? tool['id'] : tool
+      // The first place of a tool counts.
+      if (typeof id === 'string' && !placed.has(id)) placed.set(id, name)
+    }
+  }
+  return new Map([...placed].toSorted(([one], [other]) => compareText(one, other)))
+}
+
+/** The text of a part of the kind `category`: the category of each tool. */
+export function acceptedPlacements(text: string): Map<string, string> {
+  const value = parseJson(text)
+  const placed = Object.entries(isObject(value) ? value : {})
+  return new Map(placed.map(([id, name]) => [id, String(name)]))
+}
+
+/**
+ * Accepts what the user changed with a command of ours: `edit` is done to what was accepted of one
+ * file, '' where nothing was, and nothing else is accepted with it.
+ * @param before text of the file until now.
+ */
+export async function acceptEdit(
+  store: TrustStore,
+  {
+    workspace,
+    path,
+    kind,
+    before,
+  }: { workspace: string; path: string; kind: ActingKind; before: string },
+  edit: (accepted: string) => string,
+): Promise<void> {
+  const name = workspaceRelative(workspace, path)
+  const file = workspaceFiles.find((one) => one.path === name && one.kind === kind)
+  if (file === undefined) return
+  const textOf = (text: string): string => file.select?.(text) ?? text
+  const { pinned = false, skills, parts = [] } = store.find(workspace) ?? { skills: [] }
+  const isOther = (part: AcceptedPart): boolean =>
+    part.owner !== '' || part.path !== name || part.kind !== kind
+  const known = parts.find((part) => !isOther(part))
+  const now = textOf(before)
+  const isNow = known?.digest === sha256(now)
+  const accepted = known === undefined ? '' : isNow ? now : store.texts.read(known.digest)
+  if (accepted === undefined) return
+  const text = kind === 'category' ? edit(accepted) : textOf(edit(accepted))
+  const part = { owner: '', path: name, kind, digest: sha256(text), size: text.length, text }
+  const others = parts.filter(isOther)
+  await store.accept(workspace, text === '' ? others : [...others, part], { pinned, skills })
+}
+
+/**
+ * Accepts the categories that a refresh gave to tools. One that differed from what was accepted
+ * before stays to be accepted by the user.
+ */
+export async function acceptPlacements(
+  store: TrustStore,
+  file: { workspace: string; path: string; before: string; after: string },
+): Promise<void> {
+  const [before, after] = [placementsIn(file.before), placementsIn(file.after)]
+  if (store.find(file.workspace) === undefined) return
+  await acceptEdit(store, { ...file, kind: 'category' }, (accepted) => {
+    const placed = acceptedPlacements(accepted)
+    for (const id of new Set([...before.keys(), ...after.keys()])) {
+      const name = after.get(id)
+      if (placed.get(id) !== before.get(id)) continue
+      if (name === undefined) placed.delete(id)
+      else placed.set(id, name)
+    }
+    const sorted = [...placed].toSorted(([one], [other]) => compareText(one, other))
+    return sorted.length === 0
+      ? ''
+      : `${JSON.stringify(Object.fromEntries(sorted), undefined, 2)}\n`
+  })
 }
 
 /**

@@ -182,7 +182,7 @@ function corrupt(path: string, problem: string): StateFileError {
   })
 }
 
-const maxTextBytes = 64 * 1024
+const maxTextBytes = 16 * 1024 * 1024
 
 /**
  * Texts that were accepted or locked, each in a file named by its digest, so that a later change can be

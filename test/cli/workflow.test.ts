@@ -309,8 +309,7 @@ describe('what would run', () => {
 
   it('is announced where it was accepted and then removed, until that is accepted', async () => {
     await cli('trust', '--yes')
-    const removed = await cli('workflow', 'remove', 'database-safe-query', '--yes')
-    expect(removed.stderr).toContain('this change is to be accepted: skillrail trust')
+    writeFileSync(join(cwd, '.skillrail', 'workflows.json'), '{}')
     const refused = "calls that 'database-safe-query' came before are refused: it was accepted"
     for (const args of [['list'], ['check'], ['plan', 'execute_query']]) {
       expect((await cli('workflow', ...args)).stderr).toContain(`${refused} and was removed`)

@@ -3,6 +3,9 @@ import { redactText } from '../../core/redact.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { StateFileError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { acceptPlacements } from '../../trust/project-files.ts'
+import { TrustStore } from '../../trust/store.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import type { ToolDefinition } from '../model.ts'
 import {
@@ -149,7 +152,7 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
     await writeDefinitions(next, accepted.tools, listing, options)
     await writeFileAtomic(refreshRecordPath(options), serializeRecord(next), { mode: 0o600 })
   }
-  if (writesCache) await writeFileAtomic(path, cacheText(merged.cache))
+  if (writesCache) await writeCache(path, cacheText(merged.cache), options)
   return {
     path,
     refreshedAt,
@@ -173,6 +176,17 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
     ],
   }
 }
+
+/** The categories that a refresh gives are accepted with it: workflows go by them. */
+async function writeCache(path: string, after: string, { project, runtime }: ProjectPlace) {
+  const file = readRegularFile(path, { maxBytes: maxCacheBytes })
+  const before = file.ok ? file.text : ''
+  await writeFileAtomic(path, after)
+  const workspace = realProject(project)
+  await acceptPlacements(new TrustStore(runtime), { workspace, path, before, after })
+}
+
+const maxCacheBytes = 64 * 1024 * 1024
 
 function refuseNewer(reading: CacheReading): CacheReading {
   if (reading.state !== 'newer') return reading

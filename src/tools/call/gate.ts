@@ -5,7 +5,8 @@ import { readRegularFile } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import { sha256 } from '../../core/json.ts'
-import type { AcceptedPart, ActingPart } from '../../trust/model.ts'
+import type { AcceptedPart, ActingKind, ActingPart } from '../../trust/model.ts'
+import { acceptedPlacements } from '../../trust/project-files.ts'
 import { TrustStore } from '../../trust/store.ts'
 import { afterCall, runGate } from '../workflow/gate.ts'
 import type { GatedCall, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
@@ -13,6 +14,8 @@ import { matchWorkflows, workflowTool } from '../workflow/match.ts'
 import { planGate, type PlannedStep, type StepStatus } from '../workflow/plan.ts'
 import { readWorkflows, workflowFiles, workflowsPath } from '../workflow/read-workflows.ts'
 import type { SessionStore } from '../workflow/session.ts'
+import { readableCachePath } from '../cache/stored-tools.ts'
+import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configuration.ts'
 import type { ServerBlock } from '../config/model.ts'
 import type { CallAtGate, CallGate, CallIndex, CallToForesee, ForeseenStep } from './context.ts'
@@ -134,17 +137,18 @@ export function gatedCall(call: CallToForesee & Partial<CallAtGate>): GatedCall 
  */
 export function refuseWithoutGone(
   call: CallToForesee,
-  { accepted, loaded, workflows, unknown }: GoneWorkflows,
+  { accepted, loaded, workflows, unknown, moved }: GoneWorkflows,
   installed: readonly WorkflowTool[],
 ): void {
   if (unknown !== undefined) {
     throw new ToolRefusedError({
       code: 'workflow-not-trusted',
-      message: `nothing is called, because ${unknown} held workflows when the workspace was trusted and has changed since`,
+      message: `nothing is called, because ${unknown} held workflows or categories when the workspace was trusted and has changed since`,
       hint: acceptingHint,
     })
   }
   const gated = gatedCall(call)
+  refuseMoved(gated, moved, accepted, installed)
   const first = matchWorkflows(gated, accepted, installed).matched
   const now = matchWorkflows(gated, loaded, installed).matched
   // The accepted one that came first, where another now precedes it.
@@ -158,6 +162,31 @@ export function refuseWithoutGone(
   throw new ToolRefusedError({
     code: 'workflow-not-trusted',
     message: `Workflow '${missing.name}' must run first: what was read from ${missing.path} is not what was accepted when the workspace was trusted`,
+    hint: acceptingHint,
+  })
+}
+
+/** Throws for a tool that another category keeps from a workflow that stood before it. */
+function refuseMoved(
+  gated: GatedCall,
+  moved: ReadonlyMap<string, string>,
+  accepted: readonly WorkflowDefinition[],
+  installed: readonly WorkflowTool[],
+): void {
+  const { id, category: now } = gated.tool
+  const category = moved.get(id)
+  if (category === undefined) return
+  const namesIn = (tool: WorkflowTool): string[] => {
+    const { matched, also } = matchWorkflows({ ...gated, tool }, accepted, installed)
+    return matched === undefined ? [] : [matched.name, ...also]
+  }
+  const still = namesIn(gated.tool)
+  const lost = namesIn({ ...gated.tool, category }).filter((name) => !still.includes(name))
+  const missing = accepted.find(({ name, mode }) => lost.includes(name) && mode !== 'suggest')
+  if (missing === undefined) return
+  throw new ToolRefusedError({
+    code: 'workflow-not-trusted',
+    message: `Workflow '${missing.name}' must run first: ${id} was in the category ${category} when the workspace was trusted, and is in ${now ?? 'none'} now`,
     hint: acceptingHint,
   })
 }
@@ -182,6 +211,8 @@ export interface GoneWorkflows {
   workflows: readonly WorkflowDefinition[]
   /** A file that is not as accepted, and whose accepted text was not kept. */
   unknown: string | undefined
+  /** Tools that are in another category now, with the accepted one. */
+  moved: ReadonlyMap<string, string>
 }
 
 /** @param loaded every workflow of the project, as it was read. */
@@ -196,15 +227,7 @@ export function workflowTrust(
   let texts: AcceptedTexts | undefined
   let gone: GoneWorkflows | undefined
   const trust = (): FileTrust => (files ??= fileTrust(project, runtime, workspaceTrust))
-  const acceptedTexts = (): AcceptedTexts =>
-    (texts ??= new Map(
-      trust()
-        .accepted.filter(isWorkflow)
-        .map((part) => {
-          const path = join(project, ...part.path.split('/'))
-          return [path, textOf(part, path)]
-        }),
-    ))
+  const acceptedTexts = (): AcceptedTexts => (texts ??= textsOf('workflow'))
   return {
     blockOf(path) {
       const block = trust().blockOf(path)
@@ -213,14 +236,42 @@ export function workflowTrust(
       asLoaded.set(path, known)
       return known ? undefined : notAsLoaded(path)
     },
-    gone: () => (gone ??= goneFrom(project, acceptedTexts(), loaded)),
+    gone: () => (gone ??= { ...goneFrom(project, acceptedTexts(), loaded), ...placements() }),
+  }
+
+  function textsOf(kind: ActingKind): AcceptedTexts {
+    const parts = trust().accepted.filter((part) => part.kind === kind)
+    return new Map(
+      parts.map((part) => {
+        const path = join(project, ...part.path.split('/'))
+        return [path, textOf(part, path)]
+      }),
+    )
+  }
+
+  function placements(): Partial<GoneWorkflows> & Pick<GoneWorkflows, 'moved'> {
+    const categories = textsOf('category')
+    const [unknown] = [...categories].find(([, text]) => text === undefined) ?? []
+    const cache = readableCachePath(project)
+    const read = trust()
+      .now()
+      .find(({ kind, path }) => kind === 'category' && join(project, path) === cache)
+    const placed = acceptedPlacements(read?.text ?? '')
+    const was = [...categories.values()]
+      .toReversed()
+      .flatMap((text = '') => [...acceptedPlacements(text)])
+    const moved = was.filter(([id, name]) => placed.get(id) !== name)
+    return {
+      ...(unknown === undefined ? {} : { unknown }),
+      moved: new Map(moved.map(([id, name]) => [id, canonicalCategory(name)])),
+    }
   }
 
   /** The file, where it is what was accepted; else the kept text. */
   function textOf(accepted: AcceptedPart, path: string): string | undefined {
     const now = trust()
       .now()
-      .find((part) => isWorkflow(part) && part.path === accepted.path)
+      .find(({ kind, path: name }) => kind === accepted.kind && name === accepted.path)
     const isHere = now?.digest === accepted.digest && now.problem === undefined
     if (!isHere) return new TrustStore(runtime).texts.read(accepted.digest)
     return now.text ?? textOfLongFile(path, now)
@@ -229,10 +280,6 @@ export function workflowTrust(
 
 /** The text of every accepted file by path; undefined where it was not kept. */
 type AcceptedTexts = ReadonlyMap<string, string | undefined>
-
-function isWorkflow({ kind }: Pick<AcceptedPart, 'kind'>): boolean {
-  return kind === 'workflow'
-}
 
 const maxBytes = 16 * 1024 * 1024
 

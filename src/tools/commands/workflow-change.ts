@@ -5,11 +5,16 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
 import { nearest, safeLine } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { readableCachePath } from '../cache/stored-tools.ts'
+import { acceptEdit, acceptPlacements } from '../../trust/project-files.ts'
+import { TrustStore } from '../../trust/store.ts'
 import { checkWorkflows } from '../workflow/check-workflows.ts'
 import {
   checkDefinition,
   checkDefinitionText,
   definitionText,
+  editText,
   editWorkflows,
   invalid,
   type WorkflowEdit,
@@ -17,9 +22,9 @@ import {
 import { WorkflowExistsError, WorkflowNotConfirmedError } from '../workflow/errors.ts'
 import { listLines } from '../workflow/messages.ts'
 import type { JsonObject, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
-import { workflowsPath } from '../workflow/read-workflows.ts'
+import { readWorkflows, workflowsPath } from '../workflow/read-workflows.ts'
 import { type WorkflowTemplate, workflowTemplates } from '../workflow/templates.ts'
-import { editedFile, editText } from './edit-text.ts'
+import { editedFile, editText as editByHand } from './edit-text.ts'
 import type { ToolContext } from './project-tools.ts'
 import {
   applyFlags,
@@ -68,10 +73,13 @@ const output = {
   ],
 }
 
-const writeDryRun = option.flag('--dry-run', 'show what would be written')
+const changeOptions = {
+  yes: option.flag('--yes', 'accept the change, as a terminal does; see skillrail trust'),
+  dryRun: option.flag('--dry-run', 'show what would be written'),
+} as const
 const nameArgument = { '<name>': 'the workflow' }
 const lifted =
-  'In a trusted workspace, calls that it guards are blocked until you accept the change: skillrail trust'
+  'At a terminal, or with --yes, the change is accepted with it. Otherwise calls that it guards are blocked in a trusted workspace until you accept it: skillrail trust'
 
 interface TemplateList {
   templates: readonly (WorkflowTemplate & { description: string })[]
@@ -85,13 +93,13 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
       'start from a template; without a name, list the templates',
     ),
     ...workflowOptions,
-    dryRun: writeDryRun,
+    ...changeOptions,
   },
   examples: [
     'workflow add --template database',
     'workflow add safe-deploy --description "Look before a deployment" \\\n      --tool deploy --step "get_status: know what runs now" --mode warn',
   ],
-  async run(context, { arguments: [named], template: wanted, dryRun, ...flags }) {
+  async run(context, { arguments: [named], template: wanted, yes, dryRun, ...flags }) {
     if (wanted === true) {
       if (named === undefined && !dryRun && !hasFlags(flags)) return listTemplates()
       throw wrongUse(
@@ -116,7 +124,7 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
       accepted(opened, name, written, path),
     )
     const edit = { kind: 'write', name, definition } as const
-    return await changeWorkflow(context, opened, { path, edit, dryRun, change: 'added' })
+    return await changeWorkflow(context, opened, { path, edit, yes, dryRun, change: 'added' })
   },
   render(result, screen) {
     if (!('templates' in result)) return output.render(result)
@@ -129,9 +137,9 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
 
 export const edit = defineCommand<WorkflowChange>()({
   arguments: nameArgument,
-  options: { ...workflowOptions, dryRun: writeDryRun },
+  options: { ...workflowOptions, ...changeOptions },
   examples: ['workflow edit database-safe-query --mode warn'],
-  async run(context, { arguments: [name = ''], dryRun, ...flags }) {
+  async run(context, { arguments: [name = ''], yes, dryRun, ...flags }) {
     const opened = openWorkflows(context)
     const workflow = requireWorkflow(opened, name)
     const { path } = workflow
@@ -140,11 +148,12 @@ export const edit = defineCommand<WorkflowChange>()({
       accepted(opened, name, applyFlags(checkDefinitionText(name, text, file), flags), path)
     const definition = hasFlags(flags)
       ? accept(current, path)
-      : await editText(context, current, (text) => accept(text, editedFile))
+      : await editByHand(context, current, (text) => accept(text, editedFile))
     const request = { edit: { kind: 'write', name, definition }, change: 'changed' } as const
     return await changeWorkflow(context, opened, {
       ...request,
       path,
+      yes,
       dryRun,
       about: listLines(workflow),
     })
@@ -165,7 +174,7 @@ export const remove = defineCommand<WorkflowChange>()({
     const workflow = requireWorkflow(opened, name)
     const { path } = workflow
     const about = listLines(workflow)
-    const request = { path, edit: { kind: 'remove', name }, change: 'removed' } as const
+    const request = { path, edit: { kind: 'remove', name }, yes, change: 'removed' } as const
     if (dryRun || yes) return await changeWorkflow(context, opened, { ...request, dryRun, about })
     for (const line of about) context.note(safeLine(line))
     const answer = await context.ask({
@@ -191,10 +200,10 @@ export const disable = toggle(false)
 function toggle(enabled: boolean): AnyCommand {
   return defineCommand<WorkflowChange>()({
     arguments: nameArgument,
-    options: { dryRun: writeDryRun },
+    options: changeOptions,
     ...(enabled ? {} : { details: lifted }),
     examples: [`workflow ${enabled ? 'enable' : 'disable'} database-safe-query`],
-    async run(context, { arguments: [name = ''], dryRun }) {
+    async run(context, { arguments: [name = ''], yes, dryRun }) {
       const opened = openWorkflows(context)
       const workflow = requireWorkflow(opened, name)
       const { path } = workflow
@@ -204,7 +213,13 @@ function toggle(enabled: boolean): AnyCommand {
       }
       const change = { kind: 'set', name, key: 'enabled', value: enabled } as const
       const word = enabled ? 'enabled' : 'disabled'
-      return await changeWorkflow(context, opened, { path, edit: change, dryRun, change: word })
+      return await changeWorkflow(context, opened, {
+        path,
+        edit: change,
+        yes,
+        dryRun,
+        change: word,
+      })
     },
     ...output,
   })
@@ -255,7 +270,7 @@ async function newDefinition(
     triggers: { category: '', tools: [], keywords: [] },
     prerequisites: [{ step: 1, tool: '', description: '', required: true }],
   }
-  return await editText(context, `${JSON.stringify(example, undefined, 2)}\n`, (edited) =>
+  return await editByHand(context, `${JSON.stringify(example, undefined, 2)}\n`, (edited) =>
     accept({ ...checkDefinitionText(name, edited, editedFile), ...created }),
   )
 }
@@ -293,9 +308,12 @@ function newFindings(
 async function changeWorkflow(
   context: ToolContext,
   { project, workflows }: WorkflowProject,
-  request: Pick<WorkflowChange, 'path' | 'dryRun' | 'change' | 'about'> & { edit: WorkflowEdit },
+  request: Pick<WorkflowChange, 'path' | 'dryRun' | 'change' | 'about'> & {
+    edit: WorkflowEdit
+    yes: boolean
+  },
 ): Promise<WorkflowChange> {
-  const { path, edit, dryRun, change, about } = request
+  const { path, edit, yes, dryRun, change, about } = request
   const { name } = edit
   const { tools } = installedTools(context, project)
   const diagnostics =
@@ -307,12 +325,34 @@ async function changeWorkflow(
     within: writeLimit(path, context.runtime),
   })
   const written = !dryRun && after !== before
+  if (written && (yes || context.interactive))
+    await acceptChange(context, project, { path, edit, before })
   const trust = trustOfWorkflows(context, openWorkflows(context))
   const toBeAccepted = written && trust.blockOf(path) !== undefined
   const file = relative(context.runtime.cwd, path)
   const facts = { name, path, written, toBeAccepted, before, after, diagnostics }
   const acceptance = toBeAccepted ? acceptanceText(edit, path, trust) : undefined
   return { ...facts, change, file, dryRun, acceptance, about }
+}
+
+/** What the user did is accepted, and nothing that stood in the file beside it. */
+async function acceptChange(
+  { runtime }: ToolContext,
+  workspace: string,
+  { path, edit, before }: { path: string; edit: WorkflowEdit; before: string },
+): Promise<void> {
+  const store = new TrustStore(runtime)
+  await acceptEdit(store, { workspace, path, kind: 'workflow', before }, (accepted) => {
+    const isThere = readWorkflows([{ path, text: accepted }]).workflows.some(
+      ({ name }) => name === edit.name,
+    )
+    return isThere || edit.kind === 'write' ? editText(accepted, path, edit) : accepted
+  })
+  const file = readableCachePath(workspace)
+  const cache = readRegularFile(file, { maxBytes: 64 * 1024 * 1024 })
+  if (!cache.ok || store.find(workspace)?.parts.some(({ kind }) => kind === 'category')) return
+  // The first workflow is written for the categories as they are.
+  await acceptPlacements(store, { workspace, path: file, before: '', after: cache.text })
 }
 
 function acceptanceText(

@@ -38,7 +38,7 @@ export function fileTrust(
 ) {
   const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: project, workspaceTrust })
   const { workspace } = policy
-  const acceptance = policy.acceptance?.skills === undefined ? policy.acceptance : undefined
+  const { acceptance } = policy
   const isVouched = workspaceTrust === 'trusted'
   const own = acceptance?.parts.filter(({ owner }) => owner === '') ?? []
   const accepted: readonly AcceptedPart[] = isVouched ? [] : own
@@ -57,7 +57,10 @@ export function fileTrust(
     /** Why the servers of a file in the workspace may not start; undefined: they may. */
     blockOf(path: string): ServerBlock | undefined {
       if (isVouched) return undefined
-      if (acceptance === undefined) {
+      const name = relative(workspace, path).split(sep).join('/')
+      // Where no whole workspace was accepted, the user's own workflows were.
+      const isOwn = accepted.some((part) => part.kind === 'workflow' && part.path === name)
+      if (acceptance === undefined || (acceptance.skills !== undefined && !isOwn)) {
         return {
           reason: 'untrusted',
           message: `it is configured by the project in ${path}, and the workspace was never trusted`,
@@ -65,10 +68,10 @@ export function fileTrust(
         }
       }
       changes ??= assessWorkspace({ ...acceptance, parts: accepted }, now()).changes
-      const name = relative(workspace, path).split(sep).join('/')
       const isServers = now().some((part) => part.path === name && part.kind === 'mcp')
       const found = changes.find(
-        ({ part }) => part.path === name || (isServers && part.kind === 'server-file'),
+        ({ part: { kind, path: changed } }) =>
+          (changed === name && kind !== 'category') || (isServers && kind === 'server-file'),
       )
       // A file that was read and is gone by now is not as accepted, whether it was accepted or not.
       if (found === undefined && now().some((part) => part.path === name)) return undefined

@@ -96,7 +96,8 @@ function readText(path: string): string {
   throw new StateFileError({ code: file.code, message: file.message })
 }
 
-function editText(before: string, path: string, edit: WorkflowEdit): string {
+/** The text of a file after an edit of one workflow. @throws {StateFileError} as {@link editWorkflows} */
+export function editText(before: string, path: string, edit: WorkflowEdit): string {
   const text = before.trim() === '' ? '{}\n' : before
   const { place } = rootOf(text, path, edit.name)
   if (edit.kind === 'remove' && place.length === 0) {

@@ -1,0 +1,137 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type ServerProject, serverProject } from '../fixtures/server-project.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
+
+let project: ServerProject
+
+const workflows = (): string => join(project.root, '.skillrail', 'workflows.json')
+const cache = (): string => join(project.root, '.skillrail', 'tools.json')
+
+const cli = (...args: string[]): Promise<CliResult> =>
+  runInProcess(args, { cwd: project.root, home: project.home })
+
+/** Writes a file of the project as its changed value, as anybody who can change a project does. */
+function rewrite(path: string, change: (value: Record<string, object>) => void): void {
+  const value: Record<string, object> = JSON.parse(readFileSync(path, 'utf8'))
+  change(value)
+  writeFileSync(path, JSON.stringify(value, undefined, 2))
+}
+
+const look = ['--step', 'get_status: look first', '--description', 'Look']
+const own = ['workflow', 'add', 'own', '--tool', 'deploy', ...look]
+const call = ['tools', 'call', 'things__deploy']
+
+const tools = { deploy: {}, get_status: {} }
+
+beforeEach(() => {
+  project = serverProject()
+  const things = project.scripted('things', tools)
+  mkdirSync(join(project.home, '.cursor'))
+  writeFileSync(
+    join(project.home, '.cursor', 'mcp.json'),
+    JSON.stringify({ mcpServers: { things } }),
+  )
+})
+
+describe.each(['in a trusted project', 'in one that nobody trusted'])('%s', (place) => {
+  beforeEach(async () => {
+    if (place === 'in a trusted project') await cli('trust', '--yes')
+    await cli('tools', 'refresh')
+  })
+
+  it('a workflow that the user adds with --yes runs at once', async () => {
+    expect((await cli(...own, '--yes')).stderr).not.toContain('skillrail trust')
+    expect(await cli(...call)).toMatchObject({ code: 0 })
+    expect(project.calls()).toHaveLength(2)
+    expect((await cli('workflow', 'list')).stderr).not.toContain('refused')
+  })
+
+  it('one that is added without it, where nobody is at a terminal, is to be accepted', async () => {
+    expect((await cli(...own)).stderr).toContain('skillrail trust')
+    expect(await cli(...call)).toMatchObject({ code: 4 })
+  })
+
+  it('the changes of the user count, one after the other', async () => {
+    await cli(...own, '--yes')
+    await cli('workflow', 'edit', 'own', '--mode', 'warn', '--yes')
+    expect(await cli(...call)).toMatchObject({ code: 0 })
+    await cli('workflow', 'disable', 'own', '--yes')
+    await cli('workflow', 'remove', 'own', '--yes')
+    expect(await cli(...call)).toMatchObject({ code: 0 })
+  })
+
+  it('what somebody else wrote into the file is not accepted with them', async () => {
+    await cli(...own, '--yes')
+    rewrite(workflows(), (value) => {
+      value['foreign'] = { ...value['own'], triggers: { tools: ['get_status'] } }
+      value['own'] = { ...value['own'], mode: 'suggest' }
+    })
+    await cli('workflow', 'add', 'more', '--tool', 'other', ...look, '--yes')
+    const { code, stderr } = await cli(...call)
+    expect(code).toBe(4)
+    expect(stderr).toContain("Workflow 'own' must run first")
+    const shown = await cli('trust', '--dry-run')
+    expect(shown.stdout).toContain('workflows.json')
+  })
+
+  it('nothing else of the project is trusted by them', async () => {
+    project.configure({ others: project.scripted('others', tools) })
+    await cli(...own, '--yes')
+    const { code, stderr } = await cli('tools', 'call', 'others__deploy')
+    expect(code).toBe(4)
+    expect(stderr).toContain('others was not started')
+  })
+})
+
+describe('a workflow for a category', () => {
+  beforeEach(async () => {
+    await cli('tools', 'refresh')
+    rewrite(cache(), (value) => {
+      const all = { description: 'Ships.', keywords: [], tools: [{ id: 'things__deploy' }] }
+      value['categories'] = { shipping: all }
+      value['uncategorized'] = [{ id: 'things__get_status' }]
+    })
+    await cli('workflow', 'add', 'own', '--category', 'shipping', ...look)
+    await cli('trust', '--yes')
+  })
+
+  it.each([
+    [
+      'moves to another category',
+      (value: object) => JSON.stringify(value).replace('shipping', 'x'),
+    ],
+    ['is in none', (value: object) => JSON.stringify({ ...value, categories: {} })],
+  ])('stays before its tool when the tool %s, and it is said', async (_how, change) => {
+    expect(await cli(...call)).toMatchObject({ code: 0 })
+    const before = project.calls().length
+    writeFileSync(cache(), change(JSON.parse(readFileSync(cache(), 'utf8'))))
+    const { code, stderr } = await cli(...call, '--session', 'other')
+    expect(code).toBe(4)
+    expect(stderr).toContain('things__deploy was in the category shipping')
+    expect(stderr).toContain('skillrail trust')
+    expect(project.calls()).toHaveLength(before)
+    expect((await cli('trust', '--dry-run')).stdout).toContain('category .skillrail/tools.json')
+    await cli('trust', '--yes')
+    expect(await cli(...call, '--session', 'other')).toMatchObject({ code: 0 })
+    expect(project.calls()).toHaveLength(before + 1)
+  })
+
+  it('stays too when another cache takes the place of the accepted one', async () => {
+    mkdirSync(join(project.root, '.opencode'))
+    const other = readFileSync(cache(), 'utf8').replace('shipping', 'x')
+    writeFileSync(join(project.root, '.opencode', 'agent-skill-tools.json'), other)
+    expect(await cli(...call)).toMatchObject({ code: 4 })
+    rmSync(join(project.root, '.opencode'), { recursive: true })
+    expect(await cli(...call)).toMatchObject({ code: 0 })
+  })
+
+  it('needs no question after a refresh, which keeps what was moved for the user', async () => {
+    await cli('tools', 'refresh')
+    expect(await cli(...call)).toMatchObject({ code: 0 })
+    writeFileSync(cache(), readFileSync(cache(), 'utf8').replace('shipping', 'x'))
+    await cli('tools', 'refresh')
+    expect(await cli(...call)).toMatchObject({ code: 4 })
+  })
+})
