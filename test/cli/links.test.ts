@@ -1,6 +1,7 @@
 import {
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -70,6 +71,25 @@ it.each([
   expect(code).not.toBe(0)
   expect(stderr).toContain('a link leads out of')
   expect(() => readFileSync(join(outside, 'settings.json'))).toThrow('ENOENT')
+})
+
+it.each([
+  ['.skillrail', '.skillrail', ''],
+  ['.opencode', '.opencode', ''],
+  ['.skillrail/tools.json', '.skillrail/tools.json', 'tools.json'],
+])('a link %s that leaves the project gets no tool cache', async (_, from, to) => {
+  const { outside, write, link, run } = place()
+  const program = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
+  const tools = JSON.stringify([{ name: 'list_notes', inputSchema: { type: 'object' } }])
+  const entry = { command: process.execPath, args: [program], env: { TOOLS: tools } }
+  write('project/.mcp.json', JSON.stringify({ mcpServers: { pad: entry } }))
+  if (to !== '') write(`outside/${to}`, 'mine')
+  link(from, join(outside, to))
+  const { code, stderr } = await run('tools', 'refresh', '--trust-workspace')
+  expect(stderr).toContain('a link leads out of')
+  expect(code).not.toBe(0)
+  const left = readdirSync(outside).map((name) => readFileSync(join(outside, name), 'utf8'))
+  expect(left).toEqual(to === '' ? [] : ['mine'])
 })
 
 it('a link to nothing outside makes no file there', async () => {

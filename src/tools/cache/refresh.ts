@@ -6,7 +6,7 @@ import { withFileLock } from '../../core/file-lock.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { acceptPlacements } from '../../trust/project-files.ts'
 import { TrustStore } from '../../trust/store.ts'
-import { writeFileAtomic } from '../../core/write-files.ts'
+import { requireWithin, writeFileAtomic } from '../../core/write-files.ts'
 import type { ToolDefinition } from '../model.ts'
 import {
   acceptDefinitions,
@@ -90,7 +90,7 @@ export interface RefreshReport {
  * Asks the servers for their tools and writes the cache, the definitions and the record. A server
  * that fails keeps the tools it had; where all fail, the cache stays. The cache is replaced as a
  * whole, last. Throws {@link StateFileError} `cache-newer` where a later version of the program
- * wrote the cache.
+ * wrote the cache, and `write-outside` where a link leads out of the project.
  */
 export async function refreshToolIndex(options: RefreshOptions): Promise<RefreshReport> {
   const path = toolCachePath(options.project)
@@ -101,6 +101,7 @@ export async function refreshToolIndex(options: RefreshOptions): Promise<Refresh
   const listing = await listServers(options.pool, asked, options)
   options.signal?.throwIfAborted()
   if (options.dryRun === true) return merge(path, options, listing)
+  requireWithin(realProject(options.project), path)
   return withFileLock(path, async () => merge(path, options, listing))
 }
 

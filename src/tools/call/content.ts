@@ -1,7 +1,6 @@
 import { realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInside } from '../../core/read-files.ts'
-import { makePrivateDirectory } from '../../core/write-files.ts'
+import { makePrivateDirectory, requireWithin } from '../../core/write-files.ts'
 import { messageOf, systemCode } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { answerJson } from '../workflow/gate.ts'
@@ -70,10 +69,9 @@ function saveBytes(data: Uint8Array, stem: string, extension: string, place: Sav
 }
 
 function usableDirectory({ directory, within }: SavePlace): string {
+  if (within !== undefined) requireWithin(realpathSync.native(within), directory)
   makePrivateDirectory(directory)
-  if (within === undefined || isInside(realpathSync.native(within), realpathSync.native(directory)))
-    return directory
-  throw unsaved(`${directory} leads out of the project`)
+  return directory
 }
 
 function unsaved(message: string): ToolError {
