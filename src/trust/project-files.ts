@@ -41,7 +41,11 @@ const workspaceFiles: readonly WorkspaceFile[] = [
     kind: 'workflow',
     select: keyOf('workflows'),
   })),
-  ...toolCaches.map((path): WorkspaceFile => ({ path, kind: 'category', select: placementsText })),
+  ...toolCaches.map((path): WorkspaceFile => ({
+    path,
+    kind: 'category',
+    select: (text) => placementsText(placementsIn(text)),
+  })),
   { path: '.mcp.json', kind: 'mcp' },
   { path: '.cursor/mcp.json', kind: 'mcp' },
   { path: '.vscode/mcp.json', kind: 'mcp' },
@@ -95,13 +99,9 @@ function programParts(configuration: string, path: string, workspace: string): A
   // `${workspaceFolder}/server.js`, of which a split leaves `/server.js`.
   const plain = found.map((word = '') => word.replace(/^\$\{[^}]*\}/, ''))
   const words = [...new Set(plain.flatMap((word) => [word, word.replace(/^\/*/, './')]))]
-  const folders = words
-    .slice(0, maxLookups)
-    .map((word) => resolve(workspace, word))
-    .filter((folder) => {
-      return isInside(workspace, folder) && statOf(folder)?.isDirectory()
-    })
-  const bases = [...new Set([workspace, ...folders])]
+  const places = words.slice(0, maxLookups).map((word) => resolve(workspace, word))
+  const isFolder = (path: string) => isInside(workspace, path) && statOf(path)?.isDirectory()
+  const bases = [...new Set([workspace, ...places.filter(isFolder)])]
   if (words.length * bases.length > maxLookups) {
     const problem = 'names too many files to verify them'
     return [{ owner: '', path, kind, size: 0, digest: unreadableDigest, problem }]
@@ -159,18 +159,20 @@ function keyOf(key: string): (text: string) => string | undefined {
   return (text) => {
     const value = parseJson(text)
     if (!isObject(value)) return undefined
-    return value[key] === undefined
-      ? ''
-      : `${JSON.stringify({ [key]: value[key] }, undefined, 2)}\n`
+    return value[key] === undefined ? '' : indented({ [key]: value[key] })
   }
 }
 
-/** Which tool a cache puts into which category, as indented JSON. */
-function placementsText(text: string): string {
-  const placed = placementsIn(text)
-  return placed.size === 0 ? '' : `${JSON.stringify(Object.fromEntries(placed), undefined, 2)}\n`
+function indented(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
+function placementsText(placed: ReadonlyMap<string, string>): string {
+  const sorted = [...placed].toSorted(([one], [other]) => compareText(one, other))
+  return sorted.length === 0 ? '' : indented(Object.fromEntries(sorted))
+}
+
+/** Which tool a cache puts into which category. */
 function placementsIn(text: string): Map<string, string> {
   const value = parseJson(text)
   const categories = isObject(value) && isObject(value['categories']) ? value['categories'] : {}
@@ -183,7 +185,7 @@ function placementsIn(text: string): Map<string, string> {
       if (typeof id === 'string' && !placed.has(id)) placed.set(id, name)
     }
   }
-  return new Map([...placed].toSorted(([one], [other]) => compareText(one, other)))
+  return placed
 }
 
 /** The text of a part of the kind `category`: the category of each tool. */
@@ -200,14 +202,10 @@ export function acceptedPlacements(text: string): Map<string, string> {
  */
 export async function acceptEdit(
   store: TrustStore,
-  {
-    workspace,
-    path,
-    kind,
-    before,
-  }: { workspace: string; path: string; kind: ActingKind; before: string },
+  edited: { workspace: string; path: string; kind: ActingKind; before: string },
   edit: (accepted: string) => string,
 ): Promise<void> {
+  const { workspace, path, kind, before } = edited
   const name = workspaceRelative(workspace, path)
   const file = workspaceFiles.find((one) => one.path === name && one.kind === kind)
   if (file === undefined) return
@@ -235,7 +233,7 @@ export async function acceptPlacements(
   file: { workspace: string; path: string; before: string; after: string },
 ): Promise<void> {
   const [before, after] = [placementsIn(file.before), placementsIn(file.after)]
-  if (store.find(file.workspace) === undefined) return
+  if (!store.read().acceptances.some(({ workspace }) => workspace === file.workspace)) return
   await acceptEdit(store, { ...file, kind: 'category' }, (accepted) => {
     const placed = acceptedPlacements(accepted)
     for (const id of new Set([...before.keys(), ...after.keys()])) {
@@ -244,10 +242,7 @@ export async function acceptPlacements(
       if (name === undefined) placed.delete(id)
       else placed.set(id, name)
     }
-    const sorted = [...placed].toSorted(([one], [other]) => compareText(one, other))
-    return sorted.length === 0
-      ? ''
-      : `${JSON.stringify(Object.fromEntries(sorted), undefined, 2)}\n`
+    return placementsText(placed)
   })
 }
 

@@ -127,6 +127,13 @@ describe('a workflow for a category', () => {
     expect(await cli(...call)).toMatchObject({ code: 0 })
   })
 
+  it('stays when the user refreshes a cache that came to another place', async () => {
+    writeFileSync(cache(), readFileSync(cache(), 'utf8').replace('shipping', 'x'))
+    mkdirSync(join(project.root, '.opencode'))
+    await cli('tools', 'refresh')
+    expect(await cli(...call)).toMatchObject({ code: 4 })
+  })
+
   it('needs no question after a refresh, which keeps what was moved for the user', async () => {
     await cli('tools', 'refresh')
     expect(await cli(...call)).toMatchObject({ code: 0 })

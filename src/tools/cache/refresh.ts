@@ -153,7 +153,7 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
     await writeDefinitions(next, accepted.tools, listing, options)
     await writeFileAtomic(refreshRecordPath(options), serializeRecord(next), { mode: 0o600 })
   }
-  if (writesCache) await writeCache(path, cacheText(merged.cache), options)
+  if (writesCache) await writeCache(path, cacheText(merged.cache), source, options)
   return {
     path,
     refreshedAt,
@@ -179,8 +179,9 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
 }
 
 /** The categories that a refresh gives are accepted with it: workflows go by them. */
-async function writeCache(path: string, after: string, { project, runtime }: ProjectPlace) {
-  const file = readRegularFile(path, { maxBytes: maxCacheBytes })
+async function writeCache(path: string, after: string, source: string, place: ProjectPlace) {
+  const { project, runtime } = place
+  const file = readRegularFile(source, { maxBytes: maxCacheBytes })
   const before = file.ok ? file.text : ''
   await writeFileAtomic(path, after)
   const workspace = realProject(project)
