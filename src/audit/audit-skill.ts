@@ -1,10 +1,12 @@
-import { join, posix } from 'node:path'
+import { join, posix, resolve } from 'node:path'
+import { realPathOf } from '../core/read-files.ts'
 import { placesIn } from '../core/text.ts'
 import { checkFrontmatter } from './check-frontmatter.ts'
+import { KnownNames } from './check-names.ts'
 import { checkCapabilities, checkScript, checkSecrets, isNamedLikeScript } from './check-scripts.ts'
 import { checkCharacters, checkJson, checkLayout, checkMarkdown } from './check-text.ts'
 import { checkArchive, checkFileKind, checkTree, isNamedLikeText } from './check-tree.ts'
-import { type AuditedText, Findings, type OtherSkill, type SkillAudit } from './findings.ts'
+import { type AuditedText, Findings, type SkillAudit } from './findings.ts'
 import {
   auditLimits,
   fileKind,
@@ -18,11 +20,16 @@ import {
  * What a skill's directory contains: structure, capabilities and secrets, as facts with places and
  * without a verdict. Executes nothing, follows no link, and reads no more than {@link auditLimits}
  * allow; what was not looked at is a finding. Never throws for what is in the directory.
- * @param others installed skills that this one must not be taken for.
+ * @param real its real path, read where it is not given.
+ * @param known installed skills that this one must not be taken for.
  */
-export function auditSkill(directory: string, others: readonly OtherSkill[] = []): SkillAudit {
+export function auditSkill(
+  directory: string,
+  known: KnownNames = noNames,
+  real = realPathOf(directory) ?? resolve(directory),
+): SkillAudit {
   const findings = new Findings(directory)
-  const tree = readTree(directory)
+  const tree = readTree(directory, real)
   checkTree(tree, findings)
   const { entries } = tree
   const instructions = entries.filter(({ path }) => isSkillFile(path))
@@ -37,7 +44,7 @@ export function auditSkill(directory: string, others: readonly OtherSkill[] = []
     analysedBytes += opened.bytes
     checkText(opened)
     if (!isSkillFile(entry.path)) continue
-    const read = checkFrontmatter(entry.path, opened.text, others, findings)
+    const read = checkFrontmatter(entry.path, opened.text, { known, directory: real }, findings)
     name ??= read
   }
   if (!instructions.some(({ kind }) => kind === 'file')) {
@@ -48,6 +55,8 @@ export function auditSkill(directory: string, others: readonly OtherSkill[] = []
   const files = entries.filter(({ kind }) => kind !== 'directory').length
   return { name, directory, files, analysedBytes, findings: findings.list() }
 }
+
+const noNames = new KnownNames([])
 
 function isSkillFile(path: string): boolean {
   return /^skill\.md$/i.test(path)

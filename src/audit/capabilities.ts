@@ -8,6 +8,10 @@ export interface Capability {
   subject?: string
   /** Every quantifier has an upper bound, so that no text makes a pattern slow. */
   patterns: readonly RegExp[]
+  /** What must stand at most {@link nearby} characters before or behind. */
+  near?: RegExp
+  /** A line with this says the opposite. */
+  unless?: RegExp
 }
 
 /** Words that a shell would start: at the beginning of a line, or behind what ends a command. */
@@ -38,18 +42,6 @@ export const capabilities: readonly Capability[] = [
       /\b(socket\.socket|net\.connect|https?\.(?:get|request))\(/gm,
       /\b(Invoke-WebRequest|Invoke-RestMethod|Net\.WebClient|TcpClient)\b/gm,
       /(\/dev\/tcp\/)/gm,
-    ],
-  },
-  {
-    code: 'download-and-run',
-    says: 'runs what it downloads',
-    patterns: [
-      command(
-        'curl|wget',
-        String.raw`[^\n|]{1,400}\|\s{0,4}(?:sudo\s{1,4})?(?:ba|z|da|k)?(?:sh|python3?|node|perl|ruby)\b`,
-      ),
-      /(?:ba|z)?(?:sh|source|\.) {1,4}<\( {0,4}(curl|wget)\b/gm,
-      /\b(iwr|irm|Invoke-WebRequest)\b[^\n|]{1,300}\| {0,4}iex\b/gim,
     ],
   },
   {
@@ -138,31 +130,6 @@ export const capabilities: readonly Capability[] = [
       /\b(atob|b64decode|FromBase64String|fromhex|unhexlify|String\.fromCharCode)\(/gm,
       /\b(xxd -r)\b/gm,
       /\b(Buffer\.from)\([^\n)]{1,200}["'](?:base64|hex)["']\)/gm,
-    ],
-  },
-  {
-    code: 'decode-and-run',
-    says: 'runs what it decodes',
-    patterns: [
-      /\b(base64 (?:-d|-D|--decode)|xxd -r)\b[^\n|]{0,80}\| {0,4}(?:sudo )?(?:(?:ba|z|da)?sh|python3?|node|perl)\b/gm,
-      /\b(eval|exec)\((?:atob|base64\.b64decode|Buffer\.from)\(/gm,
-    ],
-  },
-  {
-    code: 'override-phrase',
-    says: 'sets something aside',
-    subject: 'earlier instructions',
-    patterns: [
-      /\b(?:ignore|disregard|forget|override)\s{1,3}(?:all\s{1,3}|any\s{1,3}|the\s{1,3}|your\s{1,3}){0,2}(?:previous|prior|earlier|above|preceding|system)\s{1,3}(?:instructions?|prompts?|rules|guidelines)\b/gi,
-    ],
-  },
-  {
-    code: 'concealment-phrase',
-    says: 'asks for silence',
-    subject: 'not telling the user',
-    patterns: [
-      /\b(?:do not|don't|never|without)\s{1,3}(?:tell|telling|inform|informing|notify|notifying|alert|alerting)\s{1,3}(?:the\s{1,3}|a\s{1,3})?(?:users?|humans?|person|developer|anyone)\b/gi,
-      /\b(?:do not|don't|never)\s{1,3}mention\s{1,3}this\b/gi,
     ],
   },
 ]

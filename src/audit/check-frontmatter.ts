@@ -3,15 +3,15 @@ import type { SkillDocument } from '../skill/model.ts'
 import { parseSkill, readFrontmatter } from '../skill/parse.ts'
 import type { YamlNode } from '../skill/read-yaml.ts'
 import { compilePattern } from '../trigger/pattern.ts'
-import { checkSkillName } from './check-names.ts'
-import type { Findings, OtherSkill } from './findings.ts'
+import { checkSkillName, type KnownNames } from './check-names.ts'
+import type { Findings } from './findings.ts'
 import type { AuditCode } from './rules.ts'
 
 /** Checks what the fields of a `SKILL.md` ask for. Returns the name, where there is one. */
 export function checkFrontmatter(
   file: string,
   text: string,
-  others: readonly OtherSkill[],
+  others: { known: KnownNames; directory: string },
   findings: Findings,
 ): string | undefined {
   const { skill, diagnostics } = parseSkill(text, { path: file })

@@ -3,20 +3,56 @@ import { safeLine, safeText } from '../core/text.ts'
 import type { Findings, FoundPlace, OtherSkill } from './findings.ts'
 import type { TreeEntry } from './read-tree.ts'
 
+/** The names of installed skills, by what those that are taken for one another have in common. */
+export class KnownNames {
+  readonly #bySkeleton = new Map<string, OtherSkill[]>()
+  /** By the name and every name with one letter less: names one letter apart share one of them. */
+  readonly #byVariant = new Map<string, OtherSkill[]>()
+
+  constructor(skills: readonly OtherSkill[]) {
+    for (const skill of skills) {
+      add(this.#bySkeleton, skeletonOf(skill.name), skill)
+      for (const variant of variantsOf(skill.name)) add(this.#byVariant, variant, skill)
+    }
+  }
+
+  /** One skill for each name that is like this one; those in its own directory are left out. */
+  like(name: string, directory: string): OtherSkill[] {
+    const alike = this.#bySkeleton.get(skeletonOf(name)) ?? []
+    const near = variantsOf(name).flatMap((variant) => this.#byVariant.get(variant) ?? [])
+    const others = [...alike, ...near.filter((other) => isNear(name, other.name))]
+    const found = new Map<string, OtherSkill>()
+    for (const other of others) {
+      const isOther = other.name !== name && other.directory !== directory
+      if (isOther && !found.has(other.name)) found.set(other.name, other)
+    }
+    return [...found.values()]
+  }
+}
+
+function add(map: Map<string, OtherSkill[]>, key: string, skill: OtherSkill): void {
+  const known = map.get(key)
+  if (known === undefined) map.set(key, [skill])
+  else known.push(skill)
+}
+
+/** Digits tell versions apart, so no name lacks one. */
+function variantsOf(name: string): string[] {
+  if (name.length < shortestNear) return [name]
+  const letters = name.matchAll(/\D/g)
+  return [name, ...Array.from(letters, ({ index: at }) => name.slice(0, at) + name.slice(at + 1))]
+}
+
 export function checkSkillName(
   name: string,
   place: FoundPlace,
-  others: readonly OtherSkill[],
+  { known, directory: own }: { known: KnownNames; directory: string },
   findings: Findings,
 ): void {
   checkScripts(name, place, findings)
   const skeleton = skeletonOf(name)
-  const seen = new Set([name])
-  for (const { name: other, directory } of others) {
-    if (seen.has(other)) continue
-    seen.add(other)
+  for (const { name: other, directory } of known.like(name, own)) {
     const isAlike = skeletonOf(other) === skeleton
-    if (!isAlike && !isNear(name, other)) continue
     const how = isAlike ? 'looks like' : 'is one letter away from'
     const message = `${how} ${other}, which is in ${directory}`
     findings.add(isAlike ? 'name-imitates' : 'name-near', place, message, { subject: other })

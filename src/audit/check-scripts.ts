@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { findSecrets } from '../core/redact.ts'
 import { safeLine, withoutEnd } from '../core/text.ts'
 import { capabilities } from './capabilities.ts'
+import { dangers } from './dangers.ts'
 import type { AuditedText, Findings } from './findings.ts'
 
 /** @param candidate `head`: the beginning of the text; empty for a file that is not text. */
@@ -70,10 +71,14 @@ const prose: ReadonlySet<string> = new Set(
 
 /** What a text asks for or can do, by its words. One fact a line for each subject. */
 export function checkCapabilities({ text, placeOf, report, countsOnly }: AuditedText): void {
-  for (const { code, says, subject, patterns } of capabilities) {
+  for (const { code, says, subject, patterns, near, unless } of wordRules) {
     for (const pattern of patterns) {
       let last = ''
       for (const match of text.matchAll(pattern)) {
+        const end = match.index + match[0].length
+        if (near?.test(text.slice(Math.max(0, match.index - nearby), end + nearby)) === false)
+          continue
+        if (unless?.test(lineAround(text, match.index, end)) === true) continue
         if (countsOnly(code)) continue
         const about = safeLine(subject ?? match[1] ?? match[0]).slice(0, 80)
         const key = `${placeOf(match.index).line} ${about}`
@@ -90,9 +95,22 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
     hosts.add(host)
     report('network-address', match.index, `names ${host}`, host)
   }
+  for (const { offset, words } of encodedSentences(text)) {
+    report('encoded-instructions', offset, `is encoded, and says: ${words}`)
+  }
   for (const { offset, length, what } of encodedRuns(text)) {
     report('encoded-data', offset, `${length} characters of ${what}`, what)
   }
+}
+
+const wordRules = [...capabilities, ...dangers]
+const nearby = 600
+
+/** At most so much of it as tells what it says. */
+function lineAround(text: string, start: number, end: number): string {
+  const from = Math.max(text.lastIndexOf('\n', start - 1) + 1, start - nearby)
+  const to = text.indexOf('\n', end)
+  return text.slice(from, Math.min(to === -1 ? text.length : to, end + nearby))
 }
 
 /** Hosts of addresses; names and passwords before an `@` are not part of what is shown. */
@@ -164,6 +182,19 @@ function encodedRuns(text: string): { offset: number; length: number; what: stri
     runs.push({ offset: index, length: run.length, what: 'escapes' })
   }
   return runs.toSorted((a, b) => a.offset - b.offset)
+}
+
+const shortRuns = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/]{40,20000}={0,2}(?![A-Za-z0-9+/=_-])/g
+
+/** Runs of base64 or hexadecimal digits that are sentences once they are decoded. */
+function encodedSentences(text: string): { offset: number; words: string }[] {
+  return Array.from(text.matchAll(shortRuns)).flatMap(({ index, 0: run }) => {
+    const isHex = /^(?:[0-9a-f]{2})+$/i.test(run)
+    const decoded = Buffer.from(run, isHex ? 'hex' : 'base64').toString('latin1')
+    const isSentence =
+      /^[\t\n\r -~]+$/.test(decoded) && /(?:\b[A-Za-z']{2,30}[ ,.]{1,5}){4}/.test(decoded)
+    return isSentence ? [{ offset: index, words: safeLine(decoded).slice(0, 80) }] : []
+  })
 }
 
 /** Paths have no capitals and digits at once at this length, and rulers are one character. */

@@ -6,9 +6,14 @@ export function checkMarkdown({ text, report }: AuditedText): void {
   const prose = withoutCode(text)
   for (const { offset, length } of comments(prose)) {
     const words = text.slice(offset, offset + length)
-    if (!speaksToReader.test(words)) continue
+    if (!speaksToReader.test(words) || !/(?:\b[A-Za-z']+[\s,.]+){2}/.test(words)) continue
     const message = 'a comment that a rendered page does not show speaks to the reader'
     report('comment-instructions', offset, message)
+  }
+  for (const { index } of prose.matchAll(
+    /<(?:details|div|p|span|section)\b[^>]{0,200}\shidden(?=[\s>=])/gi,
+  )) {
+    report('hidden-style', index, 'text that a rendered page does not show: the attribute hidden')
   }
   for (const match of prose.matchAll(/(?:style\s{0,3}=|<font\s)[^>]{1,400}/gi)) {
     const reason = hiddenBy(match[0].toLowerCase())
@@ -20,7 +25,7 @@ export function checkMarkdown({ text, report }: AuditedText): void {
 
 /** Verbs and names with which an agent is told to do something; an author's own notes have none. */
 const speaksToReader =
-  /\b(?:you (?:must|should|are)|ignore|disregard|do not (?:tell|mention|show|ask)|don't (?:tell|mention|show|ask)|never (?:tell|mention|show)|secretly|silently|without (?:telling|asking)|assistant|system prompt|execute|curl|wget|api[ _-]?key|password|credentials?)\b/i
+  /\b(?:you (?:must|should|are)|ignore|disregard|do not (?:tell|mention|show|ask)|don't (?:tell|mention|show|ask)|never (?:tell|mention|show)|secretly|silently|without (?:telling|asking)|assistant|system prompt|execute|curl|wget|api[ _-]?key|password|credentials?|skip every|the user has (?:approved|agreed|allowed|consented)|note to (?:ai|agents?|models?|assistants?))\b/i
 
 /** One that is not closed hides the rest of the page. */
 function comments(text: string): { offset: number; length: number }[] {
@@ -45,6 +50,8 @@ function hiddenBy(style: string): string | undefined {
       ?.trim()
   if (value('display') === 'none') return 'display: none'
   if (value('visibility') === 'hidden') return 'visibility: hidden'
+  const aside = /(?:left|top|right|text-indent)\s{0,3}:\s{0,3}(-\d{4,6})/.exec(style)?.[1]
+  if (aside !== undefined) return `moved aside by ${aside}`
   if (/^0(?:\.0+)?(?:px|pt|em|rem|%)?$/.test(value('font-size') ?? '')) return 'font-size: 0'
   if (/^0(?:\.0+)?%?$/.test(value('opacity') ?? '')) return 'opacity: 0'
   const color = value('color')

@@ -10,7 +10,7 @@ import {
   readlinkSync,
   readSync,
 } from 'node:fs'
-import { dirname, isAbsolute, join, parse, resolve } from 'node:path'
+import { dirname, isAbsolute, join, parse } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { isInside, realPathOf } from '../core/read-files.ts'
 import { messageOf } from '../core/errors.ts'
@@ -30,8 +30,7 @@ export interface Tree {
 }
 
 /** The entries below a directory. Follows no link, opens no file, looks into no `.git` or `node_modules`. */
-export function readTree(directory: string): Tree {
-  const root = realPathOf(directory) ?? resolve(directory)
+export function readTree(directory: string, root: string): Tree {
   const entries: TreeEntry[] = []
   const stopped: Tree['stopped'][number][] = []
   const waiting = [{ parent: '', depth: 1 }]

@@ -39,6 +39,10 @@ const format = 'https://agentskills.io/specification'
 const structure = `${format}#directory-structure`
 const git = 'https://git-scm.com/docs/git-config#Documentation/git-config.txt-safebareRepository'
 const names = 'https://learn.microsoft.com/windows/win32/fileio/naming-a-file'
+const exfiltration = 'https://attack.mitre.org/techniques/T1567/'
+const persistence = 'https://attack.mitre.org/tactics/TA0003/'
+const destruction = 'https://attack.mitre.org/techniques/T1485/'
+const injection = 'https://genai.owasp.org/llmrisk/llm01-prompt-injection/'
 const decoding = 'https://attack.mitre.org/techniques/T1140/'
 const fields = 'Skillrail: fields of the frontmatter'
 const claude = 'https://code.claude.com/docs/en'
@@ -57,7 +61,7 @@ const structureRules = {
   'terminal-escape': error('No characters that a terminal obeys (ESC, CSI, OSC).', terminal),
   'control-character': warning('No control characters except tab and line ends.', terminal),
   'hidden-style': error('No style in a Markdown file makes its text invisible.', reviewed),
-  'comment-instructions': info('An HTML comment that speaks to the reader.', reviewed),
+  'comment-instructions': warning('No HTML comment speaks to the reader.', reviewed),
   'text-pushed-aside': warning('No text behind 500 blanks or 200 empty lines.', reviewed),
   'link-outside': error('No symbolic link leads out of the skill.', structure),
   'link-broken': warning('Every symbolic link leads somewhere.', structure),
@@ -97,8 +101,19 @@ const capabilityRules = {
   'agent-configuration': info('Files or options that decide what an agent client may do.'),
   'network-address': info('A host that is named in an address.'),
   'network-call': info('A program or function that talks to the network.'),
-  'download-and-run': info('A download that goes straight into an interpreter.'),
+  'download-and-run': warning('No download goes straight into an interpreter.', weakness(494)),
   'credential-variable': info('An environment variable that is named like a secret.'),
+  'credential-read': warning('Nothing reads a file that holds only secrets.', weakness(522)),
+  'environment-sent': warning('The environment, which holds secrets, is not sent.', weakness(526)),
+  'data-sent': warning('No sentence asks to send secrets or a conversation away.', exfiltration),
+  'reverse-shell': warning(
+    'No shell for another machine.',
+    'https://attack.mitre.org/techniques/T1059/',
+  ),
+  'persistence-written': warning('No download or hidden program starts by itself.', persistence),
+  'agent-configuration-written': warning('No skill loosens an agent client.', persistence),
+  destruction: warning('No command deletes a home or overwrites a disk.', destruction),
+  'encoded-instructions': warning('No sentence is hidden by an encoding.', reviewed),
   'credential-file': info('A file in which a system or a client keeps credentials.'),
   'shell-execution': info('Code that starts programs.'),
   evaluation: info('Code that runs text as code.'),
@@ -109,8 +124,8 @@ const capabilityRules = {
   'encoded-data': info('Long base64, hexadecimal or escaped text, which is hard to review.'),
   decoding: info('Code that decodes such data.'),
   'decode-and-run': warning('No decoded data goes straight into an interpreter.', decoding),
-  'override-phrase': info('A sentence that sets earlier instructions aside.'),
-  'concealment-phrase': info('A sentence that asks to keep something from the user.'),
+  'override-phrase': warning('No sentence sets earlier instructions aside.', injection),
+  'concealment-phrase': warning('No sentence asks to keep something from the user.', injection),
 } as const
 
 /** What should not have been published. The value itself is never shown. */

@@ -32,6 +32,7 @@ import { toolNotFound } from '../tools/call/find-tool.ts'
 import { unaskedServers } from '../tools/server/errors.ts'
 import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
 import type { RunShownNow } from './run-answer.ts'
+import { KnownNames } from '../audit/check-names.ts'
 
 export type ProjectView = ReturnType<typeof projectView>
 
@@ -73,10 +74,11 @@ function skillAnswers(context: Context) {
     audit(id: string) {
       const discovery = discoverSkills(options())
       const { directory, realDirectory } = findInfo(id, discovery)
-      const others = discovery.skills
-        .map(({ name, realDirectory: other }) => ({ name, directory: other }))
-        .filter((other) => other.directory !== realDirectory)
-      return auditSkill(directory, others)
+      const skills = discovery.skills.map(({ name, realDirectory: other }) => ({
+        name,
+        directory: other,
+      }))
+      return auditSkill(directory, new KnownNames(skills), realDirectory)
     },
     match: (prompt: string) => matchWhileTyping(context, prompt),
     chains: () => ({

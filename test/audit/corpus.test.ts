@@ -5,6 +5,7 @@ import { auditRules } from '../../src/audit/rules.ts'
 import { auditSkill } from '../../src/audit/audit-skill.ts'
 import { findSkillFolders } from '../../src/audit/read-tree.ts'
 import type { SkillAudit } from '../../src/audit/findings.ts'
+import { KnownNames } from '../../src/audit/check-names.ts'
 
 const root = join(import.meta.dirname, '../..')
 const corpus = process.env['SKILLRAIL_CORPUS'] ?? join(root, '../shared/corpus')
@@ -38,16 +39,10 @@ describe.skipIf(!existsSync(corpus))('published skills (skipped without SKILLRAI
   let audits: SkillAudit[] = []
   beforeAll(() => {
     const { directories } = findSkillFolders(corpus)
-    const others = directories.map((directory) => ({
-      name: auditSkill(directory).name ?? '',
-      directory,
-    }))
-    audits = directories.map((directory) =>
-      auditSkill(
-        directory,
-        others.filter((other) => other.directory !== directory),
-      ),
+    const known = new KnownNames(
+      directories.map((directory) => ({ name: auditSkill(directory).name ?? '', directory })),
     )
+    audits = directories.map((directory) => auditSkill(directory, known))
   }, 120_000)
 
   it('have no error', () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { capabilities } from '../../src/audit/capabilities.ts'
 import { type WrittenExpression, writtenExpressions } from './_expressions.ts'
 import { type Pumped, pumpedTexts } from './_pumped.ts'
+import { dangers } from '../../src/audit/dangers.ts'
 
 /** How expressions begin that are not linear, and why no text makes them slow. */
 const shortTexts: readonly { why: string; beginnings: readonly string[] }[] = [
@@ -41,7 +42,7 @@ const known: Readonly<Record<string, string>> = {
 const source = join(import.meta.dirname, '../../src')
 const written = [
   ...writtenExpressions(source),
-  ...capabilities.flatMap(({ patterns }) =>
+  ...[...capabilities, ...dangers].flatMap(({ patterns }) =>
     patterns.map((pattern) => ({
       file: 'audit/capabilities.ts',
       pattern: pattern.source,

@@ -13,6 +13,7 @@ import { auditSkill } from '../audit-skill.ts'
 import type { AuditFinding, SkillAudit } from '../findings.ts'
 import { findSkillFolders } from '../read-tree.ts'
 import { auditRules } from '../rules.ts'
+import { KnownNames } from '../check-names.ts'
 
 interface AuditResult {
   skills: readonly AuditedSkill[]
@@ -48,15 +49,15 @@ export const command = defineCommand<AuditResult>()({
   async run(context, { arguments: references, failOn }) {
     const { directories, others, diagnostics } = auditTargets(context, references)
     const skills: AuditedSkill[] = []
+    const known = new KnownNames(others)
     for (const [real, directory] of directories) {
       // An interrupted audit prints nothing.
       if (context.signal.aborted) return undefined
-      const rest = others.filter((other) => other.directory !== real)
-      const audit = auditSkill(directory, rest)
+      const audit = auditSkill(directory, known, real)
       const { name = null, files, analysedBytes, findings } = audit
       skills.push({ path: directory, name, files, analysedBytes, findings })
       // Lets a signal in: the work itself is synchronous.
-      await new Promise((done) => setImmediate(done))
+      if (skills.length % 50 === 0) await new Promise((done) => setImmediate(done))
     }
     const summary = summaryOf(skills)
     return { skills, diagnostics, summary, directory: context.runtime.cwd, failOn }

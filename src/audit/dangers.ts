@@ -1,0 +1,202 @@
+import type { Capability } from './capabilities.ts'
+
+/** The place in a home directory: `~/`, `$HOME/`, `os.homedir() + '/`, `Path.home() / "`. */
+const home = String.raw`(?:~|\$\{?HOME\}?|\bHOME\}?|homedir\(\)|\.home\(\)|/root|/home/\w{1,32})[\s/"'+,)]{1,8}`
+
+/** Files that hold nothing but secrets; public keys and settings beside them are none. */
+const secretFile = String.raw`(?:\.ssh(?:/(?!config\b|known_hosts\b|[\w*]{1,40}\.pub\b)|\b(?!/))|\.aws(?:/credentials|/\*|\b(?!/))|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.gnupg|\.kube/config|\.docker/config\.json|\.config/(?:gh/hosts|gcloud))`
+
+const systemSecret = String.raw`/etc/shadow\b|\bLogin Data\b|\bCookies\.sqlite\b|login\.keychain|\bwallet\.dat\b`
+
+const reading = String.raw`\b(?:cat|less|head|tail|cp|scp|tar|zip|rsync|base64|xxd|read|copy|upload|include|send|paste|print|dump|open|readFile|readFileSync|read_text|for \w{1,20} in)\b`
+
+/** Programs that run what they read from stdin, and not with a program of their own given. */
+const interpreter = String.raw`(?:sudo (?:-\w{1,4} )?)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k)?sh|python[\d.]{0,4}|node|perl|ruby|php)\b(?! {1,4}-[cemE]\b)`
+
+const fetching = String.raw`\b(?:curl|wget)\b`
+const pythonFetch = String.raw`(?:urlopen|requests\.get|httpx\.get)\(`
+
+/** What sends data away, and not only asks for something. */
+const sending =
+  /\b(?:requests|httpx|axios|session|client)\.(?:post|put)\(|\burlopen\(|method['"]?\s{0,3}[:=]\s{0,3}['"](?:POST|PUT)|\bcurl\b[^\n]{0,200}\s(?:-d|-F|-T|--data[\w-]{0,12}|--form|--upload-file)\b|\bwget\b[^\n]{0,200}--post|\b[Hh](?:ttp|TTP)\.[Pp]ost|\bhttps?\.request\(|-Method POST|\b(?:nc|ncat)\b|\.sendall\(/
+
+/** What a place that starts programs gets from an attacker: a download, or a hidden program. */
+const payload =
+  /\b(?:curl|wget|nc|base64|eval|nohup)\b|\/dev\/tcp\/|\/tmp\/|\/\.(?!config\b|local\b|ssh\b|git\b|bash|z)\w|attacker/
+
+const shellFiles = String.raw`\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zprofile|zshenv)\b`
+const startPlaces = String.raw`(?:Launch(?:Agents|Daemons)|\.config/autostart|systemd/(?:user|system)|/etc/cron\.|/etc/rc\.local|\.git/hooks/|CurrentVersion\\{1,2}Run)`
+const writing = String.raw`(?:>{1,2}|\bsed -i\b|\btee\b|\bcp\b|\bmv\b|\binstall\b|\bln\b)`
+
+const secretThings = String.raw`(?:environment variables?|api[ _-]?keys?|secrets?|credentials?|private keys?|passwords?|access tokens?|chat history|conversations?|system prompts?|every prompt)`
+
+/** A warning or a rule against something says the same words. */
+const forbidding =
+  /\b(?:never|do not|don't|avoid|must not|should not|cannot|deny|denied|block|blocked|protect|forbid|exclude|refuse|detect|malicious|attack(?:er)?s?|injections?)\b|\be\.g\.|\bonly to\b/i
+
+const files = (pattern: string): RegExp => new RegExp(pattern, 'gm')
+
+/** What is plainly dangerous by its form, whatever a skill says that it is for. */
+export const dangers: readonly Capability[] = [
+  {
+    code: 'download-and-run',
+    says: 'runs what it downloads',
+    patterns: [
+      files(`(${fetching})[^\\n]{1,400}\\|\\s{0,40}${interpreter}`),
+      files(
+        `(?:\\b(?:eval|source|(?:ba|z|da)?sh(?: -c)?)|(?:^|[;&]) {0,4}\\.) {0,4}["']?(?:\\$\\(|\`|<\\() {0,4}(${fetching})`,
+      ),
+      files(
+        `(${fetching})[^\\n]{0,200}?(?:-o|-O|--output|>)[ =]{0,3}["']?([^\\s"'|;&]{2,100})["']?[^\\n]{0,40}(?:\\n[^\\n]{0,80}){0,2}?[\\n;&] {0,4}(?:nohup |sudo )?(?:(?:ba|z|da)?sh |python3? |source |\\. )?["']?\\2(?=[\\s"';&]|$)`,
+      ),
+      /\b(iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b[^\n]{0,300}\| {0,4}(?:iex|Invoke-Expression)\b/gim,
+      /\b(iex|Invoke-Expression)\b[^\n]{0,80}\b(?:DownloadString|iwr|irm|Invoke-WebRequest)\b/gim,
+      files(`\\b(exec|eval)\\([^\\n]{0,60}${pythonFetch}`),
+      files(
+        `(\\b\\w{1,40}) {0,3}= {0,3}[^\\n]{0,80}${pythonFetch}[^\\n]{0,200}(?:\\n[^\\n]{0,200}){0,6}?\\b(?:exec|eval|os\\.system|subprocess\\.\\w{2,12})\\( {0,3}\\1\\b`,
+      ),
+      /\b(urlretrieve)\([^\n,]{1,200},\s{0,4}["']([^"'\n]{2,100})["'](?:[^\n]{0,200}\n){0,6}?[^\n]{0,80}(?:system|run|call|Popen|exec\w{0,3})\([^\n]{0,60}\2/gm,
+      /\b(https?\.get|fetch)\((?:[^\n]{0,300}\n){0,6}?[^\n]{0,300}(?:(?<![\w.])(?:eval|exec|execSync)\(|new Function\()/gm,
+    ],
+  },
+  {
+    code: 'decode-and-run',
+    says: 'runs what it decodes',
+    patterns: [
+      /\b(base64 (?:-d|-D|--decode)|xxd -r)\b[^\n|]{0,80}\| {0,4}(?:sudo )?(?:(?:ba|z|da)?sh|python3?|node|perl)\b/gm,
+      /\b(?:eval|(?:ba|z|da)?sh -c) {0,4}["']?\$\([^\n]{0,400}(base64 (?:-d|-D|--decode))/gm,
+      /\b(eval|exec|Function)\(\s{0,4}(?:atob|codecs\.decode|bytes\.fromhex|(?:zlib|gzip|lzma|bz2)\.decompress|(?:marshal|pickle)\.loads|(?:base64\.)?b64decode|Buffer\.from|__import__\(["'](?:base64|zlib))\(?/gm,
+      /\b(?:powershell|pwsh)\b[^\n]{0,120} -(e(?:nc|ncodedcommand|c)?) {1,3}[A-Za-z0-9+/=]{16}/gim,
+    ],
+  },
+  {
+    code: 'credential-read',
+    says: 'reads a file with credentials',
+    patterns: [
+      new RegExp(`${reading}[^\\n]{0,80}${home}(${secretFile})`, 'gim'),
+      files(`(?:expanduser\\(|homedir\\(\\)|\\.home\\(\\)|env\\.HOME)[^\\n]{0,24}(${secretFile})`),
+      files(
+        `(?:expanduser|homedir|\\.home\\(\\)|copy|open|connect|cat |cp )[^\\n]{0,120}(${systemSecret})`,
+      ),
+    ],
+    unless: forbidding,
+  },
+  {
+    code: 'environment-sent',
+    says: 'sends the whole environment away',
+    subject: 'the environment',
+    patterns: [
+      /(?:JSON\.stringify|Object\.(?:entries|assign|fromEntries))\([^\n)]{0,20}process\.env\s{0,3}[,)]|\.\.\.process\.env\b|(?:body|data|json|payload)\s{0,3}[:=]\s{0,3}process\.env\b(?![.[])/gm,
+      /dict\(os\.environ\)|\bos\.environ\.items\(\)|dumps\(\s{0,3}os\.environ\b|\bENV\.to_h\b|\bos\.Environ\(\)|\bSystem\.getenv\(\)|\bEnv:\*?\s{0,3}\|/gm,
+      /(?<=^|[;&|(`]\s{0,4})(?:printenv|env|set|export -p)\s{0,3}(?:\||>)|\$\((?:printenv|env)\b/gm,
+    ],
+    near: sending,
+  },
+  {
+    code: 'environment-sent',
+    says: 'puts the environment into an address',
+    subject: 'the environment',
+    patterns: [/\b(?:curl|wget)\b[^\n]{0,200}\$\((?:printenv|env|export -p)\b/gm],
+  },
+  {
+    code: 'data-sent',
+    says: 'asks to send away what is secret',
+    patterns: [
+      new RegExp(
+        `\\b(?:send|post|upload|forward|transmit|exfiltrate|submit)\\b[^\\n]{0,80}\\b(${secretThings})\\b[^\\n]{0,120}(?:https?://|\\bwebhook)`,
+        'gim',
+      ),
+    ],
+    unless: forbidding,
+  },
+  {
+    code: 'reverse-shell',
+    says: 'gives a shell to another machine',
+    subject: 'a reverse shell',
+    patterns: [
+      /sh {1,4}-i\b[^\n]{0,40}\/dev\/(?:tcp|udp)\//gm,
+      /\b(?:nc|ncat|netcat)\b[^\n]{0,80} (?:-e|-c|--exec|--sh-exec) {1,4}["']?\/?[\w/]{0,12}sh\b/gm,
+      /\bmkfifo\b[^\n]{0,200}\b(?:nc|ncat|netcat|openssl s_client)\b/gm,
+      /\b(?:socket|Socket)\b(?:[^\n]{0,300}\n){0,6}?[^\n]{0,300}\/bin\/(?:ba)?sh\b/gm,
+      /\bsocat\b[^\n]{0,200}exec:/gim,
+      /\bsocket\b(?:[^\n]{0,300}\n){0,6}?[^\n]{0,300}\bdup2\((?:[^\n]{0,200}\n){0,4}?[^\n]{0,200}(?:pty\.spawn|subprocess|os\.system|\bsh\b)/gm,
+    ],
+    unless: forbidding,
+  },
+  {
+    code: 'persistence-written',
+    says: 'makes a program start by itself',
+    patterns: [
+      files(`${writing}[^\\n]{0,120}(${startPlaces})`),
+      files(`${writing} {0,4}["']?(?:~|\\$HOME|\\$\\{HOME\\})/(${shellFiles})`),
+      files(`(${startPlaces})[^\\n]{0,80}["')](?:[^\\n]{0,80}\\n){0,2}[^\\n]{0,40}(?:write|copy)`),
+      /\| {0,4}(crontab)\b(?! -l)|\b(crontab)(?: {1,4}-(?!\w)| {1,4}\/| {0,4}<<)/gm,
+    ],
+    near: payload,
+  },
+  {
+    code: 'persistence-written',
+    says: 'lets somebody or something in later',
+    patterns: [
+      /(?:>{1,2}|\btee(?: -a)?) {0,4}["']?[^\s"']{0,60}(authorized_keys)\b/gm,
+      /\b(?:New-ItemProperty|Set-ItemProperty|reg add)\b[^\n]{0,120}(CurrentVersion\\{1,2}Run)/gim,
+      /\b(chmod (?:u\+s|[24][0-7]{3})) {1,4}\/(?:usr\/)?bin\//gm,
+      /\bgit config\b[^\n]{0,40}\b(core\.hooksPath) {1,4}["']?(?:\/tmp|~\/\.|\$HOME\/\.)/gm,
+    ],
+  },
+  {
+    code: 'agent-configuration-written',
+    says: 'changes what an agent client may do or starts',
+    patterns: [
+      files(
+        `${writing}[^\\n]{0,80}(\\.claude/settings|\\.claude\\.json|\\.codex/config\\.toml|\\.gemini/settings|\\.cursor/mcp\\.json|\\.mcp\\.json)`,
+      ),
+    ],
+    near: /bypassPermissions|"Bash\(\*\)"|\\?"allow\\?"|"allow"\s{0,3}:\s{0,3}\[\s{0,3}"\*|approval_policy\s{0,3}=\s{0,3}"never"|\b(?:curl|wget)\b|\bbase64\b/,
+  },
+  {
+    code: 'destruction',
+    says: 'deletes or overwrites everything',
+    subject: 'a home or a disk',
+    patterns: [
+      /(?:^|[;&|]) {0,8}(?:sudo )?rm (?:-{1,2}[\w-]{1,24} ){1,4}["']?(?:\/(?:home|root|Users)?|~|\$HOME|\$\{HOME\})(?:\/?\*|\/?["']?(?=\s|$|;|&)|\/\.\[)/gm,
+      /\bfind ["']?(?:\/|~|\$HOME|\$\{HOME\})["']? [^\n]{0,80}-delete\b/gm,
+      /\brmtree\(\s{0,3}(?:os\.path\.expanduser\(["']~["']\)|(?:pathlib\.)?Path\.home\(\)|["']\/["'])/gm,
+      /\bdd\b[^\n]{0,40}if=\/dev\/(?:zero|u?random)[^\n]{0,80}of=\/dev\/(?:sd|hd|nvme|disk|mmc)/gm,
+      /:\(\) {0,2}\{ {0,2}:\|:& {0,2}\};:/gm,
+    ],
+    unless: forbidding,
+  },
+  {
+    code: 'override-phrase',
+    says: 'sets something aside',
+    subject: 'earlier instructions',
+    patterns: [
+      /\b(?:ignore|disregard|forget)\s{1,3}(?:(?:all|any|the|your|every|of|previous|prior|earlier|above|preceding|system|safety)\s{1,3}){1,5}(?:instructions?|prompts?|rules|guidelines|guardrails)\b/gi,
+      /\boverride\s{1,3}(?:all\s{1,3}|any\s{1,3}|the\s{1,3}|your\s{1,3}){0,2}(?:previous|prior|earlier|system|safety)\s{1,3}(?:instructions?|prompts?|rules|guidelines)\b/gi,
+      /\byou\s{1,3}(?:now\s{1,3})?(?:have|are\s{1,3}under)\s{1,3}no\s{1,3}(?:restrictions|limits|limitations|rules)\b/gi,
+      /\b(?:ignore|disregard)\s{1,3}the\s{1,3}user(?:'s)?\s{1,3}(?:requests?|wishes|instructions?)\b/gi,
+    ],
+    unless: forbidding,
+  },
+  {
+    code: 'concealment-phrase',
+    says: 'asks for silence',
+    subject: 'not telling the user',
+    patterns: [
+      /\b(?:do not|don't|never|without)\s{1,3}(?:ever\s{1,3})?(?:tell|inform|notify|alert|let|reveal|disclose)(?:ing)?\s{1,3}(?:(?:this|it|that)\s{1,3}to\s{1,3})?(?:the\s{1,3}|a\s{1,3})?(?:users?|humans?|person|developer|anyone|anybody)\b(?!\s{1,3}(?:to|how|about)\b)/gi,
+      /\b(?:users?|humans?|person|developer)\s{1,3}(?:must|should|may|need)\s{0,3}(?:not|n't)\s{1,3}(?:be\s{1,3}(?:told|informed|notified|aware)|know|find\s{1,3}out|notice)\b/gi,
+      /\b(?:do not|don't|never)\s{1,3}mention\s{1,3}(?:this|it)\b(?:\s{1,3}to)?/gi,
+      /\bkeep\s{1,3}(?:this|it|that)?\s{0,3}(?:secret|hidden|quiet)\b[^\n.]{0,40}\b(?:from|about)\b/gi,
+    ],
+  },
+  {
+    code: 'concealment-phrase',
+    says: 'asks for silence',
+    subject: 'doing something unseen',
+    patterns: [
+      /\b(?:secretly|covertly|silently|quietly)\s{1,3}(?:copy|send|upload|post|push|forward|collect|record|read|add)\b/gi,
+    ],
+    unless: forbidding,
+  },
+]

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { KnownNames } from '../../src/audit/check-names.ts'
+
+const skill = (name: string) => ({ name, directory: `/skills/${name}` })
+
+const namesLike = (name: string, others: readonly string[]): string[] =>
+  new KnownNames(others.map(skill)).like(name, `/skills/${name}`).map((other) => other.name)
+
+it.each([
+  ['deploy', 'deplay'],
+  ['deploy', 'deloy'],
+  ['deploy', 'deeploy'],
+  ['deploy', 'depoly'],
+  ['pdf-tools', 'pdf-t00ls'],
+  ['modern', 'modem'],
+])('%s is like %s', (name, other) => {
+  expect(namesLike(name, ['review', other])).toEqual([other])
+  expect(namesLike(other, ['review', name])).toEqual([name])
+})
+
+it.each([
+  ['deploy', 'deploy'],
+  ['deploy', 'destroy'],
+  ['step-1', 'step-2'],
+  ['ship', 'shop'],
+])('%s is not like %s', (name, other) => {
+  expect(namesLike(name, [other])).toEqual([])
+})
+
+it('finds every name that has one letter more, less or other', () => {
+  const name = fc.stringMatching(/^[a-z][a-z-]{5,20}[a-z]$/)
+  const edit = fc.record({ at: fc.nat(30), letter: fc.constantFrom('q', 'x'), kind: fc.nat(2) })
+  fc.assert(
+    fc.property(name, edit, (known, { at, letter, kind }) => {
+      const letters = Array.from(known)
+      letters.splice(at % known.length, kind === 0 ? 0 : 1, ...(kind === 2 ? [] : [letter]))
+      const other = letters.join('')
+      expect(namesLike(other, [known])).toEqual(other === known ? [] : [known])
+    }),
+  )
+})
+
+it('takes time in proportion to the number of skills', () => {
+  const timeFor = (count: number): number => {
+    const skills = Array.from({ length: count }, (_, index) => skill(`skill-number-${index}`))
+    const times = [1, 2, 3].map(() => {
+      const start = process.hrtime.bigint()
+      const known = new KnownNames(skills)
+      for (const { name, directory } of skills) known.like(name, directory)
+      return Number(process.hrtime.bigint() - start)
+    })
+    return Math.min(...times)
+  }
+  timeFor(500)
+  expect(timeFor(8000) / timeFor(1000)).toBeLessThan(30)
+})
