@@ -215,6 +215,8 @@ function reasonOf(halt: Halt | undefined): string {
 
 export interface TimeLimit {
   seconds: number
+  /** It is that of the setting `run.timeout`, since the chain sets none. */
+  isDefault?: boolean
   over(): boolean
   clear(): void
 }
@@ -235,14 +237,20 @@ export function timeLimit(core: EngineCore, entry: Entry, startedAt: number): Ti
   }
   if (left <= 0) end()
   const timer = over ? undefined : setTimeout(end, left)
-  return { seconds: ms / 1000, over: () => over, clear: () => clearTimeout(timer) }
+  const isDefault = entry.call.timeoutMs === 0
+  return { seconds: ms / 1000, isDefault, over: () => over, clear: () => clearTimeout(timer) }
 }
 
 export const noLimit: TimeLimit = { seconds: 0, over: () => false, clear: () => undefined }
 
-export function overdue(limit: Pick<TimeLimit, 'seconds'>, inVerification = false): StepOutput {
+export function overdue(
+  limit: Pick<TimeLimit, 'seconds' | 'isDefault'>,
+  inVerification = false,
+): StepOutput {
   const where = inVerification ? ' while scripts/verify ran' : ''
-  return failedOutput('timeout', `it took longer than ${limit.seconds} s and was ended${where}`)
+  const setting = limit.isDefault === true ? ' (the setting run.timeout)' : ''
+  const message = `it took longer than ${limit.seconds} s${setting} and was ended${where}`
+  return failedOutput('timeout', message)
 }
 
 /**

@@ -43,7 +43,7 @@ export const settingTable = [
   ),
   setting(
     'run.timeout',
-    integer(0, 0, 604_800),
+    integer(3600, 0, 604_800),
     'Seconds for each skill whose chain sets no time-out; 0 means no limit.',
   ),
   setting(

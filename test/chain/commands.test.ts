@@ -291,6 +291,15 @@ describe('a step', () => {
     },
   )
 
+  it('of a chain without a time-out has that of run.timeout, an hour by default', async () => {
+    skills({ main: { metadata: ['chain: [slow]'] }, slow: { run: 'sleep 20' } })
+    const env = { SKILLRAIL_RUN_TIMEOUT: '1' }
+    const { json } = await command('run main --json', { env })
+    const message = 'it took longer than 1 s (the setting run.timeout) and was ended'
+    const step = { status: 'failure', errors: [{ code: 'timeout', message }] }
+    expect(json.attempts[0]?.steps).toMatchObject([step])
+  })
+
   it('that takes too long is ended as a failure timeout, a nested chain as one step', async () => {
     skills({
       main: { metadata: ['chain: [slow, nested]', 'timeout: 1'] },

@@ -33,7 +33,7 @@ it('has the defaults where nothing is configured', () => {
   expect(load()).toEqual({
     settings: {
       skills: { paths: [], trustedPaths: [], precedence: 'project' },
-      run: { environment: [], timeout: 0, outputLimit: 1_048_576, sandbox: 'untrusted' },
+      run: { environment: [], timeout: 3600, outputLimit: 1_048_576, sandbox: 'untrusted' },
       tools: {
         retryWaits: [0, 1],
         replaySafe: [],
@@ -123,7 +123,7 @@ describe.each([
     expect(diagnostics[0]).toMatchObject({ code, path: join(root, user), line: 1 })
     expect(diagnostics[0]?.message).toContain(message)
     expect(settings).toEqual(load({}, undefined).settings)
-    expect(settings.run.timeout).toBe(0)
+    expect(settings.run.timeout).toBe(3600)
     expect(readFileSync(join(root, user), 'utf8')).toBe(text)
   })
 })

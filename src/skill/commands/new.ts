@@ -1,9 +1,9 @@
-import { lstatSync } from 'node:fs'
+import { lstatSync, mkdirSync, rmdirSync } from 'node:fs'
 import { writeLimit } from '../../core/project-state.ts'
 import { dirname, join, relative, resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
-import { SkillrailError, UsageError } from '../../core/errors.ts'
-import { writeFileAtomic } from '../../core/write-files.ts'
+import { SkillrailError, systemCode, UsageError } from '../../core/errors.ts'
+import { makeDirectory, requireWithin, writeFileAtomic } from '../../core/write-files.ts'
 import { newSkillText } from '../serialize.ts'
 import { validateSkill } from '../validate.ts'
 
@@ -33,12 +33,13 @@ export const command = defineCommand<NewSkill>()({
       const message = `a skill ${name} with this description would not be valid`
       throw new UsageError({ code: 'wrong-use', message, diagnostics: errors })
     }
-    if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined) {
-      const message = `${relative(runtime.cwd, directory)} exists already; nothing was written`
-      const hint = 'Choose another name, or another folder with --dir.'
-      throw new SkillrailError({ code: 'skill-exists', message, hint })
-    }
-    if (!dryRun) await writeFileAtomic(file, text, { within: writeLimit(file, runtime) })
+    const exists = new SkillrailError({
+      code: 'skill-exists',
+      message: `${relative(runtime.cwd, directory)} exists already; nothing was written`,
+      hint: 'Choose another name, or another folder with --dir.',
+    })
+    if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined) throw exists
+    if (!dryRun) await writeNew(file, text, writeLimit(file, runtime), exists)
     diagnose(diagnostics)
     return { name, path, written: !dryRun, text }
   },
@@ -46,3 +47,26 @@ export const command = defineCommand<NewSkill>()({
   notes: ({ path, written }) =>
     written ? [`Edit it, then check it with: skillrail validate ${dirname(path)}`] : [],
 })
+
+/** Of several commands at once one makes the directory. A text that cannot be written leaves none. */
+async function writeNew(
+  file: string,
+  text: string,
+  within: string | undefined,
+  exists: SkillrailError,
+): Promise<void> {
+  const directory = dirname(file)
+  if (within !== undefined) requireWithin(within, file)
+  makeDirectory(dirname(directory))
+  try {
+    mkdirSync(directory)
+  } catch (error) {
+    throw systemCode(error) === 'EEXIST' ? exists : error
+  }
+  try {
+    await writeFileAtomic(file, text, { within })
+  } catch (error) {
+    rmdirSync(directory)
+    throw error
+  }
+}
