@@ -138,6 +138,19 @@ export const attempts: readonly Attempt[] = [
     timeoutMs: 60_000,
   },
   {
+    script: 'memory-kinds.pl',
+    tries: 'take memory by `memfd_create` and System V, which no limit of a process counts',
+    heldBy: 'the filter: ENOSYS',
+    arguments: () => [process.arch],
+  },
+  {
+    script: 'many-files.pl',
+    tries: 'make two million empty files in `/tmp`',
+    heldBy: 'at most 50,000 files; the sandbox is ended beyond',
+    ends: /^limit$/,
+    timeoutMs: 60_000,
+  },
+  {
     script: 'output.sh',
     tries: 'print 1 GB',
     heldBy: 'at most 64 MiB; the sandbox is ended beyond',

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, type StatsFs, statfsSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProcessResult } from '../process.ts'
 import { groupOf, tried } from '../process-group.ts'
@@ -12,6 +12,8 @@ export const sandboxLimits = {
   memoryBytes: 2 * 1024 ** 3,
   /** Bytes of the temporary directory, which is memory too; on Linux. */
   diskBytes: 256 * 1024 ** 2,
+  /** Files and directories in it, each of which takes memory of the kernel; on Linux. */
+  temporaryFiles: 50_000,
   fileBytes: 128 * 1024 ** 2,
   openFiles: 1024,
   /** Processes and threads together; on Linux. */
@@ -112,6 +114,11 @@ function excess(first: number): string | undefined {
   // The sandbox's own list of processes holds no others, however many there are outside.
   const directory = `/proc/${first}/root/proc`
   if (isOurRoot(`/proc/${first}/root`)) return undefined
+  const noFiles: Pick<StatsFs, 'files' | 'ffree'> = { files: 0, ffree: 0 }
+  const { files, ffree } = tried(noFiles, () => statfsSync(`/proc/${first}/root/tmp`))
+  if (files - ffree > sandboxLimits.temporaryFiles) {
+    return `it made more than ${sandboxLimits.temporaryFiles} files in /tmp`
+  }
   let kilobytes = 0
   let tasks = 0
   for (const name of tried([], () => readdirSync(directory))) {

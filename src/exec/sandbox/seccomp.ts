@@ -189,14 +189,30 @@ const callNumbers: Record<string, number | readonly [x64: number, arm64?: number
   uselib: [134],
   ustat: [136],
   vserver: [236],
+  // Memory that no limit of a process counts: without a file, and of System V.
+  memfd_create: [319, 279],
+  memfd_secret: 447,
+  shmget: [29, 194],
+  msgget: [68, 186],
+  semget: [64, 190],
   // Its flags are behind a pointer, where no filter sees them; C libraries then use `clone`.
   clone3: 435,
 }
 
+/** Programs have another way where these are missing. */
+const absent: ReadonlySet<string> = new Set([
+  'clone3',
+  'memfd_create',
+  'memfd_secret',
+  'shmget',
+  'msgget',
+  'semget',
+])
+
 export function refusedCalls(): RefusedCall[] {
   return Object.entries(callNumbers).map(([name, number]) => {
     const [x64, arm64] = typeof number === 'number' ? [number, number] : number
-    return { name, x64, arm64, answer: name === 'clone3' ? 'absent' : 'permission' }
+    return { name, x64, arm64, answer: absent.has(name) ? 'absent' : 'permission' }
   })
 }
 
