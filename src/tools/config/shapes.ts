@@ -455,8 +455,21 @@ export function resolveServer(
   function envFile(path: string): NodeJS.Dict<string> {
     context.onRead(path)
     const file = readRegularFile(path, { maxBytes: maxFileBytes })
-    if (file.ok) return parseEnv(file.text)
-    problems.push({ message: `its envFile cannot be read: ${file.message}`, fatal: true })
-    return {}
+    if (!file.ok) {
+      problems.push({ message: `its envFile cannot be read: ${file.message}`, fatal: true })
+      return {}
+    }
+    const entries = Object.entries(parseEnv(file.text))
+    const refused = entries.map(([name]) => name).filter((name) => changesPrograms.test(name))
+    if (refused.length > 0) {
+      const message = `its envFile ${path} sets ${refused.join(', ')}, which changes what programs load or whom they ask; it is left out`
+      const hint = 'Set it in `env` of the server, where trust compares it.'
+      problems.push({ message, hint, fatal: false })
+    }
+    return Object.fromEntries(entries.filter(([name]) => !changesPrograms.test(name)))
   }
 }
+
+/** Where programs and libraries are found, what interpreters load first, and whom the network trusts. */
+const changesPrograms =
+  /^(?:PATH|HOME|SHELL|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|(?:LD|DYLD|GIT|NPM_CONFIG|UV|PIP)_.*|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED|REPL_.*)|PYTHON(?:PATH|HOME|STARTUP|INSPECT|BREAKPOINT|USERBASE)|PERL5?(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|DOTNET_STARTUP_HOOKS|(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|SSLKEYLOGFILE|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/i

@@ -381,6 +381,15 @@ describe('variables', () => {
     expect(transports(read())['x']).toEqual(stdio('x', { env: { A: '2', B: 'two words' } }))
   })
 
+  it('takes no variable from an envFile that changes what programs load', () => {
+    const names = ['HTTPS_PROXY', 'LD_PRELOAD', 'NODE_OPTIONS', 'PATH', 'npm_config_registry']
+    put(join(project, 'e.env'), `${names.map((name) => `${name}=x`).join('\n')}\nAPI_KEY=1\n`)
+    put(join(project, '.vscode/mcp.json'), { servers: { x: { command: 'x', envFile: 'e.env' } } })
+    const found = read()
+    expect(transports(found)['x']).toEqual(stdio('x', { env: { API_KEY: '1' } }))
+    expect(found.diagnostics.map(({ message }) => message).join()).toContain(names.join(', '))
+  })
+
   it('are not read from a file for a server that nobody trusts', () => {
     put(join(home, 'credentials'), 'SECRET=hidden\n')
     put(join(project, '.vscode/mcp.json'), {
