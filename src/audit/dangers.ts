@@ -35,6 +35,7 @@ const forbidding =
   /\b(?:never|do not|don't|avoid|must not|should not|cannot|deny|denied|block|blocked|protect|forbid|exclude|refuse|detect|malicious|attack(?:er)?s?|injections?)\b|\be\.g\.|\bonly to\b/i
 
 const files = (pattern: string): RegExp => new RegExp(pattern, 'gm')
+const phrase = (pattern: string): RegExp => new RegExp(pattern, 'gi')
 
 /** What is plainly dangerous by its form, whatever a skill says that it is for. */
 export const dangers: readonly Capability[] = [
@@ -172,10 +173,18 @@ export const dangers: readonly Capability[] = [
     says: 'sets something aside',
     subject: 'earlier instructions',
     patterns: [
-      /\b(?:ignore|disregard|forget)\s{1,3}(?:(?:all|any|the|your|every|of|previous|prior|earlier|above|preceding|system|safety)\s{1,3}){1,5}(?:instructions?|prompts?|rules|guidelines|guardrails)\b/gi,
-      /\boverride\s{1,3}(?:all\s{1,3}|any\s{1,3}|the\s{1,3}|your\s{1,3}){0,2}(?:previous|prior|earlier|system|safety)\s{1,3}(?:instructions?|prompts?|rules|guidelines)\b/gi,
-      /\byou\s{1,3}(?:now\s{1,3})?(?:have|are\s{1,3}under)\s{1,3}no\s{1,3}(?:restrictions|limits|limitations|rules)\b/gi,
-      /\b(?:ignore|disregard)\s{1,3}the\s{1,3}user(?:'s)?\s{1,3}(?:requests?|wishes|instructions?)\b/gi,
+      phrase(
+        String.raw`\b(?:ignore|disregard|forget)\s{1,3}(?:(?:all|any|the|your|every|of|previous|prior|earlier|above|preceding|system|safety)\s{1,3}){1,5}(?:instructions?|prompts?|rules|guidelines|guardrails)\b`,
+      ),
+      phrase(
+        String.raw`\boverride\s{1,3}(?:all\s{1,3}|any\s{1,3}|the\s{1,3}|your\s{1,3}){0,2}(?:previous|prior|earlier|system|safety)\s{1,3}(?:instructions?|prompts?|rules|guidelines)\b`,
+      ),
+      phrase(
+        String.raw`\byou\s{1,3}(?:now\s{1,3})?(?:have|are\s{1,3}under)\s{1,3}no\s{1,3}(?:restrictions|limits|limitations|rules)\b`,
+      ),
+      phrase(
+        String.raw`\b(?:ignore|disregard)\s{1,3}the\s{1,3}user(?:'s)?\s{1,3}(?:requests?|wishes|instructions?)\b`,
+      ),
     ],
     unless: forbidding,
   },
@@ -184,10 +193,16 @@ export const dangers: readonly Capability[] = [
     says: 'asks for silence',
     subject: 'not telling the user',
     patterns: [
-      /\b(?:do not|don't|never|without)\s{1,3}(?:ever\s{1,3})?(?:tell|inform|notify|alert|let|reveal|disclose)(?:ing)?\s{1,3}(?:(?:this|it|that)\s{1,3}to\s{1,3})?(?:the\s{1,3}|a\s{1,3})?(?:users?|humans?|person|developer|anyone|anybody)\b(?!\s{1,3}(?:to|how|about)\b)/gi,
-      /\b(?:users?|humans?|person|developer)\s{1,3}(?:must|should|may|need)\s{0,3}(?:not|n't)\s{1,3}(?:be\s{1,3}(?:told|informed|notified|aware)|know|find\s{1,3}out|notice)\b/gi,
-      /\b(?:do not|don't|never)\s{1,3}mention\s{1,3}(?:this|it)\b(?:\s{1,3}to)?/gi,
-      /\bkeep\s{1,3}(?:this|it|that)?\s{0,3}(?:secret|hidden|quiet)\b[^\n.]{0,40}\b(?:from|about)\b/gi,
+      phrase(
+        String.raw`\b(?:do not|don't|never|without)\s{1,3}(?:ever\s{1,3})?(?:tell|inform|notify|alert|let|reveal|disclose)(?:ing)?\s{1,3}(?:(?:this|it|that)\s{1,3}to\s{1,3})?(?:the\s{1,3}|a\s{1,3})?(?:users?|humans?|person|developer|anyone|anybody)\b(?!\s{1,3}(?:to|how|about)\b)`,
+      ),
+      phrase(
+        String.raw`\b(?:users?|humans?|person|developer)\s{1,3}(?:must|should|may|need)\s{0,3}(?:not|n't)\s{1,3}(?:be\s{1,3}(?:told|informed|notified|aware)|know|find\s{1,3}out|notice)\b`,
+      ),
+      phrase(String.raw`\b(?:do not|don't|never)\s{1,3}mention\s{1,3}(?:this|it)\b(?:\s{1,3}to)?`),
+      phrase(
+        String.raw`\bkeep\s{1,3}(?:this|it|that)?\s{0,3}(?:secret|hidden|quiet)\b[^\n.]{0,40}\b(?:from|about)\b`,
+      ),
     ],
   },
   {
@@ -195,7 +210,9 @@ export const dangers: readonly Capability[] = [
     says: 'asks for silence',
     subject: 'doing something unseen',
     patterns: [
-      /\b(?:secretly|covertly|silently|quietly)\s{1,3}(?:copy|send|upload|post|push|forward|collect|record|read|add)\b/gi,
+      phrase(
+        String.raw`\b(?:secretly|covertly|silently|quietly)\s{1,3}(?:copy|send|upload|post|push|forward|collect|record|read|add)\b`,
+      ),
     ],
     unless: forbidding,
   },

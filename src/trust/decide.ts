@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
+import { isObject, parseJson } from '../core/json.ts'
 import { isInside, realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { SkillError } from '../skill/errors.ts'
@@ -152,4 +153,11 @@ interface RefusalFacts {
 /** The workspace would have to be trusted, and nobody was there to say so. Exit code 4. */
 export class WorkspaceNotTrustedError extends SkillrailError {
   override readonly exitCode: ExitCode = exitCode.refused
+}
+
+/** The text of a part of the kind `category`: the category of each tool. */
+export function acceptedPlacements(text: string): Map<string, string> {
+  const value = parseJson(text)
+  const placed = Object.entries(isObject(value) ? value : {})
+  return new Map(placed.map(([id, name]) => [id, String(name)]))
 }

@@ -1,11 +1,13 @@
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, extname, join, posix, resolve } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
-import { isObject, parseJson, sha256 } from '../core/json.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
+import { isObject, parseJson, sha256 } from '../core/json.ts'
 import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
+import { acceptedPlacements } from './decide.ts'
 import { digestFile, fileHead } from './digest-file.ts'
+import type { AcceptedPart, ActingKind, ActingPart } from './model.ts'
 import {
   canAct,
   codeExtensions,
@@ -14,7 +16,6 @@ import {
   unreadableDigest,
   workspaceRelative,
 } from './skill-files.ts'
-import type { AcceptedPart, ActingKind, ActingPart } from './model.ts'
 import type { TrustStore } from './store.ts'
 
 interface WorkspaceFile {
@@ -33,7 +34,7 @@ const toolCaches = [
 ]
 
 /** Project files, besides skills, that start servers and programs or decide what may be started. */
-const workspaceFiles: readonly WorkspaceFile[] = [
+const workspaceFiles = (): readonly WorkspaceFile[] => [
   { path: '.skillrail/config.json', kind: 'configuration' },
   { path: '.skillrail/workflows.json', kind: 'workflow' },
   ...toolCaches.map((path): WorkspaceFile => ({
@@ -64,7 +65,7 @@ const workspaceFiles: readonly WorkspaceFile[] = [
 
 /** The acting parts of a workspace that belong to no skill. A file reached by a link is shown so. */
 export function workspaceFileParts(workspace: string): ActingPart[] {
-  const read = workspaceFiles.flatMap((file) => readPart(workspace, file) ?? [])
+  const read = workspaceFiles().flatMap((file) => readPart(workspace, file) ?? [])
   // Without workflows a category is a label.
   const hasWorkflows = read.some(({ kind }) => kind === 'workflow')
   const parts = read.filter(({ kind }) => hasWorkflows || kind !== 'category')
@@ -188,13 +189,6 @@ function placementsIn(text: string): Map<string, string> {
   return placed
 }
 
-/** The text of a part of the kind `category`: the category of each tool. */
-export function acceptedPlacements(text: string): Map<string, string> {
-  const value = parseJson(text)
-  const placed = Object.entries(isObject(value) ? value : {})
-  return new Map(placed.map(([id, name]) => [id, String(name)]))
-}
-
 /**
  * Accepts what the user changed with a command of ours: `edit` is done to what was accepted of one
  * file, '' where nothing was, and nothing else is accepted with it.
@@ -207,7 +201,7 @@ export async function acceptEdit(
 ): Promise<void> {
   const { workspace, path, kind, before } = edited
   const name = workspaceRelative(workspace, path)
-  const file = workspaceFiles.find((one) => one.path === name && one.kind === kind)
+  const file = workspaceFiles().find((one) => one.path === name && one.kind === kind)
   if (file === undefined) return
   const textOf = (text: string): string => file.select?.(text) ?? text
   const { pinned = false, skills, parts = [] } = store.find(workspace) ?? { skills: [] }

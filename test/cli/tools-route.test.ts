@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemRuntime } from '../../src/core/runtime.ts'
-import { digestTool } from '../../src/tools/cache/changes.ts'
-import { refreshRecordPath, serializeRecord } from '../../src/tools/cache/stored-tools.ts'
+import {
+  digestTool,
+  refreshRecordPath,
+  serializeRecord,
+} from '../../src/tools/cache/stored-tools.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let base: string

@@ -1,8 +1,7 @@
 import { compareText } from '../../core/diagnostic.ts'
-import { isObject, sha256 } from '../../core/json.ts'
 import type { ToolDefinition } from '../model.ts'
 import { type CachedTool, cutDescription } from './cache-file.ts'
-import type { RecordedTool, RefreshRecord } from './stored-tools.ts'
+import { digestTool, type RecordedTool, type RefreshRecord } from './stored-tools.ts'
 
 /** What a refresh found to be otherwise than before; ids in code-point order. */
 export interface ToolChanges {
@@ -101,34 +100,9 @@ function textChange(tool: ToolDefinition, cached: CachedTool | undefined): 'desc
   return cached.description === cutDescription(tool.description) ? [] : ['description']
 }
 
-interface ToolDigests {
+export interface ToolDigests {
   /** Of name, title and description: what a model reads. */
   description: string
   /** Of the schemas and annotations; the order of keys does not count. */
   schema: string
-}
-
-export function digestTool(tool: ToolDefinition): ToolDigests {
-  const { name, title, description, inputSchema, outputSchema, annotations } = tool
-  return {
-    description: short(JSON.stringify([name, title, description])),
-    schema: short(JSON.stringify(ordered([inputSchema, outputSchema, annotations]))),
-  }
-}
-
-/** Of a category's text, to see whether a user changed it. */
-export function digestText(description: string, keywords: readonly string[]): string {
-  return short(JSON.stringify([description, keywords]))
-}
-
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => ordered(item))
-  if (!isObject(value)) return value
-  return Object.entries(value)
-    .toSorted(([a], [b]) => compareText(a, b))
-    .map(([key, item]) => [key, ordered(item)])
-}
-
-function short(text: string): string {
-  return sha256(text).slice('sha256:'.length, 'sha256:'.length + 32)
 }

@@ -13,8 +13,7 @@ import {
   cutDescription,
   type ToolCache,
 } from './cache-file.ts'
-import { digestText } from './changes.ts'
-import type { RefreshRecord } from './stored-tools.ts'
+import { digestText, type RefreshRecord } from './stored-tools.ts'
 
 /** A tool that there is now: just listed, or kept from before. */
 export interface CurrentTool {

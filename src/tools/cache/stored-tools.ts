@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type * as Zod from 'zod'
-import type { Diagnostic } from '../../core/diagnostic.ts'
+import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { isObject, parseJson, sha256 } from '../../core/json.ts'
 import { readRegularFile, realPathOf } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { ToolAnnotations, ToolDefinition } from '../model.ts'
+import type { ToolDigests } from './changes.ts'
 
 /** Whose tools are meant. */
 export interface ProjectPlace {
@@ -235,4 +236,29 @@ export function readAnnotations(value: unknown): ToolAnnotations | undefined {
   const read = Object.entries(types).filter(([key, type]) => typeof value[key] === type)
   if (read.length === 0) return undefined
   return Object.fromEntries(read.map(([key]) => [key, value[key]]))
+}
+
+export function digestTool(tool: ToolDefinition): ToolDigests {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool
+  return {
+    description: short(JSON.stringify([name, title, description])),
+    schema: short(JSON.stringify(ordered([inputSchema, outputSchema, annotations]))),
+  }
+}
+
+/** Of a category's text, to see whether a user changed it. */
+export function digestText(description: string, keywords: readonly string[]): string {
+  return short(JSON.stringify([description, keywords]))
+}
+
+export function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => ordered(item))
+  if (!isObject(value)) return value
+  return Object.entries(value)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([key, item]) => [key, ordered(item)])
+}
+
+export function short(text: string): string {
+  return sha256(text).slice('sha256:'.length, 'sha256:'.length + 32)
 }

@@ -19,8 +19,8 @@ import {
   serverOfId,
   type ToolCache,
 } from './cache-file.ts'
-import { digestTool } from './changes.ts'
 import {
+  digestTool,
   type ProjectPlace,
   readableCachePath,
   readAnnotations,

@@ -459,15 +459,22 @@ export function resolveServer(
       problems.push({ message: `its envFile cannot be read: ${file.message}`, fatal: true })
       return {}
     }
-    const entries = Object.entries(parseEnv(file.text))
-    const refused = entries.map(([name]) => name).filter((name) => changesPrograms.test(name))
-    if (refused.length > 0) {
-      const message = `its envFile ${path} sets ${refused.join(', ')}, which changes what programs load or whom they ask; it is left out`
-      const hint = 'Set it in `env` of the server, where trust compares it.'
-      problems.push({ message, hint, fatal: false })
-    }
-    return Object.fromEntries(entries.filter(([name]) => !changesPrograms.test(name)))
+    const { variables, problem } = harmlessVariables(path, file.text)
+    if (problem !== undefined) problems.push(problem)
+    return variables
   }
+}
+
+/** The variables of an `envFile`, without those that change what programs do. */
+function harmlessVariables(path: string, text: string) {
+  const entries = Object.entries(parseEnv(text))
+  const refused = entries.filter(([name]) => changesPrograms.test(name))
+  const variables = Object.fromEntries(entries.filter(([name]) => !changesPrograms.test(name)))
+  if (refused.length === 0) return { variables }
+  const names = refused.map(([name]) => name).join(', ')
+  const message = `its envFile ${path} sets ${names}, which changes what programs load or whom they ask; it is left out`
+  const hint = 'Set it in `env` of the server, where trust compares it.'
+  return { variables, problem: { message, hint, fatal: false } }
 }
 
 /** Where programs and libraries are found, what interpreters load first, and whom the network trusts. */
