@@ -1,45 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { linkSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { StateFileError, systemCode, UsageError } from './errors.ts'
-import { sha256 } from './json.ts'
+import { dirname, join, relative, resolve } from 'node:path'
+import { StateFileError, systemCode } from './errors.ts'
 import { findWorkspace, isInside, readRegularFile, realPathOf, sharedStore } from './read-files.ts'
-import { type Runtime, userDirectories } from './runtime.ts'
-import type { Settings } from './settings.ts'
+import { type Runtime, stateDirectory, type StatePlace } from './runtime.ts'
 import { makePrivateDirectory } from './write-files.ts'
-
-export interface StatePlace {
-  runtime: Pick<Runtime, 'env' | 'home'>
-  settings: Pick<Settings, 'state'>
-}
-
-/**
- * The user's state directory: that of the setting `state.directory`, or of XDG. Throws {@link
- * UsageError} for a relative one.
- */
-export function stateDirectory({ runtime, settings }: StatePlace): string {
-  const { directory } = settings.state
-  if (directory === '') return userDirectories(runtime).state
-  if (isAbsolute(directory)) return directory
-  throw new UsageError({
-    code: 'state-directory-relative',
-    message: `state.directory must be an absolute path, not ${JSON.stringify(directory)}`,
-    hint: 'A relative one would lie in the project.',
-  })
-}
-
-/**
- * Where the user keeps what belongs to one project, such as run journals and sessions. The name has
- * a digest of the real path of the project: a repository can neither bring it nor guess at another.
- */
-export function projectStateDirectory(project: string, place: StatePlace): string {
-  const real = realPathOf(project) ?? project
-  const digest = sha256(real).slice('sha256:'.length, 'sha256:'.length + 16)
-  const name = basename(real)
-    .replaceAll(/[^\w.-]/g, '_')
-    .slice(0, 40)
-  return join(stateDirectory(place), 'projects', `${name}-${digest}`)
-}
 
 /** Returns the code of a text under the user's key: hexadecimal HMAC-SHA-256, 64 digits. */
 export type Sealer = (...parts: readonly (string | Uint8Array)[]) => string

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { basename, isAbsolute, join } from 'node:path'
+import { UsageError } from './errors.ts'
+import { sha256 } from './json.ts'
+import { realPathOf } from './read-files.ts'
+import type { Settings } from './settings.ts'
 
 /** Everything a run may depend on besides its input: clock, ids and the environment, passed in. */
 export interface Runtime {
@@ -142,4 +146,37 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
     // Work that is done by now still counts.
     if (signal.aborted) queueMicrotask(stop)
   })
+}
+
+export interface StatePlace {
+  runtime: Pick<Runtime, 'env' | 'home'>
+  settings: Pick<Settings, 'state'>
+}
+
+/**
+ * The user's state directory: that of the setting `state.directory`, or of XDG. Throws {@link
+ * UsageError} for a relative one.
+ */
+export function stateDirectory({ runtime, settings }: StatePlace): string {
+  const { directory } = settings.state
+  if (directory === '') return userDirectories(runtime).state
+  if (isAbsolute(directory)) return directory
+  throw new UsageError({
+    code: 'state-directory-relative',
+    message: `state.directory must be an absolute path, not ${JSON.stringify(directory)}`,
+    hint: 'A relative one would lie in the project.',
+  })
+}
+
+/**
+ * Where the user keeps what belongs to one project, such as run journals and sessions. The name has
+ * a digest of the real path of the project: a repository can neither bring it nor guess at another.
+ */
+export function projectStateDirectory(project: string, place: StatePlace): string {
+  const real = realPathOf(project) ?? project
+  const digest = sha256(real).slice('sha256:'.length, 'sha256:'.length + 16)
+  const name = basename(real)
+    .replaceAll(/[^\w.-]/g, '_')
+    .slice(0, 40)
+  return join(stateDirectory(place), 'projects', `${name}-${digest}`)
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { projectStateDirectory, type StatePlace } from '../../src/core/project-state.ts'
+import { projectStateDirectory, type StatePlace } from '../../src/core/runtime.ts'
 import { bin } from '../command-line.ts'
 
 const preload = new URL('_fault-preload.mjs', import.meta.url).href

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { projectStateDirectory } from '../../src/core/project-state.ts'
+import { projectStateDirectory } from '../../src/core/runtime.ts'
 import { settings } from '../workflow/helpers.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 

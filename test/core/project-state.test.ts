@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openSealer, projectStateDirectory, stateDirectory } from '../../src/core/project-state.ts'
+import { openSealer } from '../../src/core/project-state.ts'
+import { projectStateDirectory, stateDirectory } from '../../src/core/runtime.ts'
 
 function place(directory = '', env: Record<string, string> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'skillrail-state-'))

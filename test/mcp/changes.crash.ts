@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { projectStateDirectory } from '../../src/core/project-state.ts'
+import { projectStateDirectory } from '../../src/core/runtime.ts'
 import { settings } from '../workflow/helpers.ts'
 import { runInProcess } from '../run-in-process.ts'
 import { until } from '../patience.ts'

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { StateFileError, UsageError } from '../../src/core/errors.ts'
-import { projectStateDirectory } from '../../src/core/project-state.ts'
+import { projectStateDirectory } from '../../src/core/runtime.ts'
 import { listSessions, openSession, type SessionStore } from '../../src/tools/workflow/session.ts'
 import {
   parseSession,

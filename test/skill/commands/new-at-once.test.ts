@@ -25,7 +25,8 @@ it('makes a skill once, however many commands do it at once', async () => {
       return new Promise<number | null>((resolve) => child.on('close', resolve))
     }),
   )
-  expect(codes.toSorted()).toEqual([0, 1, 1, 1, 1, 1])
+  expect(codes.filter((code) => code === 0)).toEqual([0])
+  expect(codes.filter((code) => code === 1)).toHaveLength(5)
   expect(readdirSync(join(root, '.agents/skills/tool'))).toEqual(['SKILL.md'])
 })
 
