@@ -133,7 +133,7 @@ export function sharedStore(message: string): StateFileError {
   return new StateFileError({
     code: 'store-shared',
     message,
-    hint: 'Look who wrote it. To make it yours alone: chown it to your account, and chmod go-w.',
+    hint: 'Look who wrote it. To make it yours alone: chown $(id -u) PATH && chmod go-w PATH',
   })
 }
 

@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   realpathSync,
   renameSync,
   type Stats,
@@ -44,8 +45,11 @@ export function writeFileAtomicSync(
   if (options.within !== undefined) requireWithin(options.within, path)
   const directory = dirname(target)
   const mode = options.mode ?? (found === undefined ? 0o644 : found.mode & 0o777)
-  if ((mode & 0o077) === 0) makePrivateDirectory(directory)
+  const isPrivate = (mode & 0o077) === 0
+  if (isPrivate) makePrivateDirectory(directory)
   else makeDirectory(directory)
+  // In a project, where what a killed process has left would be seen.
+  if (!isPrivate) removeLeftovers(directory, basename(target))
   const temporary = join(directory, `.${basename(target)}.${randomText(10)}.tmp`)
   try {
     writeWhole(temporary, content, mode)
@@ -107,6 +111,18 @@ export function requireWithin(root: string, path: string): void {
     message: `${path} was not written: a link leads out of ${root}${real === undefined ? '' : `, to ${real}`}`,
     hint: 'Put a file or a folder in the place of the link, or name its target yourself.',
   })
+}
+
+const leftoverAgeMs = 60_000
+
+/** Removes what an earlier write of the same file has left, unless another process may be at it. */
+function removeLeftovers(directory: string, name: string): void {
+  for (const entry of readdirSync(directory)) {
+    if (!entry.startsWith(`.${name}.`) || !/\.[0-9a-z]{10}\.tmp$/.test(entry)) continue
+    const path = join(directory, entry)
+    const { mtimeMs } = lstatSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
+    if (Date.now() - mtimeMs > leftoverAgeMs) removeIfThere(path)
+  }
 }
 
 function removeIfThere(path: string): void {
