@@ -55,8 +55,6 @@ export interface SkillTrust {
   hint?: string | undefined
   /** It was accepted or locked, and differs now: a sandbox does not help. */
   changed?: true | undefined
-  /** The chain of it was never accepted, though its workspace was. */
-  added?: true | undefined
 }
 
 export interface DiskLookupOptions {
@@ -219,11 +217,10 @@ export function trustFact(refusal: SkillNotTrustedError | undefined): SkillFacts
 
 const changed = { changed: true } as const
 
-const changeOf: Partial<Record<TrustReason, Pick<SkillTrust, 'changed' | 'added'>>> = {
+const changeOf: Partial<Record<TrustReason, Pick<SkillTrust, 'changed'>>> = {
   'workspace-changed': changed,
   'lock-drift': changed,
   'lock-unreadable': changed,
-  'workspace-added': { added: true },
 }
 
 /**

@@ -129,9 +129,6 @@ function planChain(
 ): PlannedChain {
   const { name, directory, path } = skill
   const way = [...ancestors, { name, directory, maxDepth: chain.policy.maxDepth }]
-  const { changed, added } = skill.trust
-  // Its steps and gates decide what runs, also where every script of it is trusted.
-  if (changed === true || added === true) planning.diagnostics.push(notTrusted(skill))
   planning.diagnostics.push(...(skill.warnings ?? []), ...checkPolicy(chain, path))
   if (chain.steps.length === 0) {
     planning.diagnostics.push({
@@ -151,6 +148,10 @@ function planChain(
       chain.gates.includes(declared.name) || chain.gates.includes(id.slice(prefix.length))
     return gated ? { ...planned, gate: true as const } : planned
   })
+  const { changed, level } = skill.trust
+  // Its steps and gates decide how what is trusted runs.
+  const leadsTrusted = level === 'untrusted' && steps.some(({ trust }) => trust === 'trusted')
+  if (changed === true || leadsTrusted) planning.diagnostics.push(notTrusted(skill))
   return { ...common(skill, step, planning), executor: 'chain', policy: chain.policy, steps }
 }
 

@@ -97,6 +97,7 @@ export function readRecords(path: string, runId: string, seal?: JournalSeal) {
     if (systemCode(error) === 'ENOENT') {
       throw runNotFound(runId)
     }
+    if (error instanceof StateFileError) throw error
     throw new StateFileError({
       code: 'journal-unreadable',
       message: `the journal ${path} cannot be read: ${reasonOf(error)}`,

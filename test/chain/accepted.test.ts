@@ -71,6 +71,12 @@ it('shows the difference', async () => {
   ])
 })
 
+it('refuses a chain that was not trusted with the skill that it leads', async () => {
+  await command('trust .skillrail/skills/build --yes')
+  expect((await command('run main')).error).toMatchObject({ reasonCode: 'workspace-not-accepted' })
+  expect((await command('run build')).code).toBe(0)
+})
+
 it('refuses a chain that came to an accepted workspace, since it could leave out a gate', async () => {
   await command('trust --yes')
   project.write('again', { metadata: ['chain: [build, deploy]'] })
