@@ -153,13 +153,14 @@ describe('a journal', () => {
   it('of a newer version is refused', async () => {
     await project.cli(['run', 'main'], 'kill:3')
     const path = journalPath(project)
+    const runId = theRun(project)
     const [first] = readJournal(path).records
     rmSync(path)
-    const newer = openRunStore(project.directory, placeOf(project)).open(theRun(project))
+    const newer = openRunStore(project.directory, placeOf(project)).open(runId)
     newer.append({ ...first, version: 4, plan: 'as the newer one has it' })
     newer.close()
-    const resumed = await project.cli(['runs', 'resume', theRun(project)])
-    expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringMatching(/has version 3/)])
+    const resumed = await project.cli(['runs', 'resume', runId])
+    expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringMatching(/has version 4/)])
   })
 
   it('that cannot be made stops the run before anything happens', async () => {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,20 +30,22 @@ it('makes a skill once, however many commands do it at once', async () => {
   expect(readdirSync(join(root, '.agents/skills/tool'))).toEqual(['SKILL.md'])
 })
 
-const mounts = spawnSync('unshare', ['--mount', 'true']).status === 0
+const shell = (line: string): boolean => spawnSync('/bin/sh', ['-c', line]).status === 0
 
-it.runIf(mounts)('leaves no directory on a full disk (needs the right to mount)', async () => {
-  const { root, home } = place()
-  const disk = join(root, 'disk')
-  mkdirSync(disk)
-  const options = ['-t', 'tmpfs', '-o', 'nr_inodes=2', 'none', disk]
-  if (spawnSync('mount', options).status !== 0) return
-  try {
-    const words = ['new', 'tool', '--dir', disk, '--description', description]
-    const { code, stderr } = await runInProcess(words, { cwd: root, home })
-    expect([code, readdirSync(disk)]).toEqual([1, []])
-    expect(stderr).toContain('the disk is full')
-  } finally {
-    execFileSync('umount', [disk])
-  }
-})
+it.runIf(shell('unshare --mount true'))(
+  'leaves no directory on a full disk (needs the right to mount)',
+  async () => {
+    const { root, home } = place()
+    const disk = join(root, 'disk')
+    mkdirSync(disk)
+    if (!shell(`mount -t tmpfs -o nr_inodes=2 none '${disk}'`)) return
+    try {
+      const words = ['new', 'tool', '--dir', disk, '--description', description]
+      const { code, stderr } = await runInProcess(words, { cwd: root, home })
+      expect([code, readdirSync(disk)]).toEqual([1, []])
+      expect(stderr).toContain('the disk is full')
+    } finally {
+      shell(`umount '${disk}'`)
+    }
+  },
+)
