@@ -79,7 +79,8 @@ export async function resumeServerRun(
     const known = knownResults(journal.done.values())
     const approvals = [...journal.approvals.values()]
     const facts = { ...factsOf(runId, run, plan, setup, known), approvals }
-    const submitted = submittedRun(journal)
+    // With the record that it continues: every continuation is a part of its own on the server.
+    const submitted = submittedRun(setup.store.read(runId))
     const id = await submitRun(address, { ...facts, plan }, submitted.part)
     return await follow({ run: submitted, id, plan, journal }, setup, address, append)
   })
