@@ -48,7 +48,7 @@ export const dangers: readonly Capability[] = [
         `(?:\\b(?:eval|source|(?:ba|z|da)?sh(?: -c)?)|(?:^|[;&]) {0,4}\\.) {0,4}["']?(?:\\$\\(|\`|<\\() {0,4}(${fetching})`,
       ),
       files(
-        `(${fetching})[^\\n]{0,200}?(?:-o|-O|--output|>)[ =]{0,3}["']?([^\\s"'|;&]{2,100})["']?[^\\n]{0,40}(?:\\n[^\\n]{0,80}){0,2}?[\\n;&] {0,4}(?:nohup |sudo )?(?:(?:ba|z|da)?sh |python3? |source |\\. )?["']?\\2(?=[\\s"';&]|$)`,
+        `(${fetching})[^\\n]{0,200}?(?:-o|-O|--output|>)[ =]{0,3}["']?(?=([^\\s"'|;&]{2,100}))\\2["']?[^\\n]{0,40}(?:\\n[^\\n]{0,80}){0,2}?[\\n;&] {0,4}(?:nohup |sudo )?(?:(?:ba|z|da)?sh |python3? |source |\\. )?["']?\\2(?=[\\s"';&]|$)`,
       ),
       /\b(iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b[^\n]{0,300}\| {0,4}(?:iex|Invoke-Expression)\b/gim,
       /\b(iex|Invoke-Expression)\b[^\n]{0,80}\b(?:DownloadString|iwr|irm|Invoke-WebRequest)\b/gim,
