@@ -1,4 +1,3 @@
-/** The events of a run, for any number of readers. */
 export class EventLog<Event> {
   readonly #events: Event[] = []
   #ended: { error?: { thrown: unknown } | undefined } | undefined
@@ -9,13 +8,11 @@ export class EventLog<Event> {
     this.#wake()
   }
 
-  /** Nothing more comes; with an error the readers get that at the end. */
   end(error?: { thrown: unknown }): void {
     this.#ended ??= { error }
     this.#wake()
   }
 
-  /** From the beginning until the end. */
   async *read(): AsyncIterableIterator<Event> {
     for (let next = 0; ;) {
       const fresh = this.#events.slice(next)

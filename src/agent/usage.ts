@@ -50,7 +50,6 @@ function sumsBy(entries: readonly UsageEntry[], key: 'model' | 'agent' | 'delega
   )
 }
 
-/** The sum, as a new value. */
 export function addUsage(...parts: readonly TokenUsage[]): TokenUsage {
   const sum = (key: keyof TokenUsage): number => parts.reduce((all, part) => all + part[key], 0)
   return {
@@ -64,7 +63,6 @@ export function addUsage(...parts: readonly TokenUsage[]): TokenUsage {
 
 export const noUsage: TokenUsage = addUsage()
 
-/** What came since `before`. */
 export function subtractUsage(now: TokenUsage, before: TokenUsage): TokenUsage {
   const negative = Object.entries(before).map(([key, value]) => [key, -value])
   return addUsage(now, { ...before, ...Object.fromEntries(negative) })

@@ -2,7 +2,6 @@ import type { AuditCode } from './rules.ts'
 
 export interface Capability {
   code: AuditCode
-  /** As in "SAYS: subject". */
   says: string
   /** What the fact is about; default: the first group that matched. */
   subject?: string

@@ -5,7 +5,6 @@ import { auditLimits } from './read-tree.ts'
 import { type AuditCode, type AuditKind, auditRule } from './rules.ts'
 
 export interface SkillAudit {
-  /** The `name` of its frontmatter, where that can be read. */
   name: string | undefined
   directory: string
   files: number
@@ -16,7 +15,6 @@ export interface SkillAudit {
 export interface AuditFinding extends Diagnostic {
   code: AuditCode
   kind: AuditKind
-  /** The file, relative to the skill's directory, with `/`; empty for the directory itself. */
   file: string
   /** What the fact is about: a program, a host, a tool, a variable. Safe to print, never a secret. */
   subject?: string | undefined
@@ -46,7 +44,6 @@ export interface FoundPlace {
 
 type Counter = { code: AuditCode; file: string; count: number; kept: number }
 
-/** Findings within the limits; what is beyond them is counted. */
 export class Findings {
   readonly #directory: string
   readonly #found: AuditFinding[] = []

@@ -148,7 +148,6 @@ export function findSkillFolders(root: string) {
   return { directories: directories.toSorted(compareText), diagnostics }
 }
 
-/** What the first bytes of a file say that it is. */
 export interface FileKind {
   group: 'program' | 'byte code' | 'archive' | 'picture' | 'document' | 'script' | 'text' | 'data'
   /** As in "is NAME". */
@@ -247,9 +246,7 @@ export const auditLimits = {
   fileBytes: 64 * 1024 * 1024,
   textBytes: 1024 * 1024,
   totalBytes: 16 * 1024 * 1024,
-  /** Places of one rule in one file; the others are counted. */
   places: 20,
-  /** Files for which one rule gives places; the others are counted. */
   filesOfRule: 500,
   /** What an archive may claim to unpack to, where it also claims to grow {@link archiveGrowth}-fold. */
   archiveBytes: 100 * 1024 * 1024,

@@ -1,6 +1,5 @@
 import type { Severity } from '../core/diagnostic.ts'
 
-/** One code of `audit`: how grave it is, what the rule says, where the rule comes from. */
 interface AuditRule extends RuleFacts {
   code: string
   kind: AuditKind
@@ -146,7 +145,6 @@ const tables = [
   ['secret', secretRules],
 ] as const
 
-/** Every code that an audit can give. The documentation is made from it. */
 export const auditRules: readonly AuditRule[] = tables.flatMap(([kind, table]) =>
   Object.entries<RuleFacts>(table).map(([code, facts]) => ({ code, kind, ...facts })),
 )

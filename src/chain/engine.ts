@@ -16,7 +16,6 @@ export interface Engine {
   chain(call: ChainCall, body: (engine: Engine) => Promise<ChainResult>): Running
   firstOf(running: readonly Running[]): Promise<Ended>
   cancel(running: readonly Running[]): Promise<readonly CancelledStep[]>
-  /** Keeps a value that was decided once, such as the winner of a race. */
   record<T extends JsonValue>(key: string, decide: () => T): Promise<T>
 }
 
@@ -50,7 +49,6 @@ export type Outcome =
   | FinishedOutcome
   /** Ended by a time-out or a stop further up; nothing below continues. */
   | ({ kind: 'cancelled' } & CancelledStep)
-  /** The run cannot continue now, but later. */
   | SuspendedOutcome
 
 export interface FinishedOutcome extends Pick<StepResult, 'sandbox' | 'hint'> {
@@ -70,7 +68,6 @@ export interface SuspendedOutcome {
   kind: 'suspended'
   why: Suspension
   startedAt?: number | undefined
-  /** Its time for a report is over, and it has not been ended yet. */
   overdue?: ReportedError | undefined
   /** How long it had run by then; undefined where it is not known. */
   durationMs?: number | undefined

@@ -21,7 +21,6 @@ export interface StepRequest {
   /** Run, step and attempt: the same again when the step is repeated after a crash. */
   idempotencyKey: string
   arguments: readonly string[]
-  /** Aborted by a time-out, a stop of the chain, or an interruption. */
   signal: AbortSignal
   onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
 }

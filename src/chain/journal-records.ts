@@ -12,7 +12,6 @@ import type { Plan } from './plan-model.ts'
  */
 export const journalVersion = 3
 
-/** What a line of a journal says. Times are ISO 8601. */
 export type ChainRecord = Zod.infer<ReturnType<typeof recordSchema>>
 
 export type RunRecord = Extract<ChainRecord, { type: 'run' }>

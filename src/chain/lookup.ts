@@ -18,7 +18,6 @@ import { trustRefusal } from '../trust/skill-trust.ts'
 import { resolveStep, type StepResolution } from './resolve.ts'
 
 export interface ChainLookup {
-  /** The directory of the skill that a chain calls by this name. */
   resolve(chainDirectory: string, name: string): StepResolution
   load(directory: string): SkillReport
 }

@@ -58,7 +58,6 @@ export interface Plan extends ShownPlan {
   root: PlannedChain
 }
 
-/** The answer of planning: the plan as far as it could be made, and what is wrong with it. */
 export interface PlanReading {
   plan: Plan
   diagnostics: readonly Diagnostic[]
@@ -68,7 +67,6 @@ export function isChain(step: PlannedStep): step is PlannedChain {
   return step.executor === 'chain'
 }
 
-/** Every step below a chain, depth first in plan order; chains come before their steps. */
 export function allSteps(chain: PlannedChain): PlannedStep[] {
   return chain.steps.flatMap((step) => (isChain(step) ? [step, ...allSteps(step)] : [step]))
 }

@@ -89,7 +89,6 @@ export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult>
   })
 }
 
-/** The first record of a run, wherever it is executed. */
 export function headerOf(
   runId: string,
   run: NewRun,

@@ -41,7 +41,6 @@ export interface RunJournal {
   /** When the process that had the run last wrote how it left it; undefined after a crash. */
   pausedAt?: string | undefined
   resumedAt?: string | undefined
-  /** Time of the last record that has one. */
   updatedAt: string
   diagnostics: readonly Diagnostic[]
 }

@@ -9,16 +9,13 @@ import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '.
 import { statusOfRun } from './step-result.ts'
 import { readRunJournal, type RunJournal } from './run-journal.ts'
 
-/** The runs of a project: one journal each, in the user's state. */
 export interface RunStore {
   readonly directory: string
   pathOf(runId: string): string
   /** For the one process that holds the lock of the run. */
   open(runId: string): JournalWriter
-  /** Ids, the newest first: they sort by time. */
   ids(): string[]
   read(runId: string): RunJournal
-  /** Every run that can be read; what is wrong with the others as diagnostics. */
   list(): { runs: RunJournal[]; diagnostics: Diagnostic[] }
   /**
    * Deletes the journal and the files of a run. Throws the system error where something cannot be

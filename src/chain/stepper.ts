@@ -17,7 +17,6 @@ export type StepperAnswer = (
   | { kind: 'ended'; runId: string; result: RunResult }
   | { kind: 'interrupted'; runId: string; result: RunResult }
 ) & {
-  /** The report that led here came too late and does not count. */
   dismissed?: DismissedReport | undefined
 }
 
@@ -26,7 +25,6 @@ export interface DismissedReport extends ReportedError {
   step: string
 }
 
-/** A step that waits for the report of the agent. Those of a parallel group come together. */
 export interface HandedStep {
   step: string
   skill: string

@@ -129,7 +129,6 @@ function addOpposite(program: Parser, name: string, help: string): void {
   }
 }
 
-/** The value that the command gets, checked. */
 function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
   const text = typeof given === 'string' ? given : undefined
   const name = /--[a-z-]+/.exec(spec.flags)?.[0] ?? spec.flags

@@ -18,7 +18,6 @@ interface DoctorResult {
   checks: readonly Check[]
 }
 
-/** Lists the checks of all features. */
 export const command = defineCommand<DoctorResult>()({
   options: {
     ...engineOptions,

@@ -26,7 +26,6 @@ interface Call {
   io: Io
 }
 
-/** Runs a command and prints its Result in the form that was asked for. */
 export async function perform(call: Call): Promise<ExitCode> {
   const { command, values, globals, runtime, io } = call
   const { config, quiet, verbose } = globals

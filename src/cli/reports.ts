@@ -110,7 +110,6 @@ function wantedReport(text: string, { formats, jobSummary, runtime }: ReportRequ
   return { format, file: format === 'github' && jobSummary ? stepSummary(runtime) : undefined }
 }
 
-/** The file that an option names; undefined for `-`, which is stdout. */
 function namedFile(option: string, text: string): string | undefined {
   if (text !== '' && !/[/\\]$/.test(text)) return text === '-' ? undefined : text
   throw new UsageError({

@@ -39,7 +39,6 @@ export function processIo(): Io {
   }
 }
 
-/** Everything on standard input as UTF-8 text. */
 export async function readStandardInput({ stdin }: Pick<Io, 'stdin'>): Promise<string> {
   const chunks: Buffer[] = []
   try {

@@ -10,7 +10,6 @@ export interface Check {
   advice?: string | undefined
 }
 
-/** What a feature may look at to check itself. Nothing is changed. */
 export interface CheckContext {
   runtime: Runtime
   settings: Settings

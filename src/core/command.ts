@@ -116,7 +116,6 @@ export interface RepeatableGlobals {
   config?: string | undefined
 }
 
-/** What a rendering may depend on besides its Result. */
 export interface Screen {
   isTerminal: boolean
   /** Columns; 100 without a terminal. */

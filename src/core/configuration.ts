@@ -18,7 +18,6 @@ import { nearest, placesIn } from './text.ts'
 export interface ConfigurationReading {
   settings: Settings
   diagnostics: readonly Diagnostic[]
-  /** The files that were read, lowest precedence first. */
   sources: readonly string[]
 }
 
@@ -94,15 +93,12 @@ function wrongVariable(setting: Setting, expected: string): Diagnostic {
 }
 
 interface PathBase {
-  /** Relative paths are resolved against it. */
   base: string
-  /** What `~/` stands for. */
   home: string
 }
 
 interface ConfigurationFile extends PathBase {
   path: string
-  /** A project may not set what would raise its own rights. */
   isProject: boolean
 }
 
@@ -196,7 +192,6 @@ function parseText({ kind }: Setting, text: string): unknown {
 }
 
 interface ValueReading {
-  /** Undefined for a wrong value. */
   value: SettingValue | undefined
   expected: string
 }

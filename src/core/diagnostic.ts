@@ -17,7 +17,6 @@ export interface Diagnostic {
   column?: number | undefined
   hint?: string | undefined
   source?: string | undefined
-  /** A unified diff. */
   diff?: string | undefined
 }
 

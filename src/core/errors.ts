@@ -48,7 +48,6 @@ export class UsageError extends SkillrailError {
 /** A file of ours is broken, of a newer version, or could not be read or written. */
 export class StateFileError extends SkillrailError {}
 
-/** The message of anything thrown, for building a sentence around it. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -209,7 +209,6 @@ function fileStateOf(path: string, descriptor: number, size: number): 'whole' | 
   }
 }
 
-/** The sum of the line that ends before `size`. */
 function lastSum(bytes: Buffer, size: number): string | undefined {
   return sumIn(bytes.subarray(bytes.lastIndexOf(newline, size - 2) + 1, size - 1))
 }

@@ -4,7 +4,6 @@ import { systemCode, UsageError } from './errors.ts'
 
 type LocalMethod = 'DELETE' | 'GET' | 'POST'
 
-/** What a path of a local server answers. */
 export interface LocalRoute {
   method: LocalMethod | readonly LocalMethod[]
   /**
@@ -20,7 +19,6 @@ interface LocalServerOptions extends ReadBodyOptions {
   /** Whoever knows it is answered; 32 random bytes at least, and never in an address. */
   token: string
   routes: Readonly<Record<string, LocalRoute>>
-  /** Default: any that is free. */
   port?: number | undefined
   /** How long a request may take to arrive; default 30 s. Its head has 5 s at the most. */
   arrivalMs?: number | undefined
@@ -129,7 +127,6 @@ function refuse(response: ServerResponse, status: number): void {
   response.writeHead(status, { connection: 'close' }).end()
 }
 
-/** On every answer; a page has a policy of its own. */
 const protections: readonly (readonly [name: string, value: string])[] = [
   ['content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox"],
   ['x-content-type-options', 'nosniff'],

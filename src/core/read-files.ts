@@ -31,7 +31,6 @@ export type FileReadingCode =
   | 'file-shared'
 
 interface ReadRegularFileOptions {
-  /** A larger file is refused without being read. */
   maxBytes: number
   /** Whether a symbolic link as the last part of the path is followed; default true. */
   followSymlinks?: boolean | undefined

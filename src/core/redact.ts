@@ -1,6 +1,5 @@
 const mask = '[redacted]'
 
-/** Names of keys whose values are secrets, whatever they look like. */
 const secretKey =
   /(?:^|[_.-]|(?<=[a-z]))(?:passwords?|passwd|passphrase|secrets?|tokens?|api[_-]?keys?|access[_-]?keys?|private[_-]?keys?|credentials?|authorization|cookies?|session[_-]?id)$/i
 
@@ -56,7 +55,6 @@ export function redactText(text: string, known: readonly string[] = []): string 
 export interface SecretPlace {
   offset: number
   length: number
-  /** What it is, as in "a GitHub token"; `value of KEY` where only the name of its key tells. */
   kind: string
 }
 

@@ -81,7 +81,6 @@ function nextByte(): number {
   return pool[taken++] ?? 0
 }
 
-/** Where Skillrail keeps a user's own files; each path ends in `skillrail`. */
 export interface UserDirectories {
   config: string
   state: string
@@ -110,7 +109,6 @@ export function userDirectories(runtime: Pick<Runtime, 'env' | 'home'>): UserDir
 
 let knownVersion: string | undefined
 
-/** The version in this package's package.json. */
 export function packageVersion(): string {
   if (knownVersion !== undefined) return knownVersion
   try {
@@ -122,7 +120,6 @@ export function packageVersion(): string {
   return knownVersion
 }
 
-/** How this program introduces itself to a server. */
 export function clientInfo(): { name: string; version: string } {
   return { name: 'skillrail', version: packageVersion() }
 }

@@ -8,7 +8,6 @@ import { safeText } from './text.ts'
 export interface SarifRule {
   code: string
   severity: Severity
-  /** What the rule says. */
   sentence: string
   source?: string | undefined
 }

@@ -197,7 +197,6 @@ function setting<const Key extends string, const Value extends object>(
   return { key, description, ...value }
 }
 
-/** A setting that a project's file may not set. */
 function userSetting<const Key extends string, const Value extends object>(
   key: Key,
   value: Value,
@@ -210,7 +209,6 @@ function integer(fallback: number, minimum: number, maximum: number) {
   return { kind: 'integer', fallback, minimum, maximum } as const
 }
 
-/** The first choice is the default. */
 function choice<const Choice extends string>(fallback: Choice, ...others: Choice[]) {
   return { kind: 'choice', choices: [fallback, ...others], fallback } as const
 }

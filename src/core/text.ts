@@ -98,7 +98,6 @@ export function cell(text: string, width: number): string {
   return cutToColumns(safeLine(text).trim(), width)
 }
 
-/** The lines as one text, each with its line end. */
 export function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
@@ -127,7 +126,6 @@ export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** `1 skill`, `2 skills`. */
 export function amount(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
 }
@@ -181,7 +179,6 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** `Did you mean X?`, or an empty text when nothing is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const meant = nearest(word, candidates)
   return meant === undefined ? '' : `Did you mean ${meant}?`

@@ -3,7 +3,6 @@ import { agentClis } from './agent-clients.ts'
 import { findProgram } from './find-program.ts'
 import { openSandbox } from './sandbox/open-sandbox.ts'
 
-/** Whether scripts of skills that are not trusted can run: by running a small one. */
 export async function checkSandbox({ settings }: CheckContext): Promise<Check> {
   const name = 'sandbox'
   if (settings.run.sandbox === 'refuse') {

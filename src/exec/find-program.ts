@@ -3,7 +3,6 @@ import { delimiter, join } from 'node:path'
 import type { Runtime } from '../core/runtime.ts'
 import { tried } from './process-group.ts'
 
-/** Where a program lies on the search path, or undefined. Nothing is started. */
 export function findProgram(
   name: string,
   { env, platform }: Pick<Runtime, 'env' | 'platform'>,

@@ -11,15 +11,12 @@ export interface ProcessRequest {
   file: string
   args: readonly string[]
   cwd: string
-  /** The whole environment of the child; nothing of ours is added. */
   env: Readonly<Record<string, string>>
   stdin?: string | { file: string } | undefined
-  /** 0 or undefined: no limit. */
   timeoutMs?: number | undefined
   outputLimit: number
   signal?: AbortSignal | undefined
   onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
-  /** Further descriptors of the child, by their numbers from 3 on. */
   descriptors?: ReadonlyMap<number, ChildDescriptor> | undefined
 }
 
@@ -144,7 +141,6 @@ async function endOf(child: ChildProcess, { timeoutMs, signal, env, ...request }
 
 const drainMs = 250
 
-/** Resolves when the program itself has ended. */
 export function exitOf(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     child.on('exit', (code, signal) =>
@@ -205,7 +201,6 @@ export function headOf(path: string): Buffer {
   }
 }
 
-/** What was kept of a stream: its beginning and its end; the bytes between are only counted. */
 export interface CapturedOutput {
   head: string
   /** Empty unless something was left out; then the last bytes, beginning at a line where possible. */

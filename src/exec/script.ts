@@ -22,7 +22,6 @@ interface ScriptRequest extends Pick<
   script: Script
   skillDirectory: string
   arguments: readonly string[]
-  /** What the script reads on standard input and in the file `SKILLRAIL_STATE`: JSON text. */
   input: string
   runId: string
   step: string
@@ -33,7 +32,6 @@ interface ScriptRequest extends Pick<
   /** Beginning of the paths of this one execution's files, new for each; removed afterwards. */
   files: string
   environment: Readonly<Record<string, string>>
-  /** For a skill that is not trusted. */
   confinement?: Confinement | undefined
 }
 

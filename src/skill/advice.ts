@@ -9,16 +9,13 @@ import type { Position } from './rules.ts'
 interface AdviceInput {
   description: { text: string | undefined; at: Position | undefined }
   body: string
-  /** The line of the file on which the body begins. */
   bodyLine: number
-  /** What lies in the directory; advice about files is given only where somebody looked. */
   files?: SkillFiles | undefined
 }
 
 const lineLimit = 500
 const tokenLimit = 5000
 
-/** Reports what makes a skill better without being wrong now; every diagnostic is an `info`. */
 export function adviseOnSkill(reader: FieldReader, input: AdviceInput): void {
   const { text, at } = input.description
   if (text !== undefined) adviseOnDescription(reader, text, at)
@@ -63,7 +60,6 @@ function adviseOnReferences(reader: FieldReader, { body, bodyLine, files }: Advi
   }
 }
 
-/** What a body may refer to: the files, and the directories above them. */
 function pathsOf(files: SkillFiles): ReadonlySet<string> {
   const paths = new Set(['', 'SKILL.md'])
   for (const { path } of files) {

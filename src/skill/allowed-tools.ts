@@ -19,12 +19,10 @@ export function formatAllowedTools(tools: readonly AllowedTool[]): string {
     .join(' ')
 }
 
-/** Whether every parenthesis is closed, and none is closed that was not open. */
 export function isBalanced(value: YamlNode | string): boolean {
   return texts(value).every((text) => splitTools(text).balanced)
 }
 
-/** Whether a comma stands between two tools. */
 export function hasCommas(text: string): boolean {
   return splitTools(text).commas
 }

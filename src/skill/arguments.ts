@@ -1,7 +1,5 @@
 interface SubstitutionInput {
-  /** What was typed after the name of the skill, as it was typed. */
   argumentText: string
-  /** The names that the skill declares, in positional order. */
   argumentNames: readonly string[]
 }
 

@@ -3,7 +3,6 @@ import { withoutLastWord } from '../core/text.ts'
 export interface CatalogEntry {
   name: string
   description: string
-  /** Absolute path of the `SKILL.md`. */
   location: string
 }
 
@@ -15,9 +14,7 @@ interface CatalogOptions {
 
 interface Catalog {
   text: string
-  /** Names that did not fit at all, in the order given. */
   omitted: readonly string[]
-  /** Names whose description was cut, in the order given. */
   shortened: readonly string[]
 }
 
@@ -127,7 +124,6 @@ function shorten(description: string, length: number): string {
 export interface SkillContent {
   name: string
   directory: string
-  /** The instructions, with arguments in place. */
   body: string
   resources: readonly string[]
   /** Whether `resources` was cut where it was read; default false. */

@@ -102,7 +102,6 @@ export const besideChain: ReadonlySet<string> = new Set([
   'gates',
 ])
 
-/** The policy of a chain at the top level of a frontmatter, where it has no effect. */
 export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   const reader = new FieldReader(path, diagnostics)
@@ -122,7 +121,6 @@ export function reportUnknown(reader: FieldReader, key: YamlScalar): void {
   reader.report('unknown-field', key, message, hint)
 }
 
-/** The chain below `metadata`, with its policy and gates. A broken policy value keeps its default. */
 export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclaration | undefined {
   const entry = metadata.entries.find(({ key }) => key.text === 'chain')
   const words = entry && reader.words('chain', entry.value)

@@ -17,7 +17,6 @@ type FieldKind =
 export const earlyExits = ['none', 'failure', 'success', 'critical'] as const
 export const retryEnds = ['none', 'stable', 'success'] as const
 
-/** One field of the frontmatter: who defined it, who acts on it, where it may stand. */
 export interface FieldDefinition {
   name: string
   /** `client`: foreign to Skillrail, known because a client documents it. */
@@ -29,7 +28,6 @@ export interface FieldDefinition {
   kind: FieldKind
   choices?: readonly string[] | undefined
   minimum?: number | undefined
-  /** For the reader of the documentation: form, limits, default. */
   constraint: string
   source: string
 }

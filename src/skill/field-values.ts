@@ -102,7 +102,6 @@ export class FieldReader {
 
 type Word = { text: string; node: YamlNode }
 
-/** The hint for a word that is not one of those known. */
 export function didYouMean(word: string, known: Iterable<string>): string | undefined {
   const meant = nearest(word, known)
   return meant === undefined ? undefined : `Did you mean \`${meant}\`?`

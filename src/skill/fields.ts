@@ -57,7 +57,6 @@ function readMetadata(reader: FieldReader, node: YamlNode | undefined): YamlMap 
   return reader.report('field-type', node, message, hint)
 }
 
-/** The node of each extension that may stand in either place, the top level first. */
 function placeExtensions(
   reader: FieldReader,
   top: ReadonlyMap<string, YamlEntry>,

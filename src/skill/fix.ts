@@ -4,7 +4,6 @@ import { type FrontmatterLines, frontmatterLines } from './frontmatter.ts'
 import { readYaml, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'
 import { doubleQuoted, quoteText } from './serialize.ts'
 
-/** One thing that was fixed. `line` counts from 1 in the text that was given. */
 export interface FixChange {
   line: number
   message: string

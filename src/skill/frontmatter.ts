@@ -47,7 +47,6 @@ function lineAfterDelimiter(text: string, offset: number): number | undefined {
   return text.length
 }
 
-/** A file as lines, with the frontmatter between `lines[0]` and `lines[close]`. */
 export interface FrontmatterLines {
   lines: string[]
   close: number

@@ -32,7 +32,6 @@ export interface ChainPolicy {
   raceMode: boolean
 }
 
-/** A chain as a skill declares it: names in order, the policy, the steps that wait for a user. */
 export interface ChainDeclaration {
   steps: readonly { name: string; line: number }[]
   policy: ChainPolicy
@@ -57,7 +56,6 @@ export interface SkillFields {
   description: string | undefined
   license: string | undefined
   compatibility: string | undefined
-  /** Scalar entries of `metadata` as text; a null-prototype object. */
   metadata: Readonly<Record<string, string>>
   allowedTools: readonly AllowedTool[] | undefined
   triggers: readonly TriggerDeclaration[]
@@ -73,11 +71,9 @@ export interface SkillFields {
   argumentHint: string | undefined
   /** Names for `$name` placeholders, in positional order. */
   arguments: readonly string[]
-  /** Lifecycle hooks as written; typed where they are used. */
   hooks: JsonValue | undefined
 }
 
-/** A `SKILL.md` that was read: the typed fields, the tree they came from, and the body. */
 export interface SkillDocument {
   path: string
   fields: SkillFields
@@ -87,7 +83,6 @@ export interface SkillDocument {
   bodyLine: number
 }
 
-/** The answer of every reader of a skill: what could be read, and what is wrong with it. */
 export interface SkillReading {
   skill: SkillDocument | undefined
   diagnostics: readonly Diagnostic[]

@@ -6,7 +6,6 @@ import type { SkillReading } from './model.ts'
 import { readYaml, type YamlMap } from './read-yaml.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'
 
-/** The longest `SKILL.md` that is read, in bytes. */
 const longestSkill: number = 1024 * 1024
 
 /**

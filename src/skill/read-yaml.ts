@@ -4,13 +4,11 @@ import { placesIn } from '../core/text.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'
 import type { JsonValue } from './model.ts'
 
-/** YAML as a tree with positions; undefined where it is empty or has errors. */
 interface YamlReading {
   root: YamlNode | undefined
   diagnostics: Diagnostic[]
 }
 
-/** A node of the tree. Lines and columns count from 1 and refer to the whole file. */
 export type YamlNode = YamlScalar | YamlMap | YamlList
 
 export interface YamlScalar extends Position {
@@ -42,7 +40,6 @@ const yamlLimits = { bytes: 64 * 1024, depth: 32, keys: 4000, diagnostics: 20 } 
 /** Keys that would reach the prototype of an object made from the frontmatter. */
 const reservedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** `firstLine`: the line of the file on which the source begins, from 1. */
 type ReadYamlOptions = { firstLine: number; path: string }
 
 /**
@@ -74,7 +71,6 @@ const styles = ['plain', 'plain', 'single', 'double', 'literal', 'folded'] as co
 type ScalarEvent = Extract<Event, { type: typeof EVENT_ID.SCALAR }>
 type CollectionEvent = Extract<Event, { start: number }>
 
-/** Builds the tree from the events of js-yaml, which refer to the source by offsets. */
 class TreeReader {
   readonly #source: string
   readonly #options: ReadYamlOptions
@@ -129,7 +125,6 @@ class TreeReader {
     return { line: this.#options.firstLine - 1 + line, column }
   }
 
-  /** Reports what may not occur anywhere, before anything recursive is done. */
   #checkEvents(): void {
     let depth = 0
     for (const event of this.#events) {

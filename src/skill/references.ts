@@ -1,8 +1,6 @@
-/** A file of the skill that its body names. */
 export interface SkillReference {
   /** The path as written, without anchor and title. */
   target: string
-  /** The line of the body, from 1. */
   line: number
   /** `link`: a relative Markdown link; `path`: a bare path below a conventional directory. */
   kind: 'link' | 'path'

@@ -1,6 +1,5 @@
 import type { Diagnostic, Severity } from '../core/diagnostic.ts'
 
-/** One code of `validate`: how grave it is, what the rule says, where the rule comes from. */
 export interface RuleDefinition {
   code: string
   severity: Severity
@@ -175,7 +174,6 @@ function group<Code extends string>(
 type CodeIn<Sentences> = Sentences extends unknown ? keyof Sentences : never
 export type RuleCode = CodeIn<(typeof rules)[number]['sentences']>
 
-/** Every code that reading and validating a skill can give. The documentation is made from it. */
 export const validationRules: readonly RuleDefinition[] = rules.flatMap(
   ({ severity, source, sentences }) =>
     Object.entries<string>(sentences).map(([code, sentence]) => ({
@@ -190,7 +188,6 @@ const ruleOf: ReadonlyMap<string, RuleDefinition> = new Map(
   validationRules.map((rule) => [rule.code, rule]),
 )
 
-/** A place in the file; nodes of the tree fit. */
 export interface Position {
   line: number
   column: number

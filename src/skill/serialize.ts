@@ -3,7 +3,6 @@ import { besideChain, defaultChainPolicy, policyKey } from './declarations.ts'
 import { metadataFields } from './field-table.ts'
 import type { ChainDeclaration, SkillFields } from './model.ts'
 
-/** What a `SKILL.md` is written from: the fields that are known, and the body. */
 export interface SkillSource {
   fields: Partial<SkillFields> & Pick<SkillFields, 'name' | 'description'>
   body: string
@@ -77,7 +76,6 @@ function wordLines(name: string, words: readonly string[]): string[] {
   return [`  ${name}:`, ...words.map((word) => `    - ${doubleQuoted(word)}`)]
 }
 
-/** The text of a new `SKILL.md`, valid and with instructions to replace. */
 export function newSkillText(name: string, description?: string): string {
   const title = name.replaceAll('-', ' ').replace(/^./u, (letter) => letter.toUpperCase())
   const text =
@@ -122,7 +120,6 @@ export function quoteText(text: string): string {
   return plain ? text : doubleQuoted(text)
 }
 
-/** The text in double quotes, whatever it is. */
 export function doubleQuoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/gu,

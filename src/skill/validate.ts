@@ -11,16 +11,13 @@ import type { YamlEntry, YamlMap, YamlNode, YamlScalar } from './read-yaml.ts'
 import type { RuleCode } from './rules.ts'
 
 export interface ValidateOptions {
-  /** The path of the `SKILL.md`, for the diagnostics. */
   path: string
   /** The last part of the directory's path; undefined leaves out the rule that compares it. */
   directoryName: string | undefined
-  /** All files of the skill; without them the advice about files is left out. */
   files?: SkillFiles | undefined
 }
 
 export interface Validation {
-  /** The name as written, where it could be read. */
   name: string | undefined
   /** Whether there is no error; warnings and advice do not count. */
   valid: boolean
@@ -50,7 +47,6 @@ export async function validateReference(
   return port.validateReference(content, options)
 }
 
-/** What the written specification says of a frontmatter that could be read, and advice. */
 function validateSpec(
   root: YamlMap,
   { body, bodyLine }: { body: string; bodyLine: number },
@@ -92,7 +88,6 @@ function reportMissing(
   reader.report(`${field}-missing`, node, `The skill has no \`${field}\`.`, hint)
 }
 
-/** Whether the field is known, and whether a text was written as something else. */
 function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
   const name = key.text
   const field = topFields.get(name)

@@ -17,7 +17,6 @@ export interface SkillHarnessOptions {
 }
 
 export interface SkillInvokeOptions {
-  /** Who asks for the skill; default `user`. */
   source?: InvocationSource | undefined
 }
 

@@ -123,7 +123,6 @@ export class SkillNotTrustedError extends SkillError {
   override readonly exitCode: ExitCode = exitCode.refused
   readonly skill: string
   readonly reasonCode: TrustReason
-  /** What differs from what was accepted. */
   readonly changes: readonly PartChange[]
 
   readonly facts: RefusalFacts

@@ -10,7 +10,6 @@ import { KeptTexts } from './store.ts'
 import { type CurrentSkill, maxLockBytes, readLock, requireUnique, serializeLock } from './lock.ts'
 import { entryStats, lockPath } from './skill-files.ts'
 
-/** The lock of one project, and the texts that it stands for in the user's state. */
 export class LockStore {
   readonly path: string
   readonly texts: KeptTexts
@@ -58,7 +57,6 @@ export class LockStore {
     await this.alone(async () => this.keepAll(skills))
   }
 
-  /** Removes the lock, one that cannot be read too; false where there was none. */
   remove(): Promise<boolean> {
     return this.alone(async () => {
       requireOwnDirectory(this.workspace)

@@ -16,7 +16,6 @@ import {
 } from './skill-files.ts'
 
 interface LockedSkill {
-  /** Its directory, relative to the workspace with `/` on every platform; `.` for the workspace. */
   path: string
   /** Only for the reader: what is compared is the tree. */
   name: string

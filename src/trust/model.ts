@@ -103,7 +103,6 @@ export interface ActingPart extends AcceptedPart {
   problem?: string | undefined
 }
 
-/** A workspace that the user trusted, with digests of everything in it that could act then. */
 export interface Acceptance {
   workspace: string
   acceptedAt: string

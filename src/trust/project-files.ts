@@ -33,7 +33,6 @@ const toolCaches = [
   '.skillrail/tools.json',
 ]
 
-/** Project files, besides skills, that start servers and programs or decide what may be started. */
 const workspaceFiles = (): readonly WorkspaceFile[] => [
   { path: '.skillrail/config.json', kind: 'configuration' },
   { path: '.skillrail/workflows.json', kind: 'workflow' },
@@ -173,7 +172,6 @@ function placementsText(placed: ReadonlyMap<string, string>): string {
   return sorted.length === 0 ? '' : indented(Object.fromEntries(sorted))
 }
 
-/** Which tool a cache puts into which category. */
 function placementsIn(text: string): Map<string, string> {
   const value = parseJson(text)
   const categories = isObject(value) && isObject(value['categories']) ? value['categories'] : {}

@@ -3,7 +3,6 @@ import type * as Jsonc from 'jsonc-parser'
 import { tooDeepAt } from '../core/json.ts'
 import { placesIn } from '../core/text.ts'
 
-/** A value of a JSON file that a project brought along, or what is wrong with the text and where. */
 type ProjectJson = { ok: true; value: unknown } | { ok: false; problem: JsonProblem }
 
 export interface JsonProblem {
@@ -35,7 +34,6 @@ function refused(text: string, offset: number, message: string): ProjectJson {
   return { ok: false, problem: { message, ...placesIn(text)(offset) } }
 }
 
-/** A problem with a value of a parsed text; of one that is missing, with the nearest value around it. */
 export function problemAt(
   text: string,
   place: readonly (string | number)[],

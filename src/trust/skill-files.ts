@@ -56,7 +56,6 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
 
 interface Place {
   real: string
-  /** Relative to the skill; '' for its directory. */
   path: string
   /** Whether all that is in it acts. */
   acts: boolean
@@ -207,7 +206,6 @@ function unquoted(text: string): string {
   return bare.normalize('NFC').toLowerCase()
 }
 
-/** Every regular file and link of a skill, in the order of their paths. */
 export interface SkillTree {
   /** `sha256:…`; undefined where something in it cannot be read. */
   digest: string | undefined

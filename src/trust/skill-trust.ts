@@ -89,7 +89,6 @@ export function requireTrusted(
   if (refusal !== undefined) throw refusal
 }
 
-/** The error that {@link requireTrusted} throws, for those who continue without the skill. */
 export function trustRefusal(
   skill: TrustSubject & ActingSkill,
   policy: TrustPolicy,

@@ -195,7 +195,6 @@ export class KeptTexts {
     this.directory = directory
   }
 
-  /** Keeps texts, and drops those whose digest is not `needed`. Call it only while holding the lock. */
   keep(
     parts: readonly { digest: string; text?: string | undefined }[],
     needed: readonly string[],

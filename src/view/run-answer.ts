@@ -50,7 +50,6 @@ export function runAnswer(run: RunShownNow, stamp: string) {
   }
 }
 
-/** The step that the page knows by this name. */
 export function findStep(result: RunResult, attempt: number, name: string): StepResult | undefined {
   const found = result.attempts.find((one) => one.attempt === attempt)
   return found === undefined ? undefined : stepIn(found, name)

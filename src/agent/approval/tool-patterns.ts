@@ -4,7 +4,6 @@ import type { JsonObject } from '../../tools/model.ts'
 import type { AgentTool } from '../types.ts'
 import { commandFits, commandMayFit, placesAfter, wordFits } from './command-patterns.ts'
 
-/** Whether a list such as `Read Bash(git:*) mcp__github__*` allows a call. */
 export function listAllows(
   list: readonly AllowedTool[],
   tool: AgentTool,
@@ -15,7 +14,6 @@ export function listAllows(
   return all || (patterns.length > 0 && callFits(tool, input, patterns, platform))
 }
 
-/** Whether a list has a tool at all, with whatever pattern. */
 export function listNames(list: readonly AllowedTool[], tool: AgentTool): boolean {
   const { all, patterns } = entriesFor(list, tool)
   return all || patterns.length > 0

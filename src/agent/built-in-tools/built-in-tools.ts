@@ -64,7 +64,6 @@ const parameters = {
   description: { type: 'string', description: 'What it does, in a few words.' },
 }
 
-/** Runs a command line in the project: `bash` where there is one, else `sh`; `cmd` on Windows. */
 export function shellTool(
   project: string,
   runtime: Pick<Runtime, 'env' | 'platform'>,

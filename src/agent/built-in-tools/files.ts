@@ -236,7 +236,6 @@ function sortedEntries(directory: string): Dirent[] {
   }
 }
 
-/** Writes a whole file: readers see the old content or the new. */
 export function writeTool(workspace: Workspace): AgentTool {
   return pathTool(workspace, {
     name: 'write',

@@ -14,7 +14,6 @@ export interface ResolvedPath {
   shown: string
 }
 
-/** The directory that the tools work in, and what else they may read without approval. */
 export interface Workspace {
   project: string
   readable?: (() => readonly string[]) | undefined

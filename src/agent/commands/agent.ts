@@ -124,7 +124,6 @@ async function instructionsOf({ instructions }: Values<typeof options>, context:
   return instructions === undefined ? own : `${await inputText(instructions, context)}\n\n${own}`
 }
 
-/** What was used: in all, then by model and by subagent where there are several. */
 function usageLines({ total, byModel, byAgent }: UsageReport): string[] {
   const parts = [byModel, byAgent].map((sums) => Object.entries(sums))
   const several = parts.filter((entries) => entries.length > 1).flat()

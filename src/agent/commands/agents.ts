@@ -19,7 +19,6 @@ import {
   subagentNotFound,
 } from '../subagents/discover-agents.ts'
 
-/** A subagent without its prompt. */
 type AgentFacts = Omit<SubagentConfig, 'config' | 'systemPrompt'> &
   Omit<AgentInfo, 'config' | 'shadows'> & {
     timeoutMs: number | undefined

@@ -9,7 +9,6 @@ export interface Ending {
   refused?: readonly string[] | undefined
 }
 
-/** Asks for approvals at the terminal, and remembers what could not be asked. */
 export class CommandApprover {
   readonly #context: Pick<Context, 'ask'>
   readonly #approvesAll: boolean

@@ -55,7 +55,6 @@ export function agentOptions(
   }
 }
 
-/** Notes that `--mcp` has nothing to offer; blocked servers have notes of their own. */
 export function noteMissingServers(context: Context, { mcp }: ModelValues): void {
   if (!mcp) return
   const { runtime, settings } = context

@@ -74,7 +74,6 @@ class Run {
   readonly #request: LoopRequest
   readonly #added: ModelMessage[] = []
   #turns = 0
-  /** Of the last answer; while one is streamed, what has come of it. */
   #text = ''
   /** Answers in a row that were empty, or not of the asked shape. */
   #useless = 0
@@ -180,7 +179,6 @@ class Run {
     return added === undefined ? answer : { ...answer, text: `${answer.text}\n\n${added}` }
   }
 
-  /** What an answer without calls means; undefined when the model is to continue. */
   async #conclude({ text, finishReason }: ModelReply): Promise<LoopOutcome | undefined> {
     const { agent, outputSchema, beforeStop, onEvent } = this.#request
     if (finishReason === 'content-filter' || finishReason === 'error') {
@@ -364,14 +362,12 @@ function cutText(text: string): string {
   return `${start}\n${notice}\n${end}`
 }
 
-/** What is added to the instructions, for providers that cannot force a shape themselves. */
 function schemaInstructions(schema: JsonObject): string {
   const how =
     'When you are done, answer with one JSON value and nothing else: no prose, no code fence.'
   return `${how}\nIt must match this JSON Schema: ${JSON.stringify(schema)}`
 }
 
-/** Reads a final answer as JSON, also out of a code fence, and checks it by its schema. */
 async function readStructured(text: string, schema: JsonObject) {
   const [, fenced = ''] = /```(?:json)?[^\S\n]*\n([\s\S]*)/.exec(text) ?? []
   const output = parsed(text) ?? parsed(fenced.split(/\n[^\S\n]*```/, 1)[0] ?? '')
@@ -390,7 +386,6 @@ function parsed(text: string): JsonValue | undefined {
 
 const checker = createSchemaChecker()
 
-/** What is wrong with a value by its JSON Schema, as one line, or undefined. */
 async function schemaProblem(schema: JsonObject, value: JsonValue): Promise<string | undefined> {
   const verdict = await checker.check(schema, value)
   // An unusable schema is its tool's fault: the tool has the last word then.

@@ -30,7 +30,6 @@ export interface ModelCall {
   outputSchema: JsonObject | undefined
   settings: CallSettings | undefined
   signal: AbortSignal
-  /** Called with text as it comes; the answer is streamed when it is given. */
   onText: ((text: string) => void) | undefined
   /** Called once when the provider has answered, before anything can fail afterwards. */
   onUsage: (model: string, usage: TokenUsage) => void
@@ -55,7 +54,6 @@ export interface RequestedCall {
   isUnreadable: boolean
 }
 
-/** Asks a model once; again without the shape of the answer where the server refuses that. */
 export async function callModel(call: ModelCall): Promise<ModelReply> {
   const { model } = call
   // The SDK sends a bare name to a hosted gateway; here a name is resolved before, or not at all.

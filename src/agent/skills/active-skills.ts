@@ -218,7 +218,6 @@ const emptyState = JSON.stringify({
   chain_state: { previous_outputs: [], accumulated_errors: [], total_metrics: {} },
 })
 
-/** The output of the script protocol, and what was printed, which is what most scripts have to say. */
 function reported({ output, stdout, stderr }: ScriptResult, hint?: string): JsonValue {
   const { status, result, errors, metrics } = output
   return {

@@ -16,7 +16,6 @@ export type HookEvent = (typeof hookEvents)[number]
 
 export interface SkillHook {
   event: HookEvent
-  /** Which tools it is about; a Stop hook is about none. */
   matches: ToolMatcher
   command: string
   timeoutMs: number

@@ -89,7 +89,6 @@ export class SkillPart implements SessionPart {
     await this.#ready
   }
 
-  /** What the active skills say about calls. */
   get rules(): CallRules {
     return { ...rulesOf(this.#skills), beforeTool: (...call) => this.#hooks.before(...call) }
   }
@@ -282,7 +281,6 @@ export class SkillPart implements SessionPart {
     return renderInjection(found.injected.filter((one) => isNew(renderInjection([one]))))
   }
 
-  /** An untrusted skill could talk the model into removing what limits it. */
   async #finish(name: string): Promise<string> {
     if (this.rules.narrowed.some(({ skill }) => skill === name)) {
       return `Error: the untrusted skill ${name} limits the tools until the turn of the user ends.`

@@ -14,7 +14,6 @@ export interface SkillCatalogue {
   incomplete: boolean
 }
 
-/** The skills that the model may activate: descriptions are cut first, then skills left out. */
 export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number): SkillCatalogue {
   const skills = all.filter(({ fields }) => !fields.disableModelInvocation)
   if (skills.length === 0) return { text: '', skills, incomplete: false }

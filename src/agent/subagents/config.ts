@@ -93,14 +93,12 @@ export interface DelegateOptions {
   stream?: boolean | undefined
 }
 
-/** What is wrong with one field of a definition, as {@link SubagentConfig} spells it. */
 interface ConfigProblem {
   field: string
   problem: string
   hint?: string | undefined
 }
 
-/** Returns a copy of a definition. Its model, tools and skills are looked for by a delegation. */
 export function requireConfig(given: SubagentConfig): SubagentConfig {
   const { config, problems } = readConfig(given)
   if (config !== undefined) return config

@@ -244,7 +244,6 @@ export class Stopper {
   }
 }
 
-/** Runs a number of delegations at once; the others wait in order. */
 export class Queue {
   #free: number
   #waiting: (() => void)[] = []

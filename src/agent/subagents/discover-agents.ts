@@ -159,7 +159,6 @@ interface ReadAgentFileOptions {
   toolsWhenAbsent: 'none' | 'parent'
 }
 
-/** Reads a subagent from Markdown. Never throws for what is in the file. */
 export function readAgentFile(
   content: string | Uint8Array,
   { path, toolsWhenAbsent }: ReadAgentFileOptions,

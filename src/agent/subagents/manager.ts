@@ -189,7 +189,6 @@ export class SubagentManager {
     return this.#start(child, work, stopperFor(work))
   }
 
-  /** The running delegations, in the order of their start. */
   getActiveDelegations(): readonly DelegationHandle[] {
     return [...this.#active.values()]
   }
@@ -290,7 +289,6 @@ export class SubagentManager {
   }
 }
 
-/** A task for a subagent; `forked` is a skill that is the task itself. */
 interface Work {
   config: SubagentConfig
   task: string

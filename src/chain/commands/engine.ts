@@ -84,7 +84,6 @@ export async function readRuns(
   }
 }
 
-/** One run; `standing` is what its server says while there is no result. */
 export async function upToDate(
   project: ChainProject,
   runId: string,

@@ -73,7 +73,6 @@ interface ShownResult extends ShownRun {
   standing?: string
   startedAt: string
   startedBy?: string | undefined
-  /** Where it was written; it can only be shown. */
   imported?: RunRecord['imported']
   /** `--yes-gates`: the caller approved every gate in advance. */
   yesGates?: true | undefined

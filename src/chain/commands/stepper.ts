@@ -42,7 +42,6 @@ import {
 
 export interface StepperResult {
   runId: string
-  /** The report that was given came too late and does not count. */
   dismissed?: StepperAnswer['dismissed']
   result?: RunAnswer
   waiting?: { step: string; approveWith: string }

@@ -356,7 +356,6 @@ export function isAbout(gates: readonly OpenGate[], decision: ApprovalRecord): b
   return gates.some((gate) => answerOfGate(gate, decision) !== 'waiting')
 }
 
-/** Undefined when the step may start; as the engine on one machine decides it. */
 function passGate(
   facts: RunFacts,
   call: TaskCall,

@@ -59,7 +59,6 @@ function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
 
 /** A run that waits for a user, and where in its journal it says so. */
 export interface Waiting extends WaitingNotice {
-  /** The first entry after it. */
   next: number
 }
 

@@ -4,7 +4,6 @@ import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/e
 import { isInside } from '../../core/read-files.ts'
 
 export interface Grants {
-  /** Real paths; seen inside at the same place. */
   read: readonly string[]
   write: readonly string[]
   /** The whole network, this machine's own services included. */

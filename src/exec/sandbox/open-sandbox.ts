@@ -215,7 +215,6 @@ export interface ConfinedScript
   own(places: Places): Readonly<Record<string, string>>
 }
 
-/** Runs a script of a skill in a sandbox; like `runProcess` it never rejects. */
 export async function runConfined(
   { sandbox, grants }: Confinement,
   request: ConfinedScript,

@@ -8,7 +8,6 @@ export interface Sandbox {
 
 type SandboxName = 'bubblewrap' | 'seatbelt'
 
-/** What a backend passes on to the process. */
 export type Supervised = Pick<
   ProcessRequest,
   'stdin' | 'timeoutMs' | 'outputLimit' | 'signal' | 'onOutput'

@@ -95,7 +95,6 @@ function exactly(path: string): string {
   return `(literal ${quoted(path)})`
 }
 
-/** A string of the profile's language, which is a Scheme. */
 function quoted(path: string): string {
   return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }

@@ -12,7 +12,6 @@ import { type SkillVerdict, validationTargets, verdictOn, type VerdictOptions } 
 interface ValidateResult {
   skills: readonly SkillVerdict[]
   summary: { checked: number; valid: number; invalid: number; errors: number; warnings: number }
-  /** The working directory, which the paths of a SARIF log are relative to. */
   directory: string
 }
 
@@ -107,7 +106,6 @@ function summaryLine(
 
 const annotations = { error: 'error', warning: 'warning', info: 'notice' } as const
 
-/** A workflow command of GitHub Actions, which shows a diagnostic at its line. */
 function annotation({ severity, path, line, column, code, message, hint }: Diagnostic): string {
   const properties = [`file=${property(path)}`]
   if (line !== undefined) properties.push(`line=${line}`)

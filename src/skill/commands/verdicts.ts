@@ -25,10 +25,8 @@ export interface SkillVerdict {
 /** Nobody writes larger instructions; the limit keeps a wrong file from filling the memory. */
 const maxBytes = 16 * 1024 * 1024
 
-/** A file to validate, or what was found in the place of one. */
 interface ValidationTarget {
   file: string
-  /** As it is shown: relative to the working directory where it lies below it. */
   path: string
   problem?: Diagnostic | undefined
 }
@@ -98,7 +96,6 @@ export interface VerdictOptions {
   runtime: Pick<Runtime, 'cwd' | 'home'>
 }
 
-/** What the file says and whether it is valid. Never throws for what is in the file. */
 export function verdictOn(target: ValidationTarget, options: VerdictOptions): SkillVerdict {
   const { file, path } = target
   if (target.problem !== undefined) return unreadable(target.problem)

@@ -58,12 +58,10 @@ export class Cursor implements Mark {
     throw new StrictFailure(kind, message, this)
   }
 
-  /** The character at the cursor or behind it; NUL at the end. */
   peek(offset = 0): string {
     return this.#characters[this.index + offset] ?? '\0'
   }
 
-  /** Whether the character at the cursor is one of those given. */
   isAt(characters: string): boolean {
     return characters.includes(this.peek())
   }
@@ -85,14 +83,12 @@ export class Cursor implements Mark {
     return text
   }
 
-  /** Takes what stands before the next of these characters, which include NUL. */
   takeUntil(ends: string): string {
     let length = 0
     while (!ends.includes(this.peek(length))) length++
     return this.take(length)
   }
 
-  /** Takes a run of these characters, which do not include NUL. */
   takeAll(characters: string): string {
     let length = 0
     while (characters.includes(this.peek(length))) length++

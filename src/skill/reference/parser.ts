@@ -38,7 +38,6 @@ function parseNode(scanner: Scanner, depth: number): StrictNode {
   return fail(`expected the node content, but found '${kind}'`, start)
 }
 
-/** A key or a value: a list below a key may be indented like the key itself. */
 function parsePart(scanner: Scanner, depth: number): StrictNode {
   const token = scanner.peek()
   if (token.kind !== 'block-entry') return parseNode(scanner, depth)
@@ -57,7 +56,6 @@ function parseList(scanner: Scanner, mark: Mark, depth: number): StrictNode {
   return { kind: 'list', items, mark }
 }
 
-/** The items of a list; one is empty where a token of `ends` follows its hyphen. */
 function parseItems(scanner: Scanner, depth: number, ends: readonly Token['kind'][]): StrictNode[] {
   const items: StrictNode[] = []
   while (scanner.isAt('block-entry')) {
@@ -108,7 +106,6 @@ function emptyScalar(mark: Mark): StrictNode {
   return { kind: 'scalar', text: '', plain: true, mark }
 }
 
-/** What the rules of the reference validator need of one field: its text where it is a string. */
 export interface StrictField {
   name: string
   /** Undefined where the value is not a string: a collection, or a lone `=` or `<<`. */

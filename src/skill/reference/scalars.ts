@@ -7,7 +7,6 @@ import {
   type Token,
 } from './cursor.ts'
 
-/** A plain scalar, and whether the cursor crossed a line break behind its last text. */
 export function scanPlain(cursor: Cursor, indent: number) {
   const start = cursor.mark
   let end = start

@@ -22,7 +22,6 @@ export function moveComment(token: Token, target: Token): void {
   target.comment = { after: comment.after || after, before: comment.before || before }
 }
 
-/** The tokens of a document, read as lazily as the reference validator reads them. */
 export class Scanner {
   readonly #cursor: Cursor
   readonly #tokens: Token[] = []
@@ -58,7 +57,6 @@ export class Scanner {
     return token
   }
 
-  /** Whether the next token is of one of the kinds. */
   isAt(...kinds: readonly TokenKind[]): boolean {
     return kinds.includes(this.peek().kind)
   }
@@ -97,7 +95,6 @@ export class Scanner {
     return this.#possibleKey?.token === this.#taken
   }
 
-  /** Reads one token, and those that begin or end collections with it. */
   #fetch(): void {
     const cursor = this.#cursor
     const comment = this.#skipToToken()
@@ -184,7 +181,6 @@ export class Scanner {
     this.#tokens.push(token)
   }
 
-  /** Adds a token that spans the next `length` characters. */
   #push(kind: TokenKind, length: number): void {
     const start = this.#cursor.mark
     this.#cursor.forward(length)

@@ -5,7 +5,6 @@ import type { ValidateOptions, Validation } from '../validate.ts'
 import { type Mark, StrictFailure, type StrictFailureKind } from './cursor.ts'
 import { readReferenceFields, type StrictField } from './parser.ts'
 
-/** One complaint of the reference validator. `mark` counts from 0, from behind the opening `---`. */
 interface Complaint {
   code: RuleCode
   message: string
@@ -75,7 +74,6 @@ const yamlCodes: Readonly<Record<StrictFailureKind, RuleCode>> = {
 
 const allowed = ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name']
 
-/** What the reference validator says about the fields, in its order. */
 function checkFields(fields: readonly StrictField[], directoryName: string | undefined) {
   const unknown = fields.filter(({ name }) => !allowed.includes(name))
   const names = unknown.map(({ name }) => name).toSorted(compareText)

@@ -23,14 +23,12 @@ export interface LockResult {
   /** `problem`: why the skill cannot be locked. */
   skills: readonly ReturnType<typeof describedSkill>[]
   lock: LockReport & { was: LockReport['state'] }
-  /** What has to be trusted as well, where that is not settled. */
   trust: TrustReport | undefined
   /** False where someone declined, and where nothing was to be written. */
   accepted: boolean
   dryRun: boolean
 }
 
-/** Writes the lock of a project, once its workspace is trusted and every difference was accepted. */
 export async function lockSkills(
   context: Context<LockResult>,
   store: TrustStore,
@@ -115,7 +113,6 @@ export interface UnlockResult {
   removed: boolean
 }
 
-/** Removes the lock; what was accepted of the workspace stays accepted. */
 export async function unlockSkills(
   context: Context,
   store: TrustStore,

@@ -110,7 +110,6 @@ function serversIn(text: string): string[] | undefined {
   })
 }
 
-/** The report as lines of text; every word of the project is made safe to print. */
 export function trustReportLines(report: TrustReport): string[] {
   const { workspace, skill: one, state, skills, configuration, changes } = report
   const subject = one === undefined ? 'Workspace' : `Skill ${safeLine(one)} of`
@@ -188,7 +187,6 @@ export function textChangeLines(
 
 export type TextSource = Pick<KeptTexts, 'read' | 'wasSecret'>
 
-/** A change of one file: a unified diff, or why there is none. */
 export interface TextChange {
   diff?: string | undefined
   note?: string | undefined

@@ -19,7 +19,6 @@ interface ListProperties<Item> {
   children?: Child
 }
 
-/** Maximum number of rows that are drawn at once. */
 const page = 200
 
 /** By noun, what was searched for: kept while the page is open. */

@@ -69,7 +69,6 @@ export function Table({ head, rows, numbers = [] }: TableProperties): JSX.Elemen
   )
 }
 
-/** A line that the user types in a terminal; the page runs nothing itself. */
 export function Typed({ line, what }: { line: string; what?: string | undefined }): JSX.Element {
   const [label, setLabel] = useState('Copy')
   const copy = (): void => {
@@ -114,7 +113,6 @@ function place(message: string, path: string, line: number | undefined): string 
   return line === undefined ? '' : `line ${line} `
 }
 
-/** What went wrong, as a note. */
 export function Trouble({ error }: { error: unknown }): JSX.Element {
   const message = (error instanceof Error ? error.message : String(error)).replace(/^error: /i, '')
   const first = message.slice(0, 1).toUpperCase() + message.slice(1)
@@ -149,7 +147,6 @@ export function bytes(size: number): string {
   return `${(size / 1_000_000).toFixed(1)} MB`
 }
 
-/** A time of this machine: only the hour where it is today. */
 export function Clock({ iso }: { iso: string }): JSX.Element {
   const date = new Date(iso)
   const isToday = date.toDateString() === new Date().toDateString()
