@@ -56,7 +56,7 @@ export function fileHead(path: string, bytes: number): string {
  * false. One that says it is larger than `maxBytes` is not read at all, and one that turns out to be
  * is not read further.
  */
-export function readInChunks(
+function readInChunks(
   path: string,
   take: (bytes: Buffer) => false | void,
   maxBytes: number = maxFileBytes,

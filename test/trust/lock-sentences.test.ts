@@ -10,7 +10,6 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/core/json.ts'
-import { installedHash, readInstalledLock } from '../../src/trust/installed-lock.ts'
 import {
   currentSkills,
   nearestLock,
@@ -274,71 +273,4 @@ describe('JSON of a project', () => {
       expect(parseProjectJson(text)).toEqual({ ok: true, value: JSON.parse(text) })
     },
   )
-})
-
-describe('skills-lock.json', () => {
-  function readingOf(text: string): unknown {
-    const directory = temporaryDirectory()
-    writeFiles(directory, { 'skills-lock.json': text })
-    const { state, skills, diagnostics } = readInstalledLock(directory)
-    const told = diagnostics.map(({ code, message, line, hint }) => [code, message, line, hint])
-    return { state, skills, told }
-  }
-  const hint = 'The skills command writes this file: install the skills again with it.'
-  const computedHash = 'a'.repeat(64)
-
-  it('that is not there is none', () => {
-    const directory = temporaryDirectory()
-    const path = join(directory, 'skills-lock.json')
-    expect(readInstalledLock(directory)).toEqual({
-      state: 'none',
-      path,
-      skills: [],
-      diagnostics: [],
-    })
-  })
-
-  it.each([
-    ['{"version": 2}', 'installed-lock-version', 'has version 2; this Skillrail knows 1'],
-    ['[]', 'installed-lock-version', 'has version undefined; this Skillrail knows 1'],
-    ['{"version": 1}', 'installed-lock-corrupt', 'must have skills by name here'],
-    ['{"version": 1, "skills": []}', 'installed-lock-corrupt', 'must have skills by name here'],
-  ])('%j is refused in words', (text, code, message) => {
-    expect(readingOf(text)).toEqual({
-      state: 'unreadable',
-      skills: [],
-      told: [[code, `skills-lock.json ${message}`, 1, hint]],
-    })
-  })
-
-  it('takes each entry on its own, in the order of names', () => {
-    const bad = [1, {}, { computedHash: 'x' }, { computedHash: `${computedHash}0` }]
-    const skills = {
-      b: { computedHash, source: 'o/r' },
-      ...Object.fromEntries(bad.map((entry, index) => [`x${index}`, entry])),
-      upper: { computedHash: computedHash.toUpperCase() },
-      long: { computedHash: `0${computedHash}` },
-      a: { computedHash, source: 3 },
-    }
-    const message =
-      'skills-lock.json has a skill here without a computedHash of 64 hexadecimal digits'
-    expect(readingOf(JSON.stringify({ version: 1, skills }))).toEqual({
-      state: 'read',
-      skills: [
-        { name: 'a', source: '', computedHash },
-        { name: 'b', source: 'o/r', computedHash },
-      ],
-      told: Array.from({ length: 6 }, () => ['installed-lock-entry', message, 1, hint]),
-    })
-  })
-})
-
-describe('the hash of an installed skill', () => {
-  it('is not there for a directory that cannot be listed, or holds what is not a file', () => {
-    const directory = temporaryDirectory()
-    expect(installedHash(join(directory, 'none'))).toEqual({
-      ok: false,
-      problem: 'cannot be listed: ENOENT',
-    })
-  })
 })

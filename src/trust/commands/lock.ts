@@ -1,15 +1,7 @@
-import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import type { Context, Note } from '../../core/command.ts'
+import { relative } from 'node:path'
+import type { Context } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { amount, safeLine } from '../../core/text.ts'
-import {
-  type InstalledState,
-  installedStates,
-  readInstalledLock,
-  readUserInstalledLock,
-  userSkillDirectory,
-} from '../installed-lock.ts'
 import { lockText } from '../lock-store.ts'
 import { type CurrentSkill, currentSkills } from '../lock.ts'
 import type { TrustStore } from '../store.ts'
@@ -124,71 +116,15 @@ export async function unlockSkills(
 
 export type CheckResult = ReturnType<typeof checkLock>
 
-/** Compares skills with the lock, and with what the `skills` command installed. Writes nothing. */
-export function checkLock(
-  context: Pick<Context, 'runtime' | 'settings'>,
-  store: TrustStore,
-  path: string | undefined,
-) {
+/** Compares skills with the lock. Writes nothing. */
+export function checkLock(context: Context, store: TrustStore, path: string | undefined) {
   const review = reviewWorkspace(context, store, path)
-  const { workspace, place } = review
   const lock = compareWithLock(review).report
-  // The `skills` command writes its file where it was started: a folder of the workspace, or its top.
-  const start = existsSync(join(place, 'skills-lock.json')) ? place : workspace
-  const { diagnostics: found, ...reading } = readInstalledLock(start)
-  const byReal = new Map(review.skills.map((skill) => [skill.realDirectory, skill.directory]))
-  const skills = installedStates(reading.skills, [...byReal.values()])
-  const hasNone = lock.state === 'none' && reading.state === 'none'
+  const { state, diagnostics: found } = lock
   const message = 'the project has no lock file'
   const facts = { message, path: lock.path, hint: 'To write one: skillrail trust --lock' }
   const missing = { code: 'lock-file-missing', severity: 'error' as const, ...facts }
-  const isMissing = hasNone && lock.diagnostics.length === 0
-  const diagnostics = [...(isMissing ? [missing] : lock.diagnostics), ...found]
-  // Skills of the user belong to no project, so they do not decide whether this one is as locked.
-  const ofUser = readUserInstalledLock(context.runtime)
-  const directories = ofUser.skills
-    .map(({ name }) => userSkillDirectory(name, context.runtime))
-    .filter((directory) => existsSync(directory))
-  const isSame = lock.state !== 'drifted' && skills.every(({ state }) => state === 'same')
-  const userSkills = installedStates(ofUser.skills, [...new Set(directories)])
-  return {
-    workspace,
-    ok: diagnostics.length === 0 && isSame,
-    lock,
-    installed: { ...reading, skills },
-    installedForUser: { ...ofUser, skills: userSkills },
-    diagnostics,
-  }
-}
-
-export function checkLines({ lock, installed, installedForUser: ofUser }: CheckResult): string[] {
-  return [...lockReportLines(lock), ...installedLines(installed), ...installedLines(ofUser)]
-}
-
-export function checkNotes({ lock, diagnostics, installedForUser: ofUser }: CheckResult): Note[] {
-  const hasOnlyInstalled = lock.state === 'none' && diagnostics.length === 0
-  const note = 'The project has no lock of its own: skillrail trust --lock writes one.'
-  return [...diagnostics, ...ofUser.diagnostics, ...(hasOnlyInstalled ? [note] : [])]
-}
-
-function installedLines({ path, state, skills }: CheckResult['installed']): string[] {
-  if (state !== 'read') return []
-  const recorded = skills.filter((skill) => skill.state !== 'unrecorded')
-  const differing = recorded.filter((skill) => skill.state !== 'same')
-  const all = amount(recorded.length, 'skill')
-  const other = skills.length - recorded.length
-  const more = other === 0 ? '' : `, and ${amount(other, 'skill')} with no hash to compare`
-  const count = differing.length === 0 ? `${all} as` : `${differing.length} of ${all} not as`
-  return [
-    `Installed, by ${safeLine(path)}: ${count} installed${more}`,
-    ...differing.map((skill) => `  ${skill.state}: ${safeLine(installedWords(skill))}`),
-  ]
-}
-
-function installedWords({ name, source, state, directories, problem }: InstalledState): string {
-  const from = source === '' ? '' : ` from ${source}`
-  if (state === 'missing') return `${name}${from} (no skill lies in its directory)`
-  const other =
-    'or its source has metadata.json, links or caches, which are hashed but not installed'
-  return `${name}${from}  ${directories.join(', ')} (${problem ?? other})`
+  const diagnostics = state === 'none' && found.length === 0 ? [missing] : found
+  const ok = diagnostics.length === 0 && state !== 'drifted'
+  return { workspace: review.workspace, ok, lock, diagnostics }
 }

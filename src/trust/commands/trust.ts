@@ -14,9 +14,7 @@ import type { Acceptance } from '../model.ts'
 import { TrustStore } from '../store.ts'
 import { compareWithLock, type LockReport, lockReportLines } from './lock-report.ts'
 import {
-  checkLines,
   checkLock,
-  checkNotes,
   type CheckResult,
   lockExitCode,
   lockLines,
@@ -56,7 +54,7 @@ const options = {
     negated: 'stop pinning the text',
   }),
   lock: option.flag('--lock', 'write a lock file for every skill of the project'),
-  check: option.flag('--check', 'with --lock: compare with the lock files; write nothing'),
+  check: option.flag('--check', 'with --lock: compare with the lock file; write nothing'),
   unlock: option.flag('--unlock', 'remove the lock file'),
   yes: option.flag('--yes', 'do not ask'),
   dryRun: option.flag('--dry-run', 'show what would be trusted and what changed; record nothing'),
@@ -105,7 +103,7 @@ export const command = defineCommand<Result, Result>()({
     }),
   }),
   render: renderResult,
-  notes: (result) => ('installed' in result ? checkNotes(result) : []),
+  notes: (result) => ('ok' in result ? result.diagnostics : []),
   exitCode: exitCodeOf,
 })
 
@@ -128,7 +126,7 @@ function requireOneMode(values: Given): void {
     throw wrongUse(message, `skillrail trust ${path} --dry-run shows what is trusted there.`)
   }
   if (check && !lock) {
-    const hint = 'skillrail trust --lock --check compares the skills with the lock files.'
+    const hint = 'skillrail trust --lock --check compares the skills with the lock file.'
     throw wrongUse('--check belongs to --lock', hint)
   }
   const allowed: readonly string[] | undefined = modes.find(([mode]) => values[mode])
@@ -199,7 +197,7 @@ function renderResult(result: Result, screen: Screen): string {
 
 function linesOf(result: Result): string[] {
   if ('written' in result) return lockLines(result)
-  if ('installed' in result) return checkLines(result)
+  if ('ok' in result) return lockReportLines(result.lock)
   if ('workspaces' in result) {
     return result.diagnostics.length === 0 ? ['No workspace is trusted.'] : []
   }
