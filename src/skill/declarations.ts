@@ -3,7 +3,13 @@ import { messageOf } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
 import { earlyExits, metadataFields, retryEnds, topFields } from './field-table.ts'
 import { describe, didYouMean, FieldReader, isNull, staysInside } from './field-values.ts'
-import type { ChainDeclaration, ChainPolicy, JsonValue, TriggerDeclaration } from './model.ts'
+import type {
+  ChainDeclaration,
+  ChainPolicy,
+  ChainStep,
+  JsonValue,
+  TriggerDeclaration,
+} from './model.ts'
 import { type YamlMap, type YamlNode, type YamlScalar, yamlToJson } from './read-yaml.ts'
 
 /** Triggers from a list of `{ match, inject }`, or from lines of `PATTERN => FILE`. */
@@ -121,41 +127,59 @@ export function reportUnknown(reader: FieldReader, key: YamlScalar): void {
   reader.report('unknown-field', key, message, hint)
 }
 
+/** A broken policy value keeps its default, and a broken step stays. */
 export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclaration | undefined {
   const entry = metadata.entries.find(({ key }) => key.text === 'chain')
-  const words = entry && reader.words('chain', entry.value)
-  if (entry === undefined || words === undefined) return undefined
-  if (words.length === 0) {
+  const steps = entry && readSteps(reader, entry.value)
+  if (entry === undefined || steps === undefined) return undefined
+  if (steps.length === 0) {
     const hint = 'Name the skills in the order in which they run, or remove `chain`.'
     reader.report('chain-empty', entry.value, '`chain` names no skill.', hint)
   }
-  for (const { text, node } of words) checkStep(reader, text, node)
-  warnOfMisspeltKeys(reader, metadata)
+  checkKeys(reader, metadata)
   const nodes = new Map(metadata.entries.map(({ key, value }) => [key.text, value]))
+  const policy = readPolicy(reader, nodes)
+  const names = new Set([...steps.map(({ name }) => name), ...stepNames(steps)])
   return {
-    steps: words.map(({ text, node }) => ({ name: text, line: node.line })),
-    policy: readPolicy(reader, nodes),
-    gates: readGates(reader, nodes.get('gates'), new Set(words.map(({ text }) => text))),
+    steps,
+    policy,
+    gates: readGates(reader, nodes.get('gates'), names),
     line: entry.key.line,
   }
 }
 
-/** The step stays in the chain, so that a planner refuses the chain and never runs a shorter one. */
-function checkStep(reader: FieldReader, name: string, node: YamlNode): void {
-  const names = name.split('/')
-  if (staysInside(name) && names.every((part) => part !== '' && part !== '.')) return
-  const message = `The chain names \`${name}\`, which does not lie below the parent of this skill.`
-  const hint = 'Name a skill beside or below this one: `test-unit`, or `e2e/smoke`.'
-  reader.report('chain-step-name', node, message, hint)
+/** How other engines call what a chain declares with a key or an option of its own. */
+const otherNames: Readonly<Record<string, string>> = {
+  approval: '`gates`, or `gate` behind a step',
+  human_gate: '`gates`, or `gate` behind a step',
+  parallel: '`async`, or `&` between steps',
+  retries: '`retry_count`, or `retry=N` behind a step',
+  retry: '`retry_count`, or `retry=N` behind a step',
+  max_retries: '`retry_count`, or `retry=N` behind a step',
+  on_error: '`continue_on_error`, or `allow-failure` behind a step',
+  step_timeout: '`timeout`, or `timeout=S` behind a step',
+  depends_on: 'the order of the steps',
+  needs: 'the order of the steps',
+  if: '`when=STEP.STATE` behind a step',
 }
 
-function warnOfMisspeltKeys(reader: FieldReader, metadata: YamlMap): void {
+/** Metadata that authors keep beside a chain. */
+const commonMetadata: ReadonlySet<string> = new Set(
+  'author authors category created date description homepage keywords language license maintainer maintainers repository short-description source status tags title updated url version'.split(
+    ' ',
+  ),
+)
+
+function checkKeys(reader: FieldReader, metadata: YamlMap): void {
   for (const { key } of metadata.entries) {
-    if (metadataFields.has(key.text)) continue
-    const hint = didYouMean(policyKey(key.text), besideChain)
-    if (hint === undefined) continue
-    const message = `\`${key.text}\` is not a policy of a chain and has no effect.`
-    reader.report('chain-unknown-key', key, message, hint)
+    const name = policyKey(key.text)
+    if (Object.hasOwn(otherNames, name)) {
+      const message = `\`${key.text}\` is not a key of a chain.`
+      reader.report('chain-control-key', key, message, `Say it with ${otherNames[name]}.`)
+    } else if (!metadataFields.has(key.text) && !commonMetadata.has(key.text.toLowerCase())) {
+      const message = `\`${key.text}\` is not a policy of a chain and has no effect.`
+      reader.report('chain-unknown-key', key, message, didYouMean(name, besideChain))
+    }
   }
 }
 
@@ -223,4 +247,225 @@ export function readHooks(reader: FieldReader, node: YamlNode | undefined): Json
   const message = `\`hooks\` is ${describe(node)} that is not a JSON object: ${problem}.`
   const hint = 'Write a map by event, or the same as JSON text.'
   return reader.report('field-type', node, message, hint)
+}
+
+/** The options of a step: what each takes, and what the value must look like. */
+const stepOptions = new Map<string, { sentence: string; form?: RegExp }>([
+  ['gate', { sentence: 'takes no value' }],
+  ['allow-failure', { sentence: 'takes no value' }],
+  ['always', { sentence: 'takes no value' }],
+  [
+    'retry',
+    { sentence: 'is a number of attempts from 1 to 1000', form: /^(?:[1-9]\d{0,2}|1000)$/ },
+  ],
+  ['backoff', { sentence: 'is a number of seconds', form: /^\d{1,6}(?:\.\d{1,3})?$/ }],
+  [
+    'timeout',
+    {
+      sentence: 'is a number of seconds above 0',
+      form: /^(?=[\d.]*[1-9])\d{1,6}(?:\.\d{1,3})?$/,
+    },
+  ],
+  [
+    'when',
+    {
+      sentence: 'is STEP.STATE or !STEP.STATE, with the state success, failure or skipped',
+      form: /^!?[^\s!].*\.(?:success|failure|skipped)$/,
+    },
+  ],
+  ['args', { sentence: 'is the arguments of the step', form: /^/ }],
+  [
+    'id',
+    {
+      sentence: 'is letters, digits, dots, hyphens and underscores',
+      form: /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u,
+    },
+  ],
+])
+
+/**
+ * The steps of a chain: names in a text (the chaining proposal), or one step or group a line of a
+ * literal block or a list, with options. A step that is wrong stays, so that no shorter chain runs.
+ */
+function readSteps(reader: FieldReader, node: YamlNode): ChainStep[] | undefined {
+  if (node.kind === 'scalar' && node.style !== 'literal') {
+    const words = reader.words('chain', node) ?? []
+    return words.map(({ text }) => checkedStep(reader, node, { name: text, line: node.line }))
+  }
+  if (node.kind === 'map') {
+    const message = '`chain` is a map, and a list of steps is required.'
+    return reader.report('field-type', node, message)
+  }
+  const lines =
+    node.kind === 'list'
+      ? node.items
+      : node.text.split('\n').map((text, at) => ({ ...node, text, line: node.line + 1 + at }))
+  const steps = lines.flatMap((line, at) => {
+    const found = line.kind === 'scalar' ? readLine(reader, line) : readStepEntry(reader, line)
+    if (found.length === 0 && node.kind === 'list' && line.kind === 'scalar') {
+      reader.report('chain-step-form', line, 'An entry of `chain` is empty.')
+    }
+    const group = found.length > 1 ? { group: at + 1 } : {}
+    return found.map((step) => checkedStep(reader, line, { ...step, ...group }))
+  })
+  checkNames(reader, node, steps)
+  return steps.length === 0 && node.kind === 'list' && lines.length > 0 ? undefined : steps
+}
+
+/** The name of each step in its chain: the last part of the path of its skill, or its `id`. */
+export function stepNames(steps: readonly Pick<ChainStep, 'name' | 'id'>[]): string[] {
+  const taken = new Map<string, number>()
+  return steps.map(({ name, id }) => {
+    const label = id ?? name.slice(name.lastIndexOf('/') + 1)
+    let count = (taken.get(label) ?? 0) + 1
+    // A directory can have such a name itself.
+    while (count > 1 && taken.has(`${label}#${count}`)) count++
+    taken.set(label, count)
+    if (count === 1) return label
+    taken.set(`${label}#${count}`, 1)
+    return `${label}#${count}`
+  })
+}
+
+function checkedStep(reader: FieldReader, node: YamlNode, step: ChainStep): ChainStep {
+  const { name, retry, backoff } = step
+  const names = name.split('/')
+  const at = { ...node, line: step.line }
+  if (!staysInside(name) || names.some((part) => part === '' || part === '.')) {
+    const message = `The chain names \`${name}\`, which does not lie below the parent of this skill.`
+    const hint = 'Name a skill beside or below this one: `test-unit`, or `e2e/smoke`.'
+    reader.report('chain-step-name', at, message, hint)
+  }
+  if (backoff !== undefined && retry === undefined) {
+    const message = `\`${name}\` has \`backoff\` without \`retry\`.`
+    reader.report('chain-step-form', at, message, 'Add `retry=3`, or remove `backoff`.')
+  }
+  return step
+}
+
+const word = /\s*(?:(?<=^|\s)#.*|(&)|((?:[^\s&"]|"(?:[^"\\]|\\.)*")+))/y
+
+function readLine(reader: FieldReader, node: YamlScalar): ChainStep[] {
+  const members: string[][] = [[]]
+  const text = node.text.trimEnd()
+  word.lastIndex = 0
+  while (word.lastIndex < text.length) {
+    const found = word.exec(text)
+    if (found === null) {
+      const hint = 'Put `"` around the whole value, and `\\` before a `"` inside.'
+      reader.report('chain-step-form', node, `\`${text.trim()}\` has an open quote.`, hint)
+      break
+    }
+    const [, joint, one] = found
+    if (joint !== undefined) members.push([])
+    else if (one !== undefined) members.at(-1)?.push(one)
+  }
+  if (members.length === 1 && members[0]?.length === 0) return []
+  return members.map(([name = '', ...words]) => {
+    if (name === '' || name.includes('"') || stepOptions.has(/^(.*?)=/.exec(name)?.[1] ?? '')) {
+      const hint = 'Begin with the name of a skill: `unit retry=3`; join parallel steps with `&`.'
+      reader.report('chain-step-form', node, `\`${text.trim()}\` names no skill.`, hint)
+    }
+    const options = words.map((one): [string, string | true] => {
+      const at = one.indexOf('=')
+      return at === -1 ? [one, true] : [one.slice(0, at), valueOf(reader, node, one.slice(at + 1))]
+    })
+    return stepOf(reader, node, name, options)
+  })
+}
+
+/** A value without its quotes. */
+function valueOf(reader: FieldReader, node: YamlNode, written: string): string {
+  if (!written.includes('"')) return written
+  const [, inner] = /^"((?:[^"\\]|\\.)*)"$/.exec(written) ?? []
+  if (inner !== undefined) return inner.replaceAll(/\\(["\\])/g, '$1')
+  const message = `The value \`${written}\` is in quotes in part.`
+  reader.report('chain-step-form', node, message, 'Put all of it in quotes.')
+  return written
+}
+
+/** `NAME: { option: value }` in a list. */
+function readStepEntry(reader: FieldReader, node: YamlNode): ChainStep[] {
+  const [entry, second] = node.kind === 'map' ? node.entries : []
+  const { key, value } = entry ?? {}
+  if (key === undefined || second !== undefined || value?.kind !== 'map') {
+    const hint = 'Write `- unit retry=3`, or `- unit: { retry: 3 }`.'
+    reader.report('chain-step-form', node, 'An entry of `chain` is not one step.', hint)
+    return []
+  }
+  const options = value.entries.flatMap(
+    ({ key: name, value: given }): [string, string | true][] => {
+      if (given.kind !== 'scalar') return [[name.text, '']]
+      if (given.value === false) return []
+      return [[name.text, given.value === true ? true : given.text.trim()]]
+    },
+  )
+  return [stepOf(reader, node, key.text, options)]
+}
+
+function stepOf(
+  reader: FieldReader,
+  node: YamlNode,
+  name: string,
+  written: readonly (readonly [string, string | true])[],
+): ChainStep {
+  const options = new Map<string, string | true>()
+  for (const [option, value] of written) {
+    const known = stepOptions.get(option)
+    const say = (message: string, hint?: string): undefined =>
+      reader.report('chain-step-form', node, `\`${name}\`: ${message}`, hint)
+    if (known === undefined) {
+      const hint = didYouMean(option, stepOptions.keys()) ?? 'Join parallel steps with `&`.'
+      say(`\`${option}\` is no option of a step.`, hint)
+    } else if (options.has(option)) say(`\`${option}\` stands there twice.`)
+    else if (value === true ? known.form !== undefined : known.form?.test(value) !== true) {
+      say(`\`${option}\` ${known.sentence}.`)
+    } else options.set(option, value)
+  }
+  const text = (option: string): string | undefined => {
+    const value = options.get(option)
+    return typeof value === 'string' ? value : undefined
+  }
+  const number = (option: 'retry' | 'backoff' | 'timeout') =>
+    options.has(option) ? { [option]: Number(text(option)) } : {}
+  const [when, id, given] = [text('when'), text('id'), text('args')]
+  return {
+    name,
+    line: node.line,
+    ...(id === undefined ? {} : { id }),
+    ...number('retry'),
+    ...number('backoff'),
+    ...number('timeout'),
+    ...(options.has('gate') ? { gate: true } : {}),
+    ...(when === undefined ? {} : { when }),
+    ...(options.has('allow-failure') ? { allowFailure: true } : {}),
+    ...(options.has('always') ? { always: true } : {}),
+    ...(given === undefined ? {} : { args: given }),
+  }
+}
+
+/** Conditions name steps of earlier lines, and no `id` is the name of another step. */
+function checkNames(reader: FieldReader, node: YamlNode, steps: readonly ChainStep[]): void {
+  const names = stepNames(steps)
+  for (const [index, { when, id, group, line }] of steps.entries()) {
+    const at = { ...node, line }
+    if (id !== undefined && names[index] !== id) {
+      reader.report('chain-step-form', at, `Two steps have the name \`${id}\`.`)
+    }
+    if (when === undefined) continue
+    const named = conditionOf(when).step
+    const first = group === undefined ? index : steps.findIndex((one) => one.group === group)
+    const earlier = names.slice(0, first)
+    if (earlier.includes(named)) continue
+    const message = `\`when\` names \`${named}\`, which is no step of an earlier line.`
+    const hint = didYouMean(named, earlier) ?? `Earlier are ${earlier.join(', ') || 'none'}.`
+    reader.report('chain-when-unknown', at, message, hint)
+  }
+}
+
+/** The parts of `!STEP.STATE`. */
+export function conditionOf(when: string): { step: string; state: string; not: boolean } {
+  const not = when.startsWith('!')
+  const end = when.lastIndexOf('.')
+  return { step: when.slice(not ? 1 : 0, end), state: when.slice(end + 1), not }
 }

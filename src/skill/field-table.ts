@@ -124,7 +124,11 @@ export const fieldTable: readonly FieldDefinition[] = [
     clients: ['Claude Code'],
   }),
 
-  policy('chain', 'chain', 'Names of skills in order: a list, or separated by spaces.'),
+  policy(
+    'chain',
+    'chain',
+    'Names of skills in order; or a step with its options in each line of a block or entry of a list.',
+  ),
   policy('gates', 'names', 'Steps of the chain that wait for the approval of a user.'),
   policy('async', 'boolean', 'Run the steps at the same time. Default false.'),
   policy('continue_on_error', 'boolean', 'Continue after a failed step. Default true.'),

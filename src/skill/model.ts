@@ -32,8 +32,36 @@ export interface ChainPolicy {
   raceMode: boolean
 }
 
+/** What a step of a chain may have besides the policy of its chain. Times in seconds. */
+export interface StepOptions {
+  /** Steps with the same number run in parallel. */
+  group?: number
+  /** At most this number of attempts, until one succeeds. */
+  retry?: number
+  /** Before the second attempt; doubled before each further one. */
+  backoff?: number
+  /** Of each attempt. */
+  timeout?: number
+  /** `STEP.STATE` or `!STEP.STATE` of an earlier line; where it is false the step is skipped. */
+  when?: string
+  /** Its failure does not count. */
+  allowFailure?: true
+  /** It also runs after the chain has stopped. */
+  always?: true
+  /** In place of the arguments of the run, split as in a shell. */
+  args?: string
+}
+
+export interface ChainStep extends StepOptions {
+  /** Of its skill, or a path of names below the parent of the chain. */
+  name: string
+  line: number
+  id?: string
+  gate?: true
+}
+
 export interface ChainDeclaration {
-  steps: readonly { name: string; line: number }[]
+  steps: readonly ChainStep[]
   policy: ChainPolicy
   gates: readonly string[]
   line: number

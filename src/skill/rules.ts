@@ -124,7 +124,7 @@ const rules = [
   group('warning', chaining, {
     'field-placement': 'A chain and its policy stand below `metadata`.',
     'chain-empty': 'A chain names at least one skill.',
-    'chain-unknown-key': 'A key beside a chain that looks like a policy is spelled like one.',
+    'chain-unknown-key': 'A key beside a chain is one of its policy or of common metadata.',
   }),
   group('warning', prd, {
     'argument-hint-list':
@@ -137,6 +137,9 @@ const rules = [
   group('error', chaining, {
     'chain-step-name': 'A step is a skill name or a path of names below the parent of the chain.',
     'chain-gate-unknown': 'A gate names a step of its chain.',
+    'chain-step-form': 'A line of a chain is a step with its options, or steps joined by `&`.',
+    'chain-when-unknown': 'A condition names a step of an earlier line.',
+    'chain-control-key': 'Control flow of a chain is declared by its own keys and options.',
   }),
   group('error', disclosure, {
     'trigger-form': 'A trigger has one `match` and one `inject`, and neither is empty.',

@@ -80,7 +80,10 @@ function fieldSchema({ name, kind, choices, minimum = 0 }: FieldDefinition): Sch
       return either(names, listOf(matching(argumentNamePattern)))
     }
     case 'chain':
-      return either(word, listOf(word, { minItems: 1 }))
+      return either(
+        word,
+        listOf(either(word, { type: 'object', maxProperties: 1 }), { minItems: 1 }),
+      )
     case 'triggers': {
       const parts = { match: word, inject: path }
       const required = ['match', 'inject']

@@ -1,7 +1,7 @@
 import { formatAllowedTools } from './allowed-tools.ts'
 import { besideChain, defaultChainPolicy, policyKey } from './declarations.ts'
 import { metadataFields } from './field-table.ts'
-import type { ChainDeclaration, SkillFields } from './model.ts'
+import type { ChainDeclaration, ChainStep, SkillFields } from './model.ts'
 
 export interface SkillSource {
   fields: Partial<SkillFields> & Pick<SkillFields, 'name' | 'description'>
@@ -58,16 +58,46 @@ function metadataLines({ metadata = {}, chain }: SkillSource['fields']): string[
 }
 
 function chainLines({ steps, policy, gates }: ChainDeclaration): string[] {
-  const names = steps.map((step) => step.name)
   const defaults: Readonly<Record<string, unknown>> = { ...defaultChainPolicy }
   const differing = Object.entries(policy).flatMap(([field, value]) =>
     defaults[field] === value ? [] : [`  ${policyKey(field)}: ${quoteText(String(value))}`],
   )
   return [
-    ...wordLines('chain', names),
+    ...stepLines(steps),
     ...differing,
     ...(gates.length === 0 ? [] : wordLines('gates', gates)),
   ]
+}
+
+/** The proposal's form where no step has an option, else one step or group a line. */
+function stepLines(steps: ChainDeclaration['steps']): string[] {
+  const names = steps.map(({ name }) => name)
+  const isPlain = steps.every(
+    ({ name, args = '' }) => !/[\s,&"#=]/.test(name) && !control.test(args),
+  )
+  if (!isPlain) {
+    const entry = (step: ChainStep) =>
+      `    - ${jsonScalar(step.name)}: ${jsonScalar(Object.fromEntries(optionsOf(step)))}`
+    return ['  chain:', ...steps.map(entry)]
+  }
+  if (steps.every((step) => Object.keys(step).length === 2)) return wordLines('chain', names)
+  const texts = steps.map((step, index) => {
+    const isJoined = step.group !== undefined && step.group === steps[index - 1]?.group
+    return `${isJoined ? ' & ' : '\n    '}${[step.name, ...optionsOf(step).map(optionText)].join(' ')}`
+  })
+  return [`  chain: |${texts.join('')}`]
+}
+
+function optionsOf(step: ChainStep): [name: string, value: string | number | true][] {
+  const { name: _name, line: _line, group: _group, allowFailure, ...options } = step
+  const allowed = allowFailure === undefined ? {} : { 'allow-failure': allowFailure }
+  return Object.entries({ ...options, ...allowed })
+}
+
+function optionText([name, value]: ReturnType<typeof optionsOf>[number]): string {
+  if (value === true) return name
+  const text = String(value)
+  return `${name}=${/^[^\s&"]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, '\\$&')}"`}`
 }
 
 /** Words on one line, as the specification has it; as a list where a word has a separator in it. */
@@ -121,8 +151,15 @@ export function quoteText(text: string): string {
 }
 
 export function doubleQuoted(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/gu,
+  return jsonScalar(text)
+}
+
+const control = /[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/u
+
+/** JSON on one line, which YAML reads as the same. */
+function jsonScalar(value: unknown): string {
+  return JSON.stringify(value).replace(
+    new RegExp(control, 'gu'),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

@@ -21,6 +21,7 @@ export interface Validation {
   name: string | undefined
   /** Whether there is no error; warnings and advice do not count. */
   valid: boolean
+  isChain?: boolean | undefined
   diagnostics: Diagnostic[]
 }
 
@@ -35,7 +36,8 @@ export function validateSkill(content: string | Uint8Array, options: ValidateOpt
   const reading = readFrontmatter(content, options.path)
   const spec = reading.ok ? validateSpec(reading.root, reading.split, options) : undefined
   const diagnostics = [...reading.diagnostics, ...(spec?.diagnostics ?? [])]
-  return { name: spec?.fields.name, valid: !hasErrors(diagnostics), diagnostics }
+  const isChain = spec?.fields.chain !== undefined
+  return { name: spec?.fields.name, valid: !hasErrors(diagnostics), isChain, diagnostics }
 }
 
 /** The verdict of the reference validator `skills-ref` on one `SKILL.md`, in its own words. */

@@ -98,7 +98,9 @@ function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'
     'allowed-tools': allowedTools,
     // It decides which scripts run and where it waits.
     chain: chain && {
-      steps: chain.steps.map((step) => step.name),
+      steps: chain.steps.map(({ line: _line, name, ...options }) =>
+        Object.keys(options).length === 0 ? name : { name, ...options },
+      ),
       gates: chain.gates,
       policy: chain.policy,
     },

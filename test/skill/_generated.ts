@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { AllowedTool, ChainPolicy, SkillFields } from '../../src/skill/model.ts'
+import { stepNames } from '../../src/skill/declarations.ts'
+import type { AllowedTool, ChainPolicy, ChainStep, SkillFields } from '../../src/skill/model.ts'
 
 /** Text as an author may write it: quotes, colons, hashes, newlines, other scripts. */
 export const anyText: fc.Arbitrary<string> = fc
@@ -77,6 +78,45 @@ const metadataKey = fc.stringMatching(/^[a-z][a-z0-9_.-]{0,6}$/).map((key) => `o
 const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(value, { nil: undefined })
 
+const flag = fc.constant(true as const)
+const stepOptions = fc.record(
+  {
+    retry: fc.integer({ min: 1, max: 1000 }),
+    timeout: fc.integer({ min: 1, max: 1000 }),
+    gate: flag,
+    allowFailure: flag,
+    always: flag,
+    args: anyText.filter((text) => !/[\p{Cc}\u2028]/u.test(text)),
+    isJoined: flag,
+    isConditional: flag,
+  },
+  { requiredKeys: [] },
+)
+
+type StepChoice = typeof stepOptions extends fc.Arbitrary<infer Choice> ? Choice : never
+
+/** Steps as a reading gives them: the number of a group is that of its line. */
+function stepsWith(names: readonly string[], given: readonly StepChoice[]): ChainStep[] {
+  const plain = names.every((name) => /^[^\s,&"#=]+$/.test(name))
+  const labels = stepNames(names.map((name) => ({ name })))
+  let line = 0
+  const lines = given.map(({ isJoined }) =>
+    plain && isJoined === true && line > 0 ? line : ++line,
+  )
+  return names.map((name, index) => {
+    const { isJoined: _joined, isConditional, ...options } = given[index] ?? {}
+    const isGroup = lines.filter((one) => one === lines[index]).length > 1
+    const before = labels[lines.indexOf(lines[index] ?? 0) - 1]
+    return {
+      name,
+      line: 0,
+      ...options,
+      ...(isConditional === true && before !== undefined ? { when: `${before}.success` } : {}),
+      ...(isGroup ? { group: lines[index] ?? 0 } : {}),
+    }
+  })
+}
+
 /** Fields as a reading gives them. */
 export const anyFields: fc.Arbitrary<SkillFields> = fc.record({
   name: word,
@@ -91,7 +131,9 @@ export const anyFields: fc.Arbitrary<SkillFields> = fc.record({
   chain: optional(
     words.chain((names) =>
       fc.record({
-        steps: fc.constant(names.map((name) => ({ name, line: 0 }))),
+        steps: fc
+          .array(stepOptions, { minLength: names.length, maxLength: names.length })
+          .map((options) => stepsWith(names, options)),
         policy,
         gates: fc.subarray(names),
         line: fc.constant(0),

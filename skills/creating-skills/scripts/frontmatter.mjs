@@ -147,7 +147,9 @@ class Reader {
     if (first === '&' || first === '*') this.fail('anchors and aliases are not allowed')
     if (first === '!') this.fail('tags are not allowed')
     if (/[@`%,\]}]/.test(first)) this.fail(`a plain text cannot begin with ${first}`)
-    if (first === '|' || first === '>') return this.readBlockScalar(value, indent)
+    if (first === '|' || first === '>') {
+      return { ...this.readBlockScalar(value, indent), literal: first === '|' }
+    }
     if (first === '"' || first === "'") return this.readQuoted(value, indent)
     if (first === '[' || first === '{') return readFlow(this, value, indent, depth + 1)
     return this.readPlain(value, indent)

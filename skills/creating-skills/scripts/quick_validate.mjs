@@ -247,7 +247,11 @@ function checkTriggers(node, report) {
 }
 
 function checkChain(metadata, report) {
-  const steps = words('chain', metadata.get('chain'), report)
+  const chain = metadata.get('chain')
+  const steps =
+    Array.isArray(chain) || chain?.literal === true
+      ? stepsOf(chain, report)
+      : words('chain', chain, report)
   if (steps === undefined) return
   for (const step of steps) {
     checkPath('chain', step, report)
@@ -264,6 +268,35 @@ function checkChain(metadata, report) {
   for (const gate of words('gates', metadata.get('gates'), report) ?? []) {
     if (!steps.includes(gate)) report(`gates: ${gate} is no step of the chain`)
   }
+}
+
+const stepWord = /\s*(?:(?<=^|\s)#.*|(&)|((?:[^\s&"]|"(?:[^"\\]|\\.)*")+))/y
+const stepOption =
+  /^(?:gate|always|allow-failure|(?:retry|backoff|timeout|when|id|args)=(?:"[^]*"|[^"]+))$/
+
+/** The names of steps that stand one a line, with options. */
+function stepsOf(chain, report) {
+  const lines = Array.isArray(chain) ? chain : chain.text.split('\n').map((text) => ({ text }))
+  return lines.flatMap((line) => {
+    if (line instanceof Map) return [...line.keys()]
+    /** @type {string[][]} */
+    const members = [[]]
+    const text = line.text.trimEnd()
+    for (stepWord.lastIndex = 0; stepWord.lastIndex < text.length;) {
+      const found = stepWord.exec(text)
+      if (found === null) {
+        report(`chain: ${text} has an open quote`)
+        break
+      }
+      if (found[1] !== undefined) members.push([])
+      else if (found[2] !== undefined) members.at(-1).push(found[2])
+    }
+    for (const option of members.flatMap((member) => member.slice(1))) {
+      if (!stepOption.test(option)) report(`chain: ${option} is no option of a step`)
+    }
+    const isEmpty = members.length === 1 && members[0].length === 0
+    return isEmpty ? [] : members.map(([name = '']) => name)
+  })
 }
 
 function main(paths) {

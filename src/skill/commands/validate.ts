@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, diagnosticText } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
@@ -41,7 +42,9 @@ export const command = defineCommand<ValidateResult>()({
     const fixing = dryRun ? 'show' : fix ? 'write' : undefined
     for (const target of validationTargets(runtime.cwd, paths)) {
       if (signal.aborted) return undefined
-      skills.push(verdictOn(target, { validate, fix: fixing, runtime }))
+      const verdict = verdictOn(target, { validate, fix: fixing, runtime })
+      const isChain = profile === 'spec' && verdict.isChain === true
+      skills.push(isChain ? await withPlan(verdict, target.file, runtime.cwd) : verdict)
       // Lets a signal in: the work itself is synchronous.
       if (skills.length % 500 === 0) await new Promise((done) => setImmediate(done))
     }
@@ -64,6 +67,14 @@ export const command = defineCommand<ValidateResult>()({
     },
   },
 })
+
+/** The verdict with what is wrong with the plan of the chain. */
+async function withPlan(verdict: SkillVerdict, file: string, cwd: string): Promise<SkillVerdict> {
+  const { chainProblems } = await import('../../chain/check-plan.ts')
+  const problems = chainProblems(dirname(file), cwd)
+  const valid = verdict.valid && problems.every(({ severity }) => severity !== 'error')
+  return { ...verdict, valid, diagnostics: [...verdict.diagnostics, ...problems] }
+}
 
 async function validatorOf(profile: string): Promise<VerdictOptions['validate']> {
   if (profile === 'reference')

@@ -17,6 +17,7 @@ export interface SkillVerdict {
   path: string
   name: string | null
   valid: boolean
+  isChain?: true
   diagnostics: readonly Diagnostic[]
   changes?: readonly FixChange[] | undefined
   diff?: string | undefined
@@ -109,8 +110,8 @@ export function verdictOn(target: ValidationTarget, options: VerdictOptions): Sk
   const directory = dirname(file)
   const verdict = (content: string | Uint8Array): SkillVerdict => {
     const location = { path, directory, directoryName: basename(directory) }
-    const { name = null, valid, diagnostics } = options.validate(content, location)
-    return { path, name, valid, diagnostics }
+    const { name = null, valid, isChain, diagnostics } = options.validate(content, location)
+    return { path, name, valid, ...(isChain === true ? { isChain } : {}), diagnostics }
   }
   if (options.fix === undefined || !isUtf8(bytes)) return verdict(bytes)
   const text = new TextDecoder('utf8', { ignoreBOM: true }).decode(bytes)

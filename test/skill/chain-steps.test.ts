@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { fieldsOf } from './_fields-of.ts'
+
+function stepsOf(lines: readonly string[], before = '|') {
+  const source = ['metadata:', `  chain: ${before}`, ...lines.map((line) => `    ${line}`)].join(
+    '\n',
+  )
+  const { fields, diagnostics } = fieldsOf(source)
+  const found = diagnostics.map(({ code, line, message }) => ({ code, line, message }))
+  return { steps: fields.chain?.steps ?? [], found }
+}
+
+describe('the steps of a chain, one a line', () => {
+  it('have options behind their names', () => {
+    const { steps, found } = stepsOf([
+      'build',
+      '',
+      '# what can run at once',
+      'lint & unit retry=3 backoff=0.5 & e2e   # in parallel',
+      'stage timeout=300 args="--to \\"a b\\" #1" gate',
+      'publish id=release when=stage.success allow-failure',
+      'cleanup always when=!release.skipped',
+    ])
+    expect(found).toEqual([])
+    expect(steps).toEqual([
+      { name: 'build', line: 4 },
+      { name: 'lint', line: 7, group: 4 },
+      { name: 'unit', line: 7, group: 4, retry: 3, backoff: 0.5 },
+      { name: 'e2e', line: 7, group: 4 },
+      { name: 'stage', line: 8, timeout: 300, gate: true, args: '--to "a b" #1' },
+      { name: 'publish', line: 9, id: 'release', when: 'stage.success', allowFailure: true },
+      { name: 'cleanup', line: 10, when: '!release.skipped', always: true },
+    ])
+  })
+
+  it.each([
+    ['strings', '- unit retry=2 gate & "lint"'.replaceAll('"', '')],
+    ['strings in quotes', '- "unit retry=2 gate & lint"'],
+  ])('are the same in a list of %s', (_what, item) => {
+    const { steps, found } = stepsOf([item], '')
+    expect(found.filter(({ code }) => code !== 'metadata-nested-extension')).toEqual([])
+    expect(steps).toEqual([
+      { name: 'unit', line: 4, retry: 2, gate: true, group: 1 },
+      { name: 'lint', line: 4, group: 1 },
+    ])
+  })
+
+  it('are maps in a list too', () => {
+    const { steps } = stepsOf(
+      ['- unit: { retry: 2, gate: true, always: false, args: "a b" }', '- "my skill": {}'],
+      '',
+    )
+    expect(steps).toEqual([
+      { name: 'unit', line: 4, retry: 2, gate: true, args: 'a b' },
+      { name: 'my skill', line: 5 },
+    ])
+  })
+
+  it('keep the form of the proposal in any other text', () => {
+    for (const text of ['"a, b c"', 'a b c', '>\n    a\n    b, c']) {
+      const { fields } = fieldsOf(`metadata:\n  chain: ${text}`)
+      expect(fields.chain?.steps.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
+    }
+  })
+
+  it('may have names that several share', () => {
+    const { found } = stepsOf(['a', 'a', 'b when=a#2.success', 'a id=last', 'c when=last.failure'])
+    expect(found).toEqual([])
+  })
+
+  it.each([
+    ['a retries=3', 'chain-step-form', '`retries` is no option of a step.'],
+    ['a gate gate', 'chain-step-form', '`gate` stands there twice.'],
+    ['a gate=yes', 'chain-step-form', '`gate` takes no value.'],
+    ['a retry', 'chain-step-form', '`retry` is a number of attempts from 1 to 1000.'],
+    ['a retry=0', 'chain-step-form', '`retry` is a number of attempts from 1 to 1000.'],
+    ['a retry=1e3', 'chain-step-form', '`retry` is a number of attempts from 1 to 1000.'],
+    ['a timeout=0.0', 'chain-step-form', '`timeout` is a number of seconds above 0.'],
+    ['a retry=2 backoff=-1', 'chain-step-form', '`backoff` is a number of seconds.'],
+    ['a when=b', 'chain-step-form', '`when` is STEP.STATE or !STEP.STATE'],
+    ['a when=b.done', 'chain-step-form', '`when` is STEP.STATE or !STEP.STATE'],
+    ['a id=x/y', 'chain-step-form', '`id` is letters, digits'],
+    ['a backoff=3', 'chain-step-form', '`a` has `backoff` without `retry`.'],
+    ['a args="x', 'chain-step-form', 'has an open quote.'],
+    ['a args=-x"y"', 'chain-step-form', 'is in quotes in part.'],
+    ['retry=3 a', 'chain-step-form', 'names no skill.'],
+    ['a &', 'chain-step-form', 'names no skill.'],
+    ['& a', 'chain-step-form', 'names no skill.'],
+    ['"a b"', 'chain-step-form', 'names no skill.'],
+    ['a & b when=a.success', 'chain-when-unknown', '`when` names `a`'],
+    ['b when=b.success', 'chain-when-unknown', '`when` names `b`'],
+    ['b when=later.success', 'chain-when-unknown', '`when` names `later`'],
+    ['first id=first', 'chain-step-form', 'Two steps have the name `first`.'],
+    ['../a', 'chain-step-name', 'does not lie below'],
+  ])('are errors with their line: %s', (line, code, message) => {
+    const { found } = stepsOf(['first', line, 'later'])
+    expect(found).toContainEqual({ code, line: 5, message: expect.stringContaining(message) })
+  })
+})
+
+describe('keys beside a chain', () => {
+  const codes = (key: string) =>
+    fieldsOf(`metadata:\n  chain: a\n  ${key}: x`).diagnostics.map(({ code, hint }) => [code, hint])
+
+  it.each([
+    'approval',
+    'human_gate',
+    'parallel',
+    'retries',
+    'retry',
+    'max-retries',
+    'on_error',
+    'stepTimeout',
+    'depends_on',
+    'needs',
+    'if',
+  ])('are errors where other engines mean control flow by them: %s', (key) => {
+    expect(codes(key)).toEqual([['chain-control-key', expect.stringMatching(/^Say it with /)]])
+  })
+
+  it('are warnings where they mean nothing, with the nearest of ours', () => {
+    expect(codes('retry_cout')).toEqual([['chain-unknown-key', 'Did you mean `retry_count`?']])
+    expect(codes('colour')).toEqual([['chain-unknown-key', undefined]])
+  })
+
+  it('may be those that authors keep', () => {
+    for (const key of ['author', 'version', 'license', 'tags']) expect(codes(key)).toEqual([])
+  })
+})
