@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 
+const plan = ['chain', 'plan', 'examples/release-check/pull-request', '--trust-workspace']
+assert.equal(spawnSync(process.execPath, ['dist/cli/bin.cjs', ...plan]).status, 0)
 const chain = 'examples/release-check/release-check'
 const { status, stdout, stderr } = spawnSync(
   process.execPath,

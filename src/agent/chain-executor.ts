@@ -1,3 +1,4 @@
+import { jsonText } from '../core/text.ts'
 import { z } from 'zod'
 import type { StepContent } from '../chain/agent-executor.ts'
 import type { Executor, StepAnswer, StepRequest } from '../chain/executor.ts'
@@ -37,7 +38,7 @@ export function modelExecutor(options: ModelExecutorOptions): Executor {
     async execute(request) {
       const { step, state } = request.call
       const content = options.contentOf(step, request.arguments)
-      const facts = { step: step.step, state: JSON.stringify(state), report: 'schema' } as const
+      const facts = { step: step.step, state: jsonText(state), report: 'schema' } as const
       const prompt = agentPrompt({ ...content, ...facts })
       const promptDigest = sha256(prompt)
       try {

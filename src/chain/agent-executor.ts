@@ -1,3 +1,4 @@
+import { jsonText } from '../core/text.ts'
 import { dirname } from 'node:path'
 import { makePrivateDirectory } from '../core/write-files.ts'
 import { reasonOf } from '../core/errors.ts'
@@ -91,7 +92,7 @@ export function agentExecutor(options: AgentExecutorOptions): Executor {
         content,
         references,
         step: step.step,
-        state: JSON.stringify(state),
+        state: jsonText(state),
       })
       const { output, stdout, stderr } = await runAgent({
         client: options.client,

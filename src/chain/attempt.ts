@@ -4,13 +4,15 @@ import type {
   CancelledStep,
   ChainResult,
   Engine,
+  FinishedOutcome,
   Outcome,
   Running,
   RunResult,
   StepResult,
 } from './engine.ts'
 import type { EngineCore, Entry } from './journal-engine.ts'
-import { isChain, type PlannedChain, type PlannedStep, stepLabel } from './plan-model.ts'
+import { conditionOf } from '../skill/declarations.ts'
+import { isChain, type PlannedChain, type PlannedStep, stepLabel, unitsOf } from './plan-model.ts'
 import {
   afterAttempt,
   type AttemptOutcome,
@@ -45,77 +47,193 @@ interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
   winner: string | undefined
 }
 
-async function runAttempt(chain: PlannedChain, engine: Engine, scope: AttemptScope) {
-  const { policy, steps } = chain
-  const limit = policy.async ? policy.parallelLimit : 1
-  const slots = new Map<PlannedStep, StepResult>()
-  const running = new Map<string, { step: PlannedStep; handle: Running }>()
-  let halt: Halt | undefined
-  const parked: { step: PlannedStep; handle: Running }[] = []
-  let state = scope.state
-  let next = 0
+interface Going {
+  step: PlannedStep
+  /** Of the attempts that the option `retry` allows the step; from 1. */
+  number: number
+  handle: Running
+}
 
-  for (;;) {
-    const places = halt === undefined ? limit : 0
-    while (placesTaken(policy, running) < places) {
-      const step = steps[next++]
-      if (step === undefined) break
-      if (step.excluded === true) continue
-      const handle = begin(chain, step, engine, scope, policy.passState ? state : emptyState)
-      running.set(handle.key, { step, handle })
+class Attempt {
+  readonly #chain: PlannedChain
+  readonly #engine: Engine
+  readonly #scope: AttemptScope
+  readonly #slots = new Map<PlannedStep, StepResult>()
+  readonly #tries = new Map<PlannedStep, StepResult[]>()
+  readonly #running = new Map<string, Going>()
+  #parked: Going[] = []
+  #halt: Halt | undefined
+  #state: ChainState
+
+  constructor(chain: PlannedChain, engine: Engine, scope: AttemptScope) {
+    this.#chain = chain
+    this.#engine = engine
+    this.#scope = scope
+    this.#state = scope.state
+  }
+
+  async run(): Promise<AttemptEnd> {
+    const { policy, steps } = this.#chain
+    const late: StepResult[] = []
+    for (const unit of unitsOf(steps, policy)) {
+      const isLate = this.#halt !== undefined
+      const open = unit.filter((step) => this.#isDue(step))
+      await this.#runUnit(this.#firstOf(open), unit.length > 1 || policy.async)
+      const results = unit.flatMap((step) => this.#slots.get(step) ?? [])
+      this.#state = addOutputs(this.#state, previousOutputs(results))
+      if (isLate) late.push(...results)
+      if (this.#parked.length > 0) this.#halt ??= { kind: 'suspended' }
     }
-    if (running.size === 0) break
-    const { key, outcome } = await engine.firstOf([...running.values()].map((item) => item.handle))
-    const ended = running.get(key)
-    if (ended === undefined) throw new Error(`the engine answered for ${key}, which does not run`)
+    for (const step of steps) {
+      if (!this.#slots.has(step)) this.#slots.set(step, restOf(step, this.#halt))
+    }
+    return conclude(this.#chain, this.#scope, this.#slots, this.#halt, late)
+  }
+
+  /** Whether a step may run now; one whose condition is false is skipped. */
+  #isDue(step: PlannedStep): boolean {
+    if (step.excluded === true || !this.#mayStart(step)) return false
+    const reason = unmet(step, this.#chain.steps, this.#slots)
+    if (reason !== undefined) this.#slots.set(step, notExecuted(step, 'skipped', reason))
+    return reason === undefined
+  }
+
+  #mayStart({ always }: PlannedStep): boolean {
+    const kind = this.#halt?.kind
+    return kind === undefined || (always === true && kind !== 'cancelled' && kind !== 'suspended')
+  }
+
+  /** The gates of a group come before all of its steps. */
+  #firstOf(open: PlannedStep[]): PlannedStep[] {
+    if (this.#chain.policy.async || open.length < 2) return open
+    const closed = open.filter(
+      (step) => step.gate === true && !this.#engine.isOpen(this.#callOf(step)),
+    )
+    return closed.length > 0 ? closed : open
+  }
+
+  async #runUnit(queue: PlannedStep[], isParallel: boolean): Promise<void> {
+    const limit = isParallel ? this.#chain.policy.parallelLimit : 1
+    for (;;) {
+      while (queue.length > 0 && placesTaken(isParallel, this.#running) < limit) {
+        const step = queue.shift()
+        if (step !== undefined && this.#mayStart(step)) this.#begin(step, 1)
+      }
+      if (this.#running.size === 0) return
+      const handles = [...this.#running.values()].map(({ handle }) => handle)
+      const { key, outcome } = await this.#engine.firstOf(handles)
+      const ended = this.#running.get(key)
+      if (ended === undefined) throw new Error(`the engine answered for ${key}, which does not run`)
+      this.#running.delete(key)
+      if (!this.#beginsAgain(ended, outcome)) await this.#end(ended, outcome, isParallel)
+    }
+  }
+
+  #callOf(step: PlannedStep, number = 1, before?: Outcome & { kind: 'finished' }) {
+    const { prefix, number: attempt } = this.#scope
+    const { policy } = this.#chain
+    const again = number === 1 ? '' : `.${number}`
+    const backoff = (step.backoff ?? 0) * 2 ** (number - 2)
+    const wait = { ms: Math.min(backoff, longestBackoff) * 1000, since: endOf(before) }
+    return {
+      key: `${prefix}${attempt}${again}:${stepLabel(step)}`,
+      attempt: step.retry === undefined ? attempt : number,
+      state: policy.passState ? this.#state : emptyState,
+      timeoutMs: (step.timeout ?? policy.timeout) * 1000,
+      ...(before === undefined || backoff === 0 ? {} : { wait }),
+    }
+  }
+
+  #begin(step: PlannedStep, number: number, before?: Outcome & { kind: 'finished' }): void {
+    const call = this.#callOf(step, number, before)
+    // It was approved before the first of its attempts.
+    const planned = number === 1 ? step : { ...step, gate: undefined }
+    const handle = isChain(planned)
+      ? this.#engine.chain({ ...call, step: planned }, (inner) =>
+          runChain(planned, inner, call.state, `${call.key}/`),
+        )
+      : this.#engine.task({ ...call, step: planned })
+    this.#running.set(handle.key, { step, number, handle })
+  }
+
+  #beginsAgain({ step, number }: Going, outcome: Outcome): boolean {
+    if (outcome.kind !== 'finished' || outcome.rejected === true) return false
+    const isOver = outcome.output.status === 'success' || number >= (step.retry ?? 1)
+    if (isOver || !this.#mayStart(step)) return false
+    const tries = this.#tries.get(step) ?? []
+    this.#tries.set(step, [...tries, stepResult(step, outcome)])
+    this.#begin(step, number + 1, outcome)
+    return true
+  }
+
+  async #end(ended: Going, outcome: Outcome, isParallel: boolean): Promise<void> {
     const { step } = ended
-    running.delete(key)
-    slots.set(step, stepResult(step, outcome))
-    // In a group every step sees the state from before the group.
-    if (!policy.async) state = addOutputs(state, previousOutputs([slots.get(step)]))
-    halt = haltAfter(chain, step, outcome) ?? halt
-    if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') parked.push(ended)
-    if (halt === undefined || halt.kind === 'suspended') continue
-    if (halt.kind === 'won') {
-      const { step: winner } = halt
-      const key = `${scope.prefix}${scope.number}:winner`
-      halt = { kind: 'won', step: await engine.record(key, () => winner) }
+    this.#set(step, stepResult(step, outcome))
+    const waits = outcome.kind === 'suspended' && outcome.why !== 'interrupted'
+    if (waits) this.#parked.push(ended)
+    // The rest of a group continues while one of it waits for a user or a report.
+    const found = waits && isParallel ? undefined : haltAfter(this.#chain, step, outcome)
+    const isFinal = found?.kind === 'cancelled' || found?.kind === 'suspended'
+    if (found === undefined || (this.#halt !== undefined && !isFinal)) return
+    this.#halt = found
+    if (found.kind === 'won') {
+      const { step: winner } = found
+      const key = `${this.#scope.prefix}${this.#scope.number}:winner`
+      this.#halt = { kind: 'won', step: await this.#engine.record(key, () => winner) }
     }
-    // What waits for a user or a report is given up.
-    const started = [...running.values(), ...parked.splice(0)]
-    running.clear()
-    if (started.length > 0) {
-      const left = await engine.cancel(started.map((item) => item.handle))
-      started.forEach((item, index) => slots.set(item.step, leftOver(item.step, left[index], halt)))
-    }
+    if (found.kind !== 'suspended' && found.kind !== 'skipped') await this.#cancelRest(found)
   }
 
-  for (const step of steps) {
-    if (!slots.has(step)) slots.set(step, restOf(step, halt))
+  /** What waits for a user or a report is given up; what runs always goes on after a stop. */
+  async #cancelRest(halt: Halt): Promise<void> {
+    const started = [...this.#running.values(), ...this.#parked].filter(
+      ({ step }) => step.always !== true || halt.kind === 'cancelled',
+    )
+    this.#parked = this.#parked.filter((item) => !started.includes(item))
+    for (const { handle } of started) this.#running.delete(handle.key)
+    if (started.length === 0) return
+    const left = await this.#engine.cancel(started.map(({ handle }) => handle))
+    started.forEach(({ step }, index) => {
+      this.#set(step, leftOver(step, left[index], this.#halt))
+    })
   }
-  return conclude(chain, scope, slots, halt)
+
+  #set(step: PlannedStep, result: StepResult): void {
+    const tries = this.#tries.get(step)
+    const allowed = step.allowFailure === true ? { allowFailure: true as const } : {}
+    this.#slots.set(step, { ...result, ...allowed, ...(tries === undefined ? {} : { tries }) })
+  }
+}
+
+/** Seconds; a backoff is doubled before each further attempt. */
+const longestBackoff = 86_400
+
+function endOf(outcome: Pick<FinishedOutcome, 'startedAt' | 'durationMs'> | undefined): number {
+  return outcome === undefined ? 0 : outcome.startedAt + outcome.durationMs
+}
+
+/** Why a step is skipped by its condition. */
+function unmet(
+  { when }: PlannedStep,
+  steps: readonly PlannedStep[],
+  slots: ReadonlyMap<PlannedStep, StepResult>,
+): string | undefined {
+  if (when === undefined) return undefined
+  const { step: named, state, not } = conditionOf(when)
+  const about = steps.find((step) => stepLabel(step) === named)
+  const status = (about && slots.get(about)?.status) ?? 'not_run'
+  const states = { critical: 'failure', not_run: 'skipped' } as const
+  const found = status === 'critical' || status === 'not_run' ? states[status] : status
+  return (found === state) === not ? `when=${when}: ${named} was ${status}` : undefined
 }
 
 /** In a sequence a waiting step blocks the next one. */
 function placesTaken(
-  { async }: PlannedChain['policy'],
+  isParallel: boolean,
   running: ReadonlyMap<string, { handle: Running }>,
 ): number {
-  if (!async) return running.size
+  if (!isParallel) return running.size
   return [...running.values()].filter(({ handle }) => handle.waited !== true).length
-}
-
-function begin(
-  chain: PlannedChain,
-  step: PlannedStep,
-  engine: Engine,
-  scope: AttemptScope,
-  state: ChainState,
-): Running {
-  const key = `${scope.prefix}${scope.number}:${stepLabel(step)}`
-  const call = { key, attempt: scope.number, state, timeoutMs: chain.policy.timeout * 1000 }
-  if (!isChain(step)) return engine.task({ ...call, step })
-  return engine.chain({ ...call, step }, (inner) => runChain(step, inner, state, `${key}/`))
 }
 
 /** Stop conditions are looked at after every result, and before `continue_on_success`. */
@@ -125,6 +243,7 @@ function haltAfter(chain: PlannedChain, step: PlannedStep, outcome: Outcome): Ha
     case 'finished': {
       const { status } = outcome.output
       if (outcome.rejected === true) return { kind: 'rejected', step: step.step }
+      if (status !== 'success' && step.allowFailure === true) return undefined
       const stop = stopAfter(policy, status)
       if (stop !== undefined && policy.raceMode) return { kind: 'won', step: step.step }
       if (stop !== undefined) return { kind: 'stopped', step: step.step, stop, status }
@@ -133,8 +252,7 @@ function haltAfter(chain: PlannedChain, step: PlannedStep, outcome: Outcome): Ha
     case 'cancelled':
       return { kind: 'cancelled' }
     case 'suspended':
-      // The rest of a group continues while one of it waits for a user or a report.
-      return policy.async && outcome.why !== 'interrupted' ? undefined : { kind: 'suspended' }
+      return { kind: 'suspended' }
   }
 }
 
@@ -153,12 +271,17 @@ function conclude(
   scope: AttemptScope,
   slots: ReadonlyMap<PlannedStep, StepResult>,
   halt: Halt | undefined,
+  late: readonly StepResult[],
 ): AttemptEnd {
   const results = chain.steps.flatMap((step) => slots.get(step) ?? [])
   const outputs = previousOutputs(results)
-  const statuses = outputs.map((output) => output.status)
   const stop = halt?.kind === 'stopped' ? halt.stop : halt?.kind === 'won' ? 'succeeded' : undefined
-  const decided = attemptStatus(chain.policy, statuses, stop)
+  // After an early success only what ran all the same can still fail.
+  const decided = attemptStatus(
+    chain.policy,
+    statusesOf(stop === 'succeeded' ? late : results),
+    stop,
+  )
   const ended = endedBy(halt, results)
   const stands = results.some((result) => result.status === 'waiting') ? 'waiting' : 'interrupted'
   return {
@@ -169,6 +292,13 @@ function conclude(
     ended,
     winner: halt?.kind === 'won' ? halt.step : undefined,
   }
+}
+
+function statusesOf(results: readonly StepResult[]): StepStatus[] {
+  return results.flatMap(({ status, allowFailure }) => {
+    const counts = status === 'success' || status === 'failure' || status === 'critical'
+    return counts && allowFailure !== true ? [status] : []
+  })
 }
 
 function endedBy(halt: Halt | undefined, results: readonly StepResult[]): ChainResult['ended'] {
@@ -304,11 +434,8 @@ export async function runChain(
   const outcomes: AttemptOutcome[] = []
   for (;;) {
     const number = attempts.length + 1
-    const { ended, winner, decided, ...attempt } = await runAttempt(chain, engine, {
-      number,
-      prefix,
-      state,
-    })
+    const scope = { number, prefix, state }
+    const { ended, winner, decided, ...attempt } = await new Attempt(chain, engine, scope).run()
     attempts.push({ attempt: number, ...attempt })
     if (ended !== undefined) return { status: attempt.status, attempts, winner, ended }
     outcomes.push({ status: decided, signature: signatureOf(attempt.steps) })

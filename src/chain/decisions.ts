@@ -12,10 +12,7 @@ import type { RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import type { RunStore } from './run-store.ts'
 
-/**
- * The gate that a run waits at. `step` names one where several steps of a group wait. Throws {@link
- * RunStateError} when none waits, or several do and `step` names none of them.
- */
+/** The gate that a run waits at. `step` names one where several steps of a group wait. */
 export async function waitingGate(
   journal: RunJournal,
   clock: Pick<Runtime, 'now' | 'elapsed'>,

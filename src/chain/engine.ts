@@ -15,6 +15,8 @@ export interface Engine {
   /** Announces a nested chain. `body` runs it on the engine it is given. */
   chain(call: ChainCall, body: (engine: Engine) => Promise<ChainResult>): Running
   firstOf(running: readonly Running[]): Promise<Ended>
+  /** Whether nobody has to approve a step with a gate any more. */
+  isOpen(call: Call): boolean
   cancel(running: readonly Running[]): Promise<readonly CancelledStep[]>
   record<T extends JsonValue>(key: string, decide: () => T): Promise<T>
 }
@@ -35,6 +37,8 @@ export interface Call {
   state: ChainState
   /** Bounds the step as a whole; 0 means no limit. */
   timeoutMs: number
+  /** It starts no sooner than `ms` after the time `since`, both in milliseconds. */
+  wait?: { ms: number; since: number } | undefined
 }
 
 export interface TaskCall extends Call {
@@ -54,6 +58,8 @@ export type Outcome =
 export interface FinishedOutcome extends Pick<StepResult, 'sandbox' | 'hint'> {
   kind: 'finished'
   output: StepOutput
+  /** The same with secrets masked, where it has some. */
+  shown?: StepOutput | undefined
   startedAt: number
   durationMs: number
   log?: string | undefined
@@ -114,12 +120,19 @@ export interface StepResult {
   errors: readonly ReportedError[]
   metrics: Readonly<Record<string, JsonValue>>
   evidence: Evidence | null
+  artifacts?: readonly string[] | undefined
+  /** As in {@link FinishedOutcome}; a run that is shown has none. */
+  shown?: StepOutput | undefined
   /** ISO 8601, or null for a step that never started. */
   startedAt: string | null
   /** 0 also where it is unknown: for a step that a crash interrupted, or that waits. */
   durationMs: number
   /** Why it was not executed, or what it waits for. */
   reason?: string | undefined
+  /** Its failure does not count. */
+  allowFailure?: true | undefined
+  /** Its attempts before this one, where it may be repeated by itself. */
+  tries?: readonly StepResult[] | undefined
   /** The result was taken over from another run, with its times. */
   reused?: true | undefined
   log?: string | undefined

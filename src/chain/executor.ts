@@ -8,10 +8,7 @@ import type { TaskExecutor } from './plan-model.ts'
  */
 export interface Executor {
   readonly kind: TaskExecutor
-  /**
-   * Executes the step; a failure is an output. Must end soon after an abort. Throws {@link
-   * RunFilesError} where nothing ran since its files could not be written.
-   */
+  /** Executes the step; a failure is an output. Must end soon after an abort. */
   execute(request: StepRequest): Promise<StepAnswer>
 }
 
@@ -29,6 +26,7 @@ export type StepAnswer =
   | (Pick<StepResult, 'sandbox' | 'hint'> & {
       kind: 'output'
       output: StepOutput
+      shown?: StepOutput | undefined
       log?: string | undefined
       promptDigest?: string | undefined
       /** How long an agent had it, from handing out to its report, before it was executed here. */

@@ -1,6 +1,6 @@
 import { sha256 } from '../core/json.ts'
 import { failedOutput } from '../exec/output-protocol.ts'
-import type { Outcome } from './engine.ts'
+import type { Call, CancelledStep, Outcome } from './engine.ts'
 import type { EngineCore, Entry } from './journal-engine.ts'
 import type { ApprovalRecord } from './journal-records.ts'
 import type { ChainState } from './state.ts'
@@ -29,6 +29,18 @@ export function answerOfGate(gate: GateFacts, decision: ApprovalRecord | undefin
 
 export function stateDigest(state: ChainState): string {
   return sha256(JSON.stringify(state))
+}
+
+/** Whether the step was approved; one with a result was, unless that is its rejection. */
+export function isApproved(
+  call: Pick<Call, 'key' | 'state'>,
+  planDigest: string,
+  decision: ApprovalRecord | undefined,
+  outcome: Outcome | CancelledStep | undefined,
+): boolean {
+  if (outcome !== undefined) return !('rejected' in outcome) || outcome.rejected !== true
+  const gate = { key: call.key, planDigest, stateDigest: stateDigest(call.state) }
+  return answerOfGate(gate, decision) === 'approved'
 }
 
 /** Undefined when a step with a gate may start. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Runtime } from '../core/runtime.ts'
 import type { StepOutput } from '../exec/output-protocol.ts'
 import { lateReport } from './agent-executor.ts'
@@ -15,7 +16,7 @@ import type {
   TaskCall,
 } from './engine.ts'
 import type { StepAnswer } from './executor.ts'
-import { passGate } from './gates.ts'
+import { isApproved, passGate } from './gates.ts'
 import { recordedOutcome } from './journal-records.ts'
 import type { RecordWriter, RunJournal } from './run-journal.ts'
 import { chainOutput, chainWaitsFor } from './step-result.ts'
@@ -83,6 +84,13 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
         const pending = endings(list.filter((entry) => entry.outcome === undefined))
         if (pending.length > 0) await Promise.race(pending)
       }
+    },
+    isOpen(call) {
+      const { plan, approvals, done } = core.journal
+      const outcome = done.get(call.key)?.outcome
+      return (
+        core.yesGates === true || isApproved(call, plan.digest, approvals.get(call.key), outcome)
+      )
     },
     async cancel(running) {
       const list = find(running)
@@ -165,6 +173,9 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const gate = entry.call.step.gate === true ? passGate(core, entry) : undefined
   if (gate !== undefined) return gate
   if (entry.kind === 'task' && core.runner === undefined) return lookedAt(core, entry)
+  await waitFor(core, entry)
+  const ended = endedFromAbove(core, entry)
+  if (ended !== undefined) return ended
   const startedAt = begin(core, entry)
   const before = core.clock.elapsed()
   const limit = core.runner === undefined ? noLimit : timeLimit(core, entry, startedAt)
@@ -177,6 +188,14 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
     limit.clear()
     unlink()
   }
+}
+
+async function waitFor(core: EngineCore, { key, call, scope, controller }: Entry): Promise<void> {
+  const { wait } = call
+  if (wait === undefined || core.runner === undefined || core.journal.started.has(key)) return
+  const left = Math.max(0, wait.since + wait.ms - core.clock.now())
+  const signal = AbortSignal.any([scope, controller.signal, core.interruption.signal])
+  await sleep(left, undefined, { signal }).catch(() => undefined)
 }
 
 /** Not executed any more; a step that started in an earlier process says so. */
@@ -214,9 +233,9 @@ async function executeTask(
   if (stopped !== undefined) return { ...stopped, startedAt, durationMs }
   if (answer.kind === 'pending') return handOut(core, entry, answer)
   const { log, promptDigest, workedMs = 0, endedInVerification, sandbox, hint } = answer
-  const output = limit.over() ? overdue(limit, endedInVerification) : answer.output
+  const { output, shown } = limit.over() ? { output: overdue(limit, endedInVerification) } : answer
   const worked = durationMs + workedMs
-  const facts = { log, promptDigest, sandbox, hint }
+  const facts = { shown, log, promptDigest, sandbox, hint }
   return { kind: 'finished', output, startedAt, durationMs: worked, ...facts }
 }
 
@@ -231,8 +250,8 @@ async function executeChain(
   const left = () => ({ startedAt, durationMs: timeOfChain(core, startedAt), chain })
   const finished = (
     output: StepOutput,
-    { log, sandbox, hint }: Pick<FinishedOutcome, 'log' | 'sandbox' | 'hint'> = {},
-  ): FinishedOutcome => ({ kind: 'finished', output, ...left(), log, sandbox, hint })
+    { shown, log, sandbox, hint }: Omit<StepAnswer & { kind: 'output' }, 'kind' | 'output'> = {},
+  ): FinishedOutcome => ({ kind: 'finished', output, shown, ...left(), log, sandbox, hint })
   if (core.interruption.signal.aborted) {
     return { kind: 'suspended', why: 'interrupted', ...left() }
   }
@@ -258,7 +277,7 @@ async function executeChain(
   if (stopped !== undefined) return { ...stopped, ...left() }
   if (limit.over()) {
     const ended = answer?.kind === 'output' ? answer : undefined
-    return finished(overdue(limit, ended?.endedInVerification), ended)
+    return finished(overdue(limit, ended?.endedInVerification), { ...ended, shown: undefined })
   }
   return answer?.kind === 'output' ? finished(answer.output, answer) : finished(output)
 }
@@ -294,15 +313,16 @@ function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: strin
   }
   if (outcome.kind !== 'finished' && entry.started !== true) return
   const done = outcome.kind === 'finished' ? outcome : undefined
+  const output = done?.shown ?? done?.output
   core.onEvent?.({
     type: 'step-finished',
     key,
     step,
     skill,
     chain: entry.kind === 'chain',
-    status: done?.output.status ?? 'cancelled',
-    result: done?.output.result ?? '',
-    error: done?.output.errors[0]?.message,
+    status: output?.status ?? 'cancelled',
+    result: output?.result ?? '',
+    error: output?.errors[0]?.message,
     sandbox: done?.sandbox,
     durationMs: outcome.durationMs ?? 0,
     at,

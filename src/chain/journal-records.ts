@@ -135,96 +135,38 @@ function recordSchema() {
   ])
 }
 
+/** What of a journal that was written elsewhere readers could stumble over; ours are sealed. */
 function valueSchemas(z: typeof Zod) {
   const text = z.string()
   const count = z.number().min(0)
   const errors = z.array(z.object({ code: text, message: text }))
-  const metrics = z.record(text, z.unknown())
   const finalStatus = z.enum(['success', 'failure', 'critical'])
   const runStatus = z.enum([...finalStatus.options, 'waiting', 'interrupted', 'cancelled'])
+  const metrics = z.record(text, z.unknown())
   const output = z.object({ status: finalStatus, result: text, errors, metrics, evidence: text })
-  const printed = { log: text.optional(), sandbox: text.optional(), hint: text.optional() }
-  const stepResult: Zod.ZodType = z.object({
-    step: text,
-    skill: text,
-    status: z.enum([...finalStatus.options, 'skipped', 'not_run', 'cancelled', 'waiting']),
-    result: text,
-    errors,
-    metrics,
-    evidence: text.nullable(),
-    startedAt: text.refine((value) => !Number.isNaN(Date.parse(value))).nullable(),
-    durationMs: count,
-    reason: text.optional(),
-    ...printed,
-    steps: z.lazy(() => z.array(stepResult).optional()),
-    attempts: z.lazy(() => z.array(attempt).optional()),
-  })
-  const attempt = z.object({
-    attempt: count,
-    status: runStatus,
-    steps: z.array(stepResult),
-    chain_state: z.object({
-      previous_outputs: z.array(z.object({ step: text, result: text })),
-      accumulated_errors: errors,
-      total_metrics: metrics,
-    }),
-    errors: errors.optional(),
-  })
-  const chain = z
-    .object({ status: runStatus, attempts: z.array(attempt), winner: text.optional() })
-    .optional()
   // Milliseconds that a date can have.
   const startedAt = z.number().min(-8.64e15).max(8.64e15)
-  const finished = { output, startedAt, durationMs: count, ...printed, chain }
-  const left = { startedAt: startedAt.optional(), durationMs: count.optional(), chain }
+  const attempts = z.array(z.object({ steps: z.array(z.object({ step: text, result: text })) }))
+  const left = { durationMs: count.optional(), chain: z.object({ attempts }).optional() }
   const outcome = z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('finished'), ...finished }),
-    z.object({ kind: z.literal('cancelled'), ...left }),
+    z.object({ kind: z.literal('finished'), output, startedAt, ...left }),
+    z.object({ kind: z.literal('cancelled'), startedAt: startedAt.optional(), ...left }),
   ])
+  const step: Zod.ZodType = z.object({
+    step: text,
+    skill: text,
+    path: text,
+    digest: text,
+    executor: text,
+    steps: z.lazy(() => z.array(step).optional()),
+  })
+  const root = z.object({ policy: z.record(text, z.unknown()), steps: z.array(step) })
   return {
-    plan: checked<Plan>(z, planSchema(z)),
+    plan: checked<Plan>(z, z.object({ skill: text, digest: text, root })),
     output: checked<StepOutput>(z, output),
     outcome: checked<FinishedOutcome | ({ kind: 'cancelled' } & CancelledStep)>(z, outcome),
     runStatus,
   }
-}
-
-function planSchema(z: typeof Zod) {
-  const text = z.string()
-  const flag = z.boolean()
-  const count = z.number().min(0)
-  const skill = {
-    step: text,
-    skill: text,
-    path: text,
-    trust: z.enum(['trusted', 'untrusted']),
-    digest: text,
-    tokens: count,
-  }
-  const policy = z.object({
-    async: flag,
-    continueOnError: flag,
-    timeout: count,
-    maxDepth: count,
-    parallelLimit: count,
-    validateOnLoad: flag,
-    cleanupAfter: flag,
-    earlyExitOn: text,
-    continueOnSuccess: flag,
-    passState: flag,
-    retryCount: count,
-    retryUntil: text,
-    raceMode: flag,
-  })
-  const executor = z.enum(['script', 'driven', 'agent', 'model', 'missing', 'none'])
-  const task = z.object({ ...skill, executor })
-  const chain: Zod.ZodObject = z.object({
-    ...skill,
-    executor: z.literal('chain'),
-    policy,
-    steps: z.lazy(() => z.array(z.union([task, chain]))),
-  })
-  return z.object({ skill: text, digest: text, root: chain })
 }
 
 /** A value of a type that is declared elsewhere; `shape` names only what readers rely on. */

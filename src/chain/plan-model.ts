@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
-import type { ChainPolicy } from '../skill/model.ts'
+import type { ChainPolicy, StepOptions } from '../skill/model.ts'
 import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
 import type { TrustLevel } from '../trust/model.ts'
 
@@ -12,7 +12,7 @@ export type TaskExecutor = 'script' | 'driven' | 'agent' | 'model' | 'missing' |
 /** One step of a chain, resolved. Everything here is JSON and goes into the journal. */
 export type PlannedStep = PlannedTask | PlannedChain
 
-interface PlannedSkill {
+interface PlannedSkill extends StepOptions {
   /** Unique in the plan: `unit`, `unit#2` for a second one, `chain-test/unit` below a nested chain. */
   step: string
   skill: string
@@ -77,9 +77,32 @@ export function confinedSteps({ root }: Plan): PlannedStep[] {
   )
 }
 
+/**
+ * Steps that run in parallel stand together: all of an `async` chain, else those that `&` joins; any
+ * other step stands alone.
+ */
+export function unitsOf<Step extends StepOptions>(
+  steps: readonly Step[],
+  { async }: Pick<ChainPolicy, 'async'>,
+): Step[][] {
+  if (async) return steps.length === 0 ? [] : [[...steps]]
+  const units: Step[][] = []
+  for (const [index, step] of steps.entries()) {
+    const isJoined = step.group !== undefined && step.group === steps[index - 1]?.group
+    if (isJoined) units.at(-1)?.push(step)
+    else units.push([step])
+  }
+  return units
+}
+
 /** The part of a step's name that its chain does not say. */
 export function stepLabel({ step }: { step: string }): string {
   return step.slice(step.lastIndexOf('/') + 1)
+}
+
+/** The full name of a step, of the key of an attempt: `1.2:nested/1:unit` is `nested/unit`. */
+export function stepOfKey(key: string): string {
+  return key.replaceAll(/(^|\/)[\d.]+:/g, '$1')
 }
 
 export function shortDigest(digest: string): string {
@@ -90,10 +113,22 @@ export function shortDigest(digest: string): string {
 export function executionWords(step: PlannedStep): string[] {
   return [
     ...(step.gate === true ? ['gate'] : []),
+    ...optionWords(step),
     ...(step.verify === undefined ? [] : ['verified']),
     ...(step.sandboxed === true ? ['sandbox'] : []),
     ...(step.excluded === true ? ['left out'] : []),
     ...(isChain(step) ? policyWords(step.policy) : withoutWords(step.notHonoured ?? [])),
+  ]
+}
+
+function optionWords({ retry, backoff, timeout, when, allowFailure, always, args }: StepOptions) {
+  const values = { retry, backoff, timeout, when, args }
+  return [
+    ...Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name}=${value}`],
+    ),
+    ...(allowFailure === true ? ['allow-failure'] : []),
+    ...(always === true ? ['always'] : []),
   ]
 }
 

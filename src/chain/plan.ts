@@ -2,7 +2,7 @@ import type { Diagnostic } from '../core/diagnostic.ts'
 import { nearest } from '../core/text.ts'
 import { sha256 } from '../core/json.ts'
 import type { ChainDeclaration, ChainPolicy } from '../skill/model.ts'
-import { defaultChainPolicy } from '../skill/declarations.ts'
+import { defaultChainPolicy, stepNames } from '../skill/declarations.ts'
 import { checkPolicy } from './policy.ts'
 import type { ChainLookup, SkillFacts } from './lookup.ts'
 import {
@@ -112,6 +112,7 @@ interface Planning {
   instructions: InstructionExecutor | undefined
   sandbox: PlanOptions['sandbox']
   steps: number
+  args?: string | undefined
 }
 
 interface Ancestor {
@@ -139,14 +140,16 @@ function planChain(
       line: chain.line,
     })
   }
-  const labels = new Map<string, number>()
   const prefix = step === '' ? '' : `${step}/`
-  const steps = chain.steps.map((declared) => {
-    const id = `${prefix}${uniqueLabel(labels, declared.name)}`
-    const planned = planStep(skill, chain, declared, id, way, planning)
-    const gated =
-      chain.gates.includes(declared.name) || chain.gates.includes(id.slice(prefix.length))
-    return gated ? { ...planned, gate: true as const } : planned
+  const names = stepNames(chain.steps)
+  const steps = chain.steps.map((declared, index): PlannedStep => {
+    const { name: called, line: _line, id: _id, gate, ...options } = declared
+    const label = names[index] ?? called
+    const gated = gate === true || [called, label].some((one) => chain.gates.includes(one))
+    const inner = { ...planning, args: options.args ?? planning.args }
+    const planned = planStep(skill, chain, declared, `${prefix}${label}`, way, inner)
+    planning.steps = inner.steps
+    return { ...planned, ...options, ...(gated ? { gate: true } : {}) }
   })
   const { changed, level } = skill.trust
   // Its steps and gates decide how what is trusted runs.
@@ -237,17 +240,6 @@ function planStep(
   return planChain(facts, facts.chain, step, way, planning)
 }
 
-function uniqueLabel(labels: Map<string, number>, name: string): string {
-  const label = name.slice(name.lastIndexOf('/') + 1)
-  let count = (labels.get(label) ?? 0) + 1
-  // A directory can have such a name itself.
-  while (count > 1 && labels.has(`${label}#${count}`)) count++
-  labels.set(label, count)
-  if (count === 1) return label
-  labels.set(`${label}#${count}`, 1)
-  return `${label}#${count}`
-}
-
 function cycle(skill: SkillFacts, way: readonly Ancestor[]) {
   const start = way.findIndex((ancestor) => ancestor.directory === skill.directory)
   if (start === -1) return undefined
@@ -283,6 +275,7 @@ function common(
     ...(verify === undefined ? {} : { verify }),
     ...(isSandboxed(skill, planning) ? { sandboxed: true } : {}),
     ...(personOnly === true ? { personOnly } : {}),
+    ...(planning.args === undefined ? {} : { args: planning.args }),
   }
 }
 

@@ -25,13 +25,13 @@ export function skipsAfter(policy: ChainPolicy, status: StepStatus): boolean {
   return policy.continueOnSuccess && status !== 'success'
 }
 
-/** The status of one attempt, from the results of the steps that ran and how it stopped. */
+/** The status of one attempt, from the results that count and how it stopped. */
 export function attemptStatus(
   policy: ChainPolicy,
   statuses: readonly StepStatus[],
   stop: Stop | undefined,
 ): StepStatus {
-  if (stop === 'succeeded') return 'success'
+  if (stop === 'succeeded') return worst(statuses)
   if (policy.raceMode && statuses.length > 0) return 'failure'
   return worst(statuses)
 }
@@ -84,10 +84,7 @@ function isStable(attempts: readonly AttemptOutcome[]): boolean {
   return before.status === last.status && before.signature === last.signature
 }
 
-/**
- * Reads `key=value` as given to `--set`: a policy key in the spelling of the metadata.
- * Throws {@link UsageError} for an unknown key and for a value that the key does not allow.
- */
+/** Reads `key=value` as given to `--set`: a policy key in the spelling of the metadata. */
 export function parsePolicySetting(text: string): Record<string, string | number | boolean> {
   const [key = '', ...rest] = text.split('=')
   const value = rest.join('=').trim()
@@ -127,6 +124,14 @@ interface Conflict extends Pick<Diagnostic, 'code' | 'severity' | 'message' | 'h
 }
 
 const conflicts: readonly Conflict[] = [
+  {
+    code: 'group-with-async',
+    severity: 'error',
+    message: 'async and race_mode are for a whole chain; this one joins steps with &',
+    hint: 'Remove async and race_mode, or the &.',
+    applies: ({ policy, steps }) =>
+      (policy.async || policy.raceMode) && steps.some(({ group }) => group !== undefined),
+  },
   {
     code: 'race-without-async',
     severity: 'error',

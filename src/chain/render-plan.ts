@@ -9,11 +9,12 @@ import {
   shortDigest,
   type ShownPlan,
   stepLabel,
+  unitsOf,
 } from './plan-model.ts'
 
 export function renderPlan(plan: ShownPlan): string {
-  const rows = flatten(plan.root.steps, 0).map(({ step, depth }) => [
-    `${'  '.repeat(depth)}${safeLine(stepLabel(step))}`,
+  const rows = flatten(plan.root.steps, 0).map(({ step, depth, isJoined }) => [
+    `${'  '.repeat(depth)}${isJoined ? '& ' : ''}${safeLine(stepLabel(step))}`,
     isChain(step) ? step.executor : (step.client ?? step.model ?? step.executor),
     step.trust,
     shortDigest(step.digest),
@@ -36,9 +37,13 @@ export function renderPlan(plan: ShownPlan): string {
 function flatten(
   steps: readonly PlannedStep[],
   depth: number,
-): { step: PlannedStep; depth: number }[] {
-  return steps.flatMap((step) => [
-    { step, depth },
+): { step: PlannedStep; depth: number; isJoined: boolean }[] {
+  return steps.flatMap((step, index) => [
+    {
+      step,
+      depth,
+      isJoined: step.group !== undefined && step.group === steps[index - 1]?.group,
+    },
     ...(isChain(step) ? flatten(step.steps, depth + 1) : []),
   ])
 }
@@ -76,11 +81,8 @@ export function renderPlanMermaid(plan: ShownPlan): string {
   }
 
   function edges(policy: ChainPolicy, steps: readonly PlannedStep[], indent: string): string[] {
-    if (policy.async) return []
-    return steps.slice(1).flatMap((step, index) => {
-      const before = steps[index]
-      return before === undefined ? [] : [`${indent}${idOf(before)} --> ${idOf(step)}`]
-    })
+    const units = unitsOf(steps, policy).map((unit) => unit.map(idOf).join(' & '))
+    return units.slice(1).map((unit, index) => `${indent}${units[index]} --> ${unit}`)
   }
 
   const { root } = plan

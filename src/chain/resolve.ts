@@ -12,6 +12,14 @@ import { nearest } from '../core/text.ts'
  * skill.
  */
 export function resolveStep(chainDirectory: string, name: string): StepResolution {
+  // Some disks and editors compose letters with marks, and others do not.
+  const forms = [...new Set([name, name.normalize('NFC'), name.normalize('NFD')])]
+  const found = forms.map((form) => resolveExactly(chainDirectory, form))
+  const [exact] = found
+  return found.find(({ ok }) => ok) ?? exact ?? resolveExactly(chainDirectory, name)
+}
+
+function resolveExactly(chainDirectory: string, name: string): StepResolution {
   const refusal = checkStepName(name)
   if (refusal !== undefined) return refusal
   const root = dirname(chainDirectory)

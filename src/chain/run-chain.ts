@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { reasonOf, StateFileError } from '../core/errors.ts'
@@ -43,6 +44,7 @@ import {
   type RunFiles,
   scriptExecutor,
 } from './script-executor.ts'
+import { shownRun } from './step-result.ts'
 import { createStepRunner } from './step-runner.ts'
 
 export interface RunSetup {
@@ -130,11 +132,7 @@ export interface Resumption {
     | undefined
 }
 
-/**
- * Continues a run; recorded results are not executed again. Throws {@link RunBusyError} while
- * another process has it, {@link RunStateError} when it has ended or its plan changed without
- * `force`.
- */
+/** Continues a run; recorded results are not executed again. */
 export async function resumeRun(resumption: Resumption, setup: RunSetup): Promise<RunResult> {
   const { runId } = resumption
   setup.store.read(runId)
@@ -165,7 +163,7 @@ export async function readResult(
     runId,
     skill,
     status: isCancelled ? 'cancelled' : status,
-    attempts,
+    ...shownRun({ attempts }),
     winner,
   }
 }
@@ -223,7 +221,7 @@ async function proceed(
     const left = ended === 'suspended' ? undefined : cleanUp(runId, files, root.policy.cleanupAfter)
     if (left !== undefined) setup.onProblem?.(left)
     setup.onEvent?.({ type: 'run-finished', runId, status, at })
-    return { runId, skill, status, attempts, winner }
+    return { runId, skill, status, ...shownRun({ attempts }), winner }
   } catch (error) {
     throw withResumeHint(error, journal, setup.line)
   } finally {
@@ -231,10 +229,7 @@ async function proceed(
   }
 }
 
-/**
- * The plan to record where a run continues with a changed one. Throws {@link RunStateError} when it
- * has ended, or its plan changed without `force`.
- */
+/** The plan to record where a run continues with a changed one. */
 export function acceptedPlan(
   journal: RunJournal,
   {
@@ -288,10 +283,7 @@ function isoNow(setup: Pick<RunSetup, 'runtime'>): string {
   return new Date(setup.runtime.now()).toISOString()
 }
 
-/**
- * Opens the journal of a run under its lock, for as long as `work` takes. Throws {@link
- * RunBusyError} while another process has it.
- */
+/** Opens the journal of a run under its lock, for as long as `work` takes. */
 async function withJournal(
   runId: string,
   { store, onProblem, line = runLine }: Pick<RunSetup, 'store' | 'onProblem' | 'line'>,
@@ -349,13 +341,14 @@ function journalLost(path: string, runId: string, fileState: 'gone' | 'changed')
 }
 
 /**
- * Removes the files of a run that has ended: those of its steps, or all. Returns what is wrong
- * where some stay; the result of the run counts.
+ * Removes the files of a run that has ended: those of its steps, or all but the logs. Returns what
+ * is wrong where some stay; the result of the run counts.
  */
 export function cleanUp(runId: string, files: RunFiles, all: boolean): Diagnostic | undefined {
-  const path = all ? dirname(files.scratch) : files.steps
+  const path = dirname(files.scratch)
   try {
-    removeTree(path)
+    removeTree(files.steps)
+    if (all) removeTree(existsSync(files.logs) ? files.scratch : path)
     return undefined
   } catch (error) {
     return {
@@ -386,6 +379,8 @@ export function planChanged(
   const isHeld = run.server !== undefined && status === 'waiting'
   const first = isHeld ? `After ${line('runs cancel', runId)}: ` : ''
   const force = line('runs resume', runId, ['--force'])
+  const kept = new Set(gatesOf(now.root))
+  const losesGates = gatesOf(before.root).some((step) => !kept.has(step))
   if (planDigest(withoutTrust(before.root)) === planDigest(withoutTrust(now.root))) {
     const trusting = line(`runs ${command}`, runId, ['--trust-workspace'])
     const wasTrusted = isTrusted(before.root)
@@ -402,8 +397,14 @@ export function planChanged(
   return new RunStateError({
     code: 'plan-changed',
     message: `the skills of the run ${runId} were changed since it was planned`,
-    hint: `${first}${line('runs retry', runId)} makes a new run that reuses its successes; ${force} continues with the changed plan.`,
+    hint: losesGates
+      ? `Steps that had a gate have none now. Put the gates back, or make a new run: ${line('runs retry', runId)}`
+      : `${first}${line('runs retry', runId)} makes a new run that reuses its successes; ${force} continues with the changed plan.`,
   })
+}
+
+function gatesOf(root: PlannedChain): string[] {
+  return allSteps(root).flatMap(({ step, gate }) => (gate === true ? [step] : []))
 }
 
 function isTrusted(step: PlannedStep): boolean {

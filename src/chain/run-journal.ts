@@ -1,3 +1,4 @@
+import { createDecipheriv } from 'node:crypto'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import {
   type JournalRecord,
@@ -6,6 +7,7 @@ import {
   readJournal,
 } from '../core/journal-file.ts'
 import { reasonOf, StateFileError, systemCode } from '../core/errors.ts'
+import { parseJson } from '../core/json.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { RunStatus } from './engine.ts'
 import { runNotFound } from './errors.ts'
@@ -45,11 +47,7 @@ export interface RunJournal {
   diagnostics: readonly Diagnostic[]
 }
 
-/**
- * Reads the journal of a run. A torn last line is dropped and reported. Throws {@link
- * RunNotFoundError} where there is none, {@link StateFileError} when it is damaged, of a newer
- * version, or not a journal.
- */
+/** Reads the journal of a run. A torn last line is dropped and reported. */
 export function readRunJournal(path: string, runId: string, seal: JournalSeal): RunJournal {
   const { records, diagnostics } = readRecords(path, runId, seal)
   return runJournalOf(path, runId, records, diagnostics)
@@ -112,11 +110,33 @@ export function readRecords(path: string, runId: string, seal?: JournalSeal) {
     const { code, message, hint } = damage
     throw new StateFileError({ code, message: `${path}: ${message}`, hint })
   }
-  const records = reading.records.map((record, index) => {
+  const records = reading.records.map((read, index) => {
+    const record = seal === undefined ? read : withSecrets(read, seal.code)
     if (isChainRecord(record)) return record
     throw foreign(path, `record ${index + 1} (byte ${reading.offsets[index]}) is none of ours`)
   })
   return { records, diagnostics }
+}
+
+/** What `withoutSecrets` of the store has hidden, where it was. */
+function withSecrets(
+  { hidden, ...record }: JournalRecord,
+  code: JournalSeal['code'],
+): JournalRecord {
+  const field = dataFields[String(record['type'])]
+  if (typeof hidden !== 'string' || field === undefined) return record
+  const bytes = Buffer.from(hidden, 'base64')
+  const decipher = createDecipheriv('aes-256-gcm', cipherKey(code), bytes.subarray(0, 12))
+  decipher.setAuthTag(bytes.subarray(-16))
+  const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()])
+  return { ...record, [field]: parseJson(text.toString()) }
+}
+
+/** Where a record has what a step or an agent answered. */
+export const dataFields: Readonly<Record<string, string>> = { done: 'outcome', report: 'output' }
+
+export function cipherKey(code: JournalSeal['code']): Buffer {
+  return Buffer.from(code('secrets of journals', ''), 'hex')
 }
 
 function refuseOtherVersion(path: string, oldest: number, first: JournalRecord | undefined): void {

@@ -76,10 +76,7 @@ function optionBefore(given: readonly string[], index: number): string {
   return isOption ? `${before}=` : ''
 }
 
-/**
- * The arguments of a run, to execute something of it again. Throws {@link RunStateError} when they
- * held a secret and were not given again, and when others are given.
- */
+/** The arguments of a run, to execute something of it again. */
 export function argumentsOf(journal: RunJournal, given: readonly string[]): readonly string[] {
   const chosen = given.length > 0 ? given : journal.run.arguments
   if (sha256(JSON.stringify(chosen)) === journal.run.argumentsDigest) return chosen

@@ -1,13 +1,21 @@
+import { createCipheriv, randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { acquireFileLock, lockHolder } from '../core/file-lock.ts'
-import { type JournalSeal, type JournalWriter, openJournal } from '../core/journal-file.ts'
+import {
+  type JournalRecord,
+  type JournalSeal,
+  type JournalWriter,
+  openJournal,
+} from '../core/journal-file.ts'
 import { openSealer } from '../core/project-state.ts'
 import { projectStateDirectory, type StatePlace } from '../core/runtime.ts'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
-import { statusOfRun } from './step-result.ts'
-import { readRunJournal, type RunJournal } from './run-journal.ts'
+import { runNotFound } from './errors.ts'
+import { redactValue } from '../core/redact.ts'
+import { maskedData, statusOfRun } from './step-result.ts'
+import { cipherKey, dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 
 export interface RunStore {
   readonly directory: string
@@ -15,6 +23,8 @@ export interface RunStore {
   /** For the one process that holds the lock of the run. */
   open(runId: string): JournalWriter
   ids(): string[]
+  /** The run that a user names: by its ID, the beginning of one, or `latest`. */
+  idOf(named: string): string
   read(runId: string): RunJournal
   list(): { runs: RunJournal[]; diagnostics: Diagnostic[] }
   /**
@@ -36,7 +46,23 @@ export function openRunStore(workspace: string, place: StatePlace): RunStore {
       const ids = journalIds(directory)
       return Array.isArray(ids) ? ids : []
     },
-    open: (runId) => openJournal(store.pathOf(runId), sealOf(runId)),
+    idOf(named) {
+      const ids = store.ids()
+      const [first = named, second] =
+        named === 'latest' ? ids.slice(0, 1) : ids.filter((id) => id.startsWith(checkedId(named)))
+      if (named === 'latest' && ids.length === 0) throw runNotFound('latest')
+      if (second === undefined || ids.includes(named)) return ids.includes(named) ? named : first
+      const message = `${named} is the beginning of several run IDs`
+      throw new UsageError({ code: 'run-ambiguous', message, hint: `Such as ${first}, ${second}.` })
+    },
+    open(runId) {
+      const writer = openJournal(store.pathOf(runId), sealOf(runId))
+      const append = writer.append.bind(writer)
+      return Object.assign(writer, {
+        append: (...records: readonly JournalRecord[]) =>
+          append(...records.map((record) => withoutSecrets(record, code))),
+      })
+    },
     read: (runId) => readRunJournal(store.pathOf(runId), runId, sealOf(runId)),
     list() {
       const ids = journalIds(directory)
@@ -62,6 +88,22 @@ export function openRunStore(workspace: string, place: StatePlace): RunStore {
     },
   }
   return store
+}
+
+/**
+ * The record as it is written: what a step or an agent answered with a secret in it stands there
+ * masked, and whole in `hidden`, under the key of the user.
+ */
+function withoutSecrets(record: JournalRecord, code: JournalSeal['code']): JournalRecord {
+  const field = dataFields[String(record['type'])]
+  const data = field && record[field]
+  if (field === undefined || data === undefined) return record
+  const masked = redactValue(maskedData(data))
+  if (JSON.stringify(masked) === JSON.stringify(data)) return record
+  const iv = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', cipherKey(code), iv)
+  const bytes = [iv, cipher.update(JSON.stringify(data)), cipher.final(), cipher.getAuthTag()]
+  return { ...record, [field]: masked, hidden: Buffer.concat(bytes).toString('base64') }
 }
 
 const journalName = /^([0-9a-z]+)\.jsonl$/

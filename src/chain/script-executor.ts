@@ -17,6 +17,8 @@ export interface ScriptSetup {
   environment: Readonly<Record<string, string>>
   outputLimit: number
   confinement?: RunConfinement | undefined
+  /** Whether later steps find the files of this one; default true. */
+  sharesFiles?: boolean | undefined
   /** Why the skill in a directory may not be executed any more; undefined when it may. */
   refusalOf?: ((directory: string) => Refusal | undefined) | undefined
 }
@@ -119,7 +121,7 @@ export async function verifyStep(
 }
 
 /** Characters of what a step printed that go into the journal. */
-const maxLogCharacters = 16_384
+const maxLogCharacters = 4096
 
 /** The end of both streams, for the report. */
 export function lastOutput(stdout: string, stderr: string): string {
@@ -203,11 +205,12 @@ export interface RunFiles {
   /** `SKILLRAIL_SCRATCH`: shared by the steps of the run. */
   scratch: string
   steps: string
+  logs: string
 }
 
 export function runFiles(runsDirectory: string, runId: string): RunFiles {
   const base = join(runsDirectory, runId)
-  return { scratch: join(base, 'scratch'), steps: join(base, 'steps') }
+  return { scratch: join(base, 'scratch'), steps: join(base, 'steps'), logs: join(base, 'logs') }
 }
 
 export function skillDirectory(workspace: string, step: PlannedStep): string {

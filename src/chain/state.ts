@@ -8,6 +8,7 @@ export interface PreviousOutput {
   result: string
   errors: readonly ReportedError[]
   metrics: Readonly<Record<string, JsonValue>>
+  artifacts?: readonly string[] | undefined
 }
 
 /** The state that a chain passes on, in the spelling of the chaining proposal. */
@@ -29,13 +30,42 @@ export function addOutputs(state: ChainState, outputs: readonly PreviousOutput[]
   const measured = outputs.some(({ metrics }) => Object.keys(metrics).length > 0)
   return {
     previous_outputs: previous,
-    accumulated_errors: [
-      ...state.accumulated_errors,
-      ...outputs.flatMap((output) => output.errors),
-    ],
+    accumulated_errors: [...state.accumulated_errors, ...errorsOf(outputs)],
     // Most steps measure nothing, and then nothing is added up again.
     total_metrics: measured ? totalMetrics(previous) : state.total_metrics,
   }
+}
+
+/** Each error once: those of a nested chain stand with its steps too. */
+export function errorsOf(outputs: readonly PreviousOutput[]): ReportedError[] {
+  const leaves = leavesOf(outputs)
+  const told = new Set(leaves.flatMap(({ errors }) => errors.map((error) => JSON.stringify(error))))
+  return outputs.flatMap((output) =>
+    leaves.includes(output)
+      ? output.errors
+      : output.errors.filter((error) => !told.has(JSON.stringify(error))),
+  )
+}
+
+/** Those of steps that are not chains with steps of their own. */
+function leavesOf<Output extends Pick<PreviousOutput, 'step'>>(outputs: readonly Output[]) {
+  const above = new Set(
+    outputs.flatMap(({ step }) => {
+      const names = step.split('/')
+      return names.slice(1).map((_name, index) => names.slice(0, index + 1).join('/'))
+    }),
+  )
+  return outputs.filter(({ step }) => !above.has(step))
+}
+
+/** A value with each of its texts changed; keys stay. */
+export function mapTexts<T>(value: T, change: (text: string) => string): T
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item) => mapTexts<unknown>(item, change))
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value)
+  return Object.fromEntries(members.map(([key, item]) => [key, mapTexts<unknown>(item, change)]))
 }
 
 /**
@@ -43,10 +73,10 @@ export function addOutputs(state: ChainState, outputs: readonly PreviousOutput[]
  * one are counted.
  */
 export function totalMetrics(
-  outputs: readonly Pick<PreviousOutput, 'metrics'>[],
+  outputs: readonly Pick<PreviousOutput, 'step' | 'metrics'>[],
 ): Record<string, JsonValue> {
   const values = new Map<string, { count: number; sum: number | undefined }>()
-  for (const { metrics } of outputs) {
+  for (const { metrics } of leavesOf(outputs)) {
     for (const [name, value] of Object.entries(metrics)) {
       const total = values.get(name) ?? { count: 0, sum: 0 }
       total.count++

@@ -13,18 +13,19 @@ import type {
 } from './engine.ts'
 import { type PlannedStep, stepLabel } from './plan-model.ts'
 import type { RunJournal } from './run-journal.ts'
-import { type PreviousOutput, totalMetrics } from './state.ts'
+import { errorsOf, mapTexts, type PreviousOutput, totalMetrics } from './state.ts'
 
 export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
   switch (outcome.kind) {
     case 'finished': {
-      const { output, startedAt, durationMs, reused, log, sandbox, hint, chain } = outcome
+      const { output, shown, startedAt, durationMs, reused, log, sandbox, hint, chain } = outcome
       return {
         step: step.step,
         skill: step.skill,
         ...output,
         startedAt: isoTime(startedAt),
         durationMs,
+        ...(shown === undefined ? {} : { shown }),
         ...(reused === undefined ? {} : { reused }),
         ...(log === undefined || log === '' ? {} : { log }),
         ...(sandbox === undefined ? {} : { sandbox }),
@@ -75,24 +76,32 @@ export function notExecuted(
   }
 }
 
+/** What later steps are told, those inside nested chains before their chains. */
 export function previousOutputs(results: readonly (StepResult | undefined)[]): PreviousOutput[] {
   return results.flatMap((result) => {
     if (result === undefined) return []
-    const { step, skill, status, errors, metrics } = result
-    if (status !== 'success' && status !== 'failure' && status !== 'critical') return []
-    return [{ step, skill, status, result: result.result, errors, metrics }]
+    const { step, skill, status, errors, metrics, artifacts } = result
+    const inner = previousOutputs(stepsOf(result))
+    if (status !== 'success' && status !== 'failure' && status !== 'critical') return inner
+    const files = artifacts === undefined ? {} : { artifacts }
+    return [...inner, { step, skill, status, result: result.result, errors, metrics, ...files }]
   })
 }
 
+/** Of a nested chain, those of the attempt that decides. */
+function stepsOf({ status, steps = [], attempts }: StepResult): readonly StepResult[] {
+  return attempts === undefined ? steps : (decidingAttempt({ status, attempts })?.steps ?? [])
+}
+
 export function chainOutput(result: ChainResult): StepOutput {
-  const { status, attempts } = result
-  const { attempt = 1, steps = [], errors = [] } = decidingAttempt(result) ?? {}
+  const { status } = result
+  const { steps = [], errors = [] } = decidingAttempt(result) ?? {}
   const outputs = previousOutputs(steps)
-  const which = attempt === attempts.length ? '' : ` in attempt ${attempt} of ${attempts.length}`
   return {
     status: status === 'success' || status === 'critical' ? status : 'failure',
-    result: `${countSucceeded(steps)}${which}`,
-    errors: [...outputs.flatMap((output) => output.errors), ...errors],
+    // Of the last step that was executed.
+    result: outputs.at(-1)?.result ?? '',
+    errors: [...errorsOf(outputs), ...errors],
     metrics: totalMetrics(outputs),
     evidence: steps.some((step) => step.evidence === 'self-reported')
       ? 'self-reported'
@@ -108,7 +117,8 @@ export function chainWaitsFor(chain: ChainResult): 'report' | 'approval' {
 
 /** Status, result and errors of every step, level by level, as one text. */
 export function signatureOf(steps: readonly StepResult[]): string {
-  return JSON.stringify(steps.map((step) => outline(step)))
+  const counted = steps.filter(({ allowFailure }) => allowFailure !== true)
+  return JSON.stringify(counted.map((step) => outline(step)))
 }
 
 const suspensions: Record<Suspension, string> = {
@@ -172,6 +182,47 @@ export interface ShownAttempt extends Omit<AttemptResult, 'status'> {
   status: RunStatus | 'running'
 }
 
+/** The run with its secrets masked, wherever a text of a step stands in it. */
+export function shownRun<Run extends Pick<ShownRun, 'attempts'>>(run: Run): Run {
+  const masks = masksIn(run)
+  if (masks.size === 0) return run
+  const attempts = run.attempts.map((attempt) => ({ ...attempt, steps: attempt.steps.map(bare) }))
+  return mapTexts({ ...run, attempts }, (text) => masks.get(text) ?? text)
+}
+
+/** What the journal has of an answer, with each text masked that `shown` has masked somewhere. */
+export function maskedData(data: unknown): unknown {
+  const masks = masksIn(data)
+  return masks.size === 0 ? data : mapTexts(data, (text) => masks.get(text) ?? text)
+}
+
+/** Texts with secrets, each with what may be shown of it, at any depth of results and outcomes. */
+function masksIn(value: unknown, masks = new Map<string, string>()): Map<string, string> {
+  if (typeof value !== 'object' || value === null) return masks
+  const members = new Map<string, unknown>(Object.entries(value))
+  const shown = members.get('shown')
+  if (shown !== undefined) pairTexts(members.get('output') ?? value, shown, masks)
+  for (const member of members.values()) masksIn(member, masks)
+  return masks
+}
+
+function bare({ shown: _shown, tries, steps, attempts, ...step }: StepResult): StepResult {
+  const inner = attempts?.map((attempt) => ({ ...attempt, steps: attempt.steps.map(bare) }))
+  return {
+    ...step,
+    ...(tries === undefined ? {} : { tries: tries.map(bare) }),
+    ...(steps === undefined ? {} : { steps: steps.map(bare) }),
+    ...(inner === undefined ? {} : { attempts: inner }),
+  }
+}
+
+function pairTexts(raw: unknown, shown: unknown, masks: Map<string, string>): void {
+  if (typeof raw === 'string' && typeof shown === 'string') masks.set(raw, shown)
+  if (typeof raw !== 'object' || typeof shown !== 'object' || raw === null || shown === null) return
+  const members = new Map(Object.entries(raw))
+  for (const [key, value] of Object.entries(shown)) pairTexts(members.get(key), value, masks)
+}
+
 export interface WalkedStep {
   key: string
   attempt: number
@@ -187,11 +238,44 @@ export function walkResult(result: Pick<ShownRun, 'attempts'>): WalkedStep[] {
 
 function resultsBelow(steps: readonly StepResult[], prefix: string, attempt: number): WalkedStep[] {
   return steps.flatMap((step) => {
-    const key = `${prefix}${attempt}:${stepLabel(step)}`
+    const again = step.tries === undefined ? '' : `.${step.tries.length + 1}`
+    const key = `${prefix}${attempt}${again}:${stepLabel(step)}`
     const walked = { key, attempt, step, leaf: step.steps === undefined }
     const inner = step.attempts?.at(-1)?.attempt ?? 1
     return [walked, ...resultsBelow(step.steps ?? [], `${key}/`, inner)]
   })
+}
+
+export interface Execution {
+  key: string
+  /** The full name of the step. */
+  step: string
+  /** Counts the executions of this step in the run; from 1. */
+  attempt: number
+  /** The end of what it printed, as the journal has it. */
+  log?: string | undefined
+}
+
+/** Every execution of every step of a run that began, in the order of the plan. */
+export function executionsOf({ attempts }: Pick<ShownRun, 'attempts'>): Execution[] {
+  const counts = new Map<string, number>()
+  const found: Execution[] = []
+  const visit = (steps: readonly StepResult[], prefix: string, attempt: number): void => {
+    for (const step of steps) {
+      for (const [index, one] of [...(step.tries ?? []), step].entries()) {
+        const key = `${prefix}${attempt}${index === 0 ? '' : `.${index + 1}`}:${stepLabel(step)}`
+        if (one.steps === undefined && one.startedAt !== null) {
+          const count = (counts.get(step.step) ?? 0) + 1
+          counts.set(step.step, count)
+          found.push({ key, step: step.step, attempt: count, log: one.log })
+        }
+        const inner = one.attempts ?? [{ attempt: 1, steps: one.steps ?? [] }]
+        for (const below of inner) visit(below.steps, `${key}/`, below.attempt)
+      }
+    }
+  }
+  for (const attempt of attempts) visit(attempt.steps, '', attempt.attempt)
+  return found
 }
 
 /** How a run stands now: `running` while a process holds it, `interrupted` when none does. */

@@ -1,6 +1,10 @@
-import { basename } from 'node:path'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../core/errors.ts'
-import { redactText, redactValue } from '../core/redact.ts'
+import { sha256 } from '../core/json.ts'
+import { redactKnown, redactText, secretVariables } from '../core/redact.ts'
+import { makePrivateDirectory, writeAll } from '../core/write-files.ts'
+import { splitArguments } from '../skill/arguments.ts'
 import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
 import type { ChainCall, TaskCall } from './engine.ts'
 import { RunFilesError } from './errors.ts'
@@ -15,6 +19,7 @@ import {
   verifyStep,
 } from './script-executor.ts'
 import { sandboxHint } from './render-plan.ts'
+import { mapTexts } from './state.ts'
 import { skillDigest } from './lookup.ts'
 
 export interface StepRunner {
@@ -38,12 +43,14 @@ export interface StepRunnerOptions {
 }
 
 /**
- * Digest, execution, verification, masking of secrets. It returns what is recorded, so that a
- * resumed run sees exactly what an undisturbed one saw. It throws {@link RunFilesError} alone.
+ * Digest, execution, verification, log. It returns what is recorded, so that a resumed run sees
+ * exactly what an undisturbed one saw. Data is never masked: `shown` is what may be displayed of it,
+ * where that differs. It throws {@link RunFilesError} alone.
  */
 export function createStepRunner(options: StepRunnerOptions): StepRunner {
   const { setup, runId } = options
-  const secrets = secretsIn(options.arguments)
+  const secrets = [...secretsIn(options.arguments), ...secretVariables(setup.environment)]
+  const mask = (text: string): string => redactKnown(text, secrets)
 
   async function conclude(
     step: PlannedStep,
@@ -61,12 +68,19 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       ended = verification.ended
       sandbox ??= verification.sandbox
     }
+    if (setup.sharesFiles === false && output.artifacts !== undefined) {
+      const message =
+        'it returned artifacts, and workers share no files; set restate.scratch to a directory that all of them have'
+      output = failedOutput('artifact-unusable', message)
+    }
     const judged = options.requireVerified ? demandEvidence(output) : output
     const { promptDigest, workedMs } = answer
     const hint = judged.status === 'success' ? undefined : hintOf(step, sandbox, setup)
     const endedInVerification = ended || undefined
     const facts = { sandbox, hint, promptDigest, workedMs, endedInVerification }
-    return { ...masked(judged, log, secrets), ...facts }
+    const shown = mapTexts(judged, mask)
+    const masked = JSON.stringify(shown) === JSON.stringify(judged) ? {} : { shown }
+    return { kind: 'output', output: judged, log: redactText(log, secrets), ...masked, ...facts }
   }
 
   return {
@@ -78,21 +92,26 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       const executor = options.executors.find((candidate) => candidate.kind === step.executor)
       if (executor === undefined) {
         const message = `nothing here can execute the skill ${step.skill}`
-        return masked(failedOutput('no-executor', message))
+        return failed('no-executor', message)
       }
+      const log = new StepLog(logPath(setup.files.logs, key), (text) => redactText(text, secrets))
       const answer = await executor
         .execute({
           call,
           runId,
           idempotencyKey,
-          arguments: options.arguments,
+          arguments: step.args === undefined ? options.arguments : splitArguments(step.args),
           signal: context.signal,
-          onOutput: maskedOutput(context, secrets),
+          onOutput(chunk, stream) {
+            log.add(chunk, stream)
+            context.onOutput?.(Buffer.from(redactText(chunk.toString(), secrets)), stream)
+          },
         })
         .catch((error: unknown): StepAnswer => {
           if (error instanceof RunFilesError) throw error
-          return { kind: 'output', output: failedOutput('executor-failed', messageOf(error)) }
+          return failed('executor-failed', messageOf(error))
         })
+        .finally(() => log.close())
       if (answer.kind === 'pending') return answer
       return await conclude(step, answer, context, idempotencyKey)
     },
@@ -109,17 +128,17 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
 function refusalFor(step: PlannedStep, setup: ScriptSetup): StepAnswer | undefined {
   const { skill } = step
   if (step.executor === 'missing') {
-    return masked(failedOutput('skill-not-found', `there is no skill ${skill}`))
+    return failed('skill-not-found', `there is no skill ${skill}`)
   }
   const script = step.executor === 'script' ? step.script : undefined
   const files = [basename(step.path), script, step.verify]
   if (skillDigest(skillDirectory(setup.workspace, step), files) !== step.digest) {
     const message = `the skill ${skill} was changed after the run was planned`
-    return masked(failedOutput('digest-changed', message))
+    return failed('digest-changed', message)
   }
   const refusal = untrusted(step, setup)
   if (refusal === undefined) return undefined
-  return { ...masked(failedOutput('skill-not-trusted', refusal.message)), hint: refusal.hint }
+  return { ...failed('skill-not-trusted', refusal.message), hint: refusal.hint }
 }
 
 function hintOf(step: PlannedStep, sandbox: string | undefined, setup: ScriptSetup) {
@@ -149,19 +168,85 @@ function demandEvidence(output: StepOutput): StepOutput {
   }
 }
 
-function masked(
-  output: StepOutput,
-  log = '',
-  secrets: readonly string[] = [],
-): Extract<StepAnswer, { kind: 'output' }> {
-  return { kind: 'output', output: redactValue(output, secrets), log: redactText(log, secrets) }
+function failed(code: string, message: string): Extract<StepAnswer, { kind: 'output' }> {
+  return { kind: 'output', output: failedOutput(code, message) }
 }
 
-/** Masked in the output as printed; a secret that comes in pieces is masked in the record only. */
-function maskedOutput(
-  { onOutput }: StepContext,
-  secrets: readonly string[],
-): StepContext['onOutput'] {
-  if (onOutput === undefined) return undefined
-  return (chunk, stream) => onOutput(Buffer.from(redactText(chunk.toString(), secrets)), stream)
+/** Bytes of a file; a longer log goes on in a new one, and of those before the last one is kept. */
+export const logFileBytes = 67_108_864
+
+/** Characters; a longer line is written in pieces. */
+const longestLine = 65_536
+
+/** Takes what a step prints, whole lines at a time, with secrets masked by `mask`. */
+export class StepLog {
+  readonly #path: string
+  readonly #mask: (text: string) => string
+  readonly #rest = { stdout: '', stderr: '' }
+  readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+  #descriptor: number | undefined
+  #bytes = 0
+  #failed = false
+
+  constructor(path: string, mask: (text: string) => string) {
+    this.#path = path
+    this.#mask = mask
+  }
+
+  add(chunk: Buffer, stream: 'stdout' | 'stderr'): void {
+    const text = this.#rest[stream] + this.#decoders[stream].decode(chunk, { stream: true })
+    const end = text.length > longestLine ? text.length : text.lastIndexOf('\n') + 1
+    this.#rest[stream] = text.slice(end)
+    this.#write(text.slice(0, end))
+  }
+
+  close(): void {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const rest = this.#rest[stream] + this.#decoders[stream].decode()
+      if (rest !== '') this.#write(`${rest}\n`)
+    }
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
+  }
+
+  /** A log that cannot be written must not stop the step. */
+  #write(text: string): void {
+    if (text === '' || this.#failed) return
+    const bytes = Buffer.from(this.#mask(text))
+    try {
+      if (this.#bytes > 0 && this.#bytes + bytes.length > logFileBytes) this.#rotate()
+      this.#descriptor ??= this.#open()
+      writeAll(this.#descriptor, bytes)
+      this.#bytes += bytes.length
+    } catch {
+      this.#failed = true
+    }
+  }
+
+  #open(): number {
+    makePrivateDirectory(dirname(this.#path))
+    this.#bytes = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
+    return openSync(this.#path, 'a', 0o600)
+  }
+
+  #rotate(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
+    this.#descriptor = undefined
+    rmSync(`${this.#path}.1`, { force: true })
+    renameSync(this.#path, `${this.#path}.1`)
+  }
+}
+
+/** The log of one execution, by the key that the journal has for it. */
+export function logPath(directory: string, key: string): string {
+  const name = encodeURIComponent(key)
+  return join(directory, `${name.length > 200 ? sha256(key).slice('sha256:'.length) : name}.log`)
+}
+
+export function readLog(directory: string, key: string): string {
+  const path = logPath(directory, key)
+  return [`${path}.1`, path].map((one) => textOf(one)).join('')
+}
+
+function textOf(path: string): string {
+  return statSync(path, { throwIfNoEntry: false }) === undefined ? '' : readFileSync(path, 'utf8')
 }

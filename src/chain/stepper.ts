@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { redactValue } from '../core/redact.ts'
 import type { ReportedError, StepOutput } from '../exec/output-protocol.ts'
 import type { RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'
-import { type WalkedStep, walkResult } from './step-result.ts'
+import { executionsOf, type WalkedStep, walkResult } from './step-result.ts'
 import { readResult, resumeRun, type Resumption, type RunSetup, startRun } from './run-chain.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import type { RunJournal } from './run-journal.ts'
@@ -66,12 +65,9 @@ export async function drive(
   return stepperAnswer(await go({ ...setup, onHandOut }), states)
 }
 
-/**
- * Records the report of the agent about a step, and continues. Throws {@link RunStateError} for a
- * step that was not handed out, or was reported already.
- */
+/** Records the report of the agent about a step, and continues. */
 export async function reportStep(
-  report: { runId: string; step: string; output: StepOutput },
+  report: { runId: string; step: string; attempt?: number | undefined; output: StepOutput },
   plan: Plan,
   setup: RunSetup,
   given?: readonly string[],
@@ -81,10 +77,10 @@ export async function reportStep(
   const prepare: Resumption['prepare'] = async (journal, append) => {
     // Looking leaves marks in what is looked at.
     const result = await readResult(setup.store.read(runId), setup.runtime)
-    const key = keyOfHanded(runId, result, report.step, setup.line)
+    const key = keyOfHanded(result, report, setup.line)
     find = () => dismissedReport(journal, key, report.step)
     const at = new Date(setup.runtime.now()).toISOString()
-    const record = { type: 'report', key, output: redactValue(report.output), at } as const
+    const record = { type: 'report', key, output: report.output, at } as const
     append(record)
     journal.reports.set(key, record)
   }
@@ -132,9 +128,21 @@ function chainsAbove(key: string): string[] {
   return end === -1 ? [] : [key.slice(0, end), ...chainsAbove(key.slice(0, end))]
 }
 
-function keyOfHanded(runId: string, result: RunResult, step: string, line: RunLine = runLine) {
+function keyOfHanded(
+  result: RunResult,
+  { runId, step, attempt }: Parameters<typeof reportStep>[0],
+  line: RunLine = runLine,
+): string {
   const handed = handedSteps(result)
   const found = handed.find((candidate) => candidate.step.step === step)
+  const number = found && attemptsOf(result).get(found.key)
+  if (found !== undefined && attempt !== undefined && attempt !== number) {
+    throw new RunStateError({
+      code: 'report-refused',
+      message: `the report is about attempt ${attempt} of ${step}, and attempt ${number} waits for one`,
+      hint: `${line('chain next', runId)} shows what is to be done now.`,
+    })
+  }
   if (found !== undefined) return found.key
   const names = handed.map((candidate) => candidate.step.step).join(', ')
   throw new RunStateError({
@@ -145,6 +153,11 @@ function keyOfHanded(runId: string, result: RunResult, step: string, line: RunLi
         : `the run ${runId} waits for a report about ${names}, not about ${step}`,
     hint: `${line('chain next', runId)} shows what is to be done now.`,
   })
+}
+
+/** The number of each execution of a step in its run, by key. */
+function attemptsOf(result: RunResult): ReadonlyMap<string, number> {
+  return new Map(executionsOf(result).map(({ key, attempt }) => [key, attempt]))
 }
 
 function handedSteps(result: RunResult): WalkedStep[] {
@@ -170,7 +183,9 @@ export function stepperAnswer(
       status === 'waiting' && errors.some(({ code }) => code === 'timeout') ? [key] : [],
     ),
   )
-  const next = handedSteps(result).map(({ key, attempt, step: { step, skill } }) => {
+  const attempts = attemptsOf(result)
+  const next = handedSteps(result).map(({ key, step: { step, skill } }) => {
+    const attempt = attempts.get(key) ?? 1
     const overdue = [key, ...chainsAbove(key)].some((place) => late.has(place))
     const state = states.get(key)
     return {

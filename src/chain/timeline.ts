@@ -2,7 +2,7 @@ import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../co
 import type { StepResult, StepResultStatus } from './engine.ts'
 import { stepLabel } from './plan-model.ts'
 import { saidInside } from './render-plan.ts'
-import { decidingAttempt, type ShownRun } from './step-result.ts'
+import { countSucceeded, decidingAttempt, type ShownRun } from './step-result.ts'
 
 export type StyleText = (
   format: 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan',
@@ -71,7 +71,8 @@ export function saidOf({
 }: StepResult): string {
   if (reason !== undefined) return reason
   const isOwn = isFailed(status) && failedLeaves(steps).length === 0
-  return isOwn ? saidOfFailure({ result, error: errors[0]?.message, sandbox }) : result
+  if (isOwn) return saidOfFailure({ result, error: errors[0]?.message, sandbox })
+  return steps.length === 0 ? result : countSucceeded(steps)
 }
 
 function isFailed(status: StepResultStatus): boolean {
@@ -90,7 +91,7 @@ export function firstFailed(result: Pick<ShownRun, 'status' | 'attempts'>): Step
 
 function failedLeaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
-    if (!isFailed(step.status)) return []
+    if (!isFailed(step.status) || step.allowFailure === true) return []
     const below = failedLeaves(step.steps ?? [])
     return below.length === 0 ? [step] : below
   })
@@ -152,7 +153,9 @@ function nameOf({ step, depth }: Row): string {
 
 /** A success needs no words. */
 function noteOf(step: StepResult): string {
-  if (step.status !== 'success') return saidOf(step)
+  if (step.status !== 'success') {
+    return step.allowFailure === true ? `allowed: ${saidOf(step)}` : saidOf(step)
+  }
   return step.reason ?? (step.reused === true ? 'taken over' : '')
 }
 

@@ -17,10 +17,7 @@ export type CommandLine =
   | { kind: 'help'; text: string }
   | { kind: 'run'; globals: GlobalValues; values: Values<OptionSpecs> }
 
-/**
- * Reads the words of one command. Global options may stand anywhere before `--`.
- * @throws {UsageError} that says what is allowed
- */
+/** Reads the words of one command. Global options may stand anywhere before `--`. */
 export function parseCommandLine(
   entry: CommandEntry,
   command: AnyCommand,
@@ -67,11 +64,14 @@ function parseWith(
     if (error instanceof SkillrailError) throw error
     const text = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
     if (hasExitCode(error) && error.exitCode === 0) return { kind: 'help', text: help }
-    throw wrongUse(
-      text.replaceAll('\n', ' '),
-      `skillrail ${entry.name} --help shows the valid usage.`,
-      error,
-    )
+    const unknown = /^unknown option '(.+)'/.exec(text)?.[1]
+    const usage = `skillrail ${entry.name} --help shows the valid usage.`
+    const passes = program.registeredArguments.at(-1)?.name() === 'arguments'
+    const hint =
+      passes && unknown !== undefined
+        ? `For the skill, write it behind --: -- ${unknown}. ${usage}`
+        : usage
+    throw wrongUse(text.replaceAll('\n', ' '), hint, error)
   }
   const { json, quiet, verbose, trustWorkspace, directory, config } =
     program.opts<Partial<GlobalValues>>()

@@ -20,6 +20,7 @@ export type CommandGroup =
 
 const run = () => import('../chain/commands/run.ts')
 const runsImport = () => import('../chain/commands/import.ts')
+const runsLogs = () => import('../chain/commands/logs.ts')
 const runs = () => import('../chain/commands/runs.ts')
 const repeat = () => import('../chain/commands/repeat.ts')
 const gates = () => import('../chain/commands/gates.ts')
@@ -75,6 +76,7 @@ export const commands: readonly CommandEntry[] = [
     run: of('Run a skill or a chain of skills', run),
     'runs list': one('List the runs of this project', runs, 'list'),
     'runs show': one('Show one run: steps, times, results', runs, 'show'),
+    'runs logs': one('Print what the steps of a run printed', runsLogs, 'logs'),
     'runs resume': one('Resume an interrupted run', repeat, 'resume'),
     'runs retry': one('Rerun steps that failed or changed, and reuse the rest', repeat, 'retry'),
     'runs fork': one('Start a new run from a step of an old one', repeat, 'fork'),

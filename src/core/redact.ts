@@ -44,11 +44,24 @@ const harmlessValue = /^(?:\d+|true|false|null|\$.*|\[redacted\].*)$/
  * one.
  */
 export function redactText(text: string, known: readonly string[] = []): string {
+  const redacted = redactKnown(text, known)
+  return suspicious.test(redacted) ? maskPlaces(redacted, assignedSecrets(redacted)) : redacted
+}
+
+/** Masks what is known to be a secret or has the form of one; whatever its key says, nothing else. */
+export function redactKnown(text: string, known: readonly string[]): string {
   let redacted = text
   for (const secret of known) redacted = redacted.replaceAll(secret, mask)
   if (!suspicious.test(redacted)) return redacted
   for (const [, pattern] of secretPatterns) redacted = redacted.replace(pattern, mask)
-  return maskPlaces(redacted, assignedSecrets(redacted))
+  return redacted
+}
+
+/** The values of variables whose names tell of a secret, where they are long enough for one. */
+export function secretVariables(environment: Readonly<Record<string, string | undefined>>) {
+  return Object.entries(environment).flatMap(([name, value = '']) =>
+    isSecretKey(name) && value.length >= 4 && !harmlessValue.test(value) ? [value] : [],
+  )
 }
 
 /** Where a secret stands: offset and length in UTF-16 units. */

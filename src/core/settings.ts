@@ -48,7 +48,7 @@ export const settingTable = [
   ),
   setting(
     'run.outputLimit',
-    integer(1_048_576, 1024, 1_073_741_824),
+    integer(8_388_608, 1024, 1_073_741_824),
     'Maximum bytes of output kept for each stream of a script; the rest is only counted.',
   ),
   userSetting(
@@ -83,15 +83,9 @@ export const settingTable = [
   ),
   userSetting(
     'tools.embeddings',
-    choice('off', 'local', 'endpoint'),
-    'Also routes requests by meaning: `local` in this process (@energetic-ai/embeddings), `endpoint` through a server, which then gets the requests and the descriptions of tools.',
+    choice('off', 'local'),
+    '`local` also routes requests by meaning, in this process (@energetic-ai/embeddings).',
   ),
-  userSetting(
-    'tools.embeddingsUrl',
-    text('address'),
-    'Base address of a server with an OpenAI-compatible `/embeddings`, such as http://127.0.0.1:11434/v1; its key comes from SKILLRAIL_TOOLS_EMBEDDINGS_KEY alone.',
-  ),
-  userSetting('tools.embeddingsModel', text('text'), 'Name of the model on that server.'),
   userSetting(
     'agent.model',
     text('text'),
@@ -174,8 +168,18 @@ export const settingTable = [
   ),
   userSetting(
     'restate.resultLimit',
-    integer(4_194_304, 1024, 16_777_216),
+    integer(8_388_608, 1024, 16_777_216),
     'Maximum bytes of one step result, as JSON, that a worker sends to the server.',
+  ),
+  userSetting(
+    'restate.scratch',
+    text('text'),
+    'Absolute path of a directory that all workers and this machine share, for SKILLRAIL_SCRATCH, artifacts and logs of runs on a server; empty means that steps share no files.',
+  ),
+  userSetting(
+    'run.notify',
+    text('text'),
+    'Command line for the shell that gets a run as JSON on standard input whenever it waits, fails or ends.',
   ),
   userSetting(
     'state.directory',

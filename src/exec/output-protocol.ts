@@ -41,9 +41,8 @@ function claimed(source: OutputSource, subject: string): StepOutput | undefined 
   const interrupted = endedBadly(source.end, subject)
   if (interrupted !== undefined) return interrupted
   const claim = findClaim(source)
-  return claim === undefined
-    ? undefined
-    : contradicted(parseOutput(claim), codeOf(source.end), subject)
+  if (claim !== undefined) return contradicted(parseOutput(claim), codeOf(source.end), subject)
+  return isCutOff(source.stdout) ? tooLarge('its output') : undefined
 }
 
 function contradicted(output: StepOutput, code: number, subject: string): StepOutput {
@@ -78,7 +77,8 @@ export function parseOutput(text: string): StepOutput {
 class Malformed extends Error {}
 
 const maxYamlCharacters = 65_536
-const maxResultCharacters = 65_536
+/** Bytes of a result; larger data goes through files. */
+const maxResultBytes = 1_048_576
 const maxEntries = 1000
 
 function endedBadly(end: ProcessEnd, subject: string): StepOutput | undefined {
@@ -105,23 +105,47 @@ function findClaim(source: OutputSource): string | undefined {
   // Where the middle is missing, the end holds the last block. Without one there, what was said before
   // counts: a failure must not become a success by what is printed after it. A cut line says nothing.
   const before = head.slice(0, head.lastIndexOf('\n') + 1)
-  return lastOutputBlock(tail) ?? lastOutputBlock(before)
+  return lastOutputBlock(tail) ?? (isCutOff(source.stdout) ? undefined : lastOutputBlock(before))
+}
+
+/** Whether the last line, or the object or block that ends with it, began before what was kept. */
+function isCutOff({ head, tail, droppedBytes }: OutputSource['stdout']): boolean {
+  if (droppedBytes === 0) return false
+  const lines = tail.trimEnd().split('\n')
+  // A tail begins with a line, unless the last one is longer than all that was kept.
+  if (tail.trim() === '') return true
+  if (!tail.includes('\n')) return Buffer.byteLength(tail) >= Buffer.byteLength(head) - 4
+  if (lines.at(-1) === '}') return !lines.includes('{')
+  return /^output:/m.test(head) && lines.every((line) => /^(?:\s|$)/.test(line))
+}
+
+function tooLarge(what: string): StepOutput {
+  const message = `${what} is larger than ${maxResultBytes} bytes; write it to a file in the directory SKILLRAIL_SCRATCH and return its path in artifacts`
+  return failedOutput('result-too-large', message)
+}
+
+/** What is passed on is never cut: what is too large is a failure. */
+function withinLimit(output: StepOutput): StepOutput {
+  const { result, errors, metrics, artifacts } = output
+  if (Buffer.byteLength(result) > maxResultBytes) return tooLarge('the result')
+  const rest = JSON.stringify({ errors, metrics, artifacts })
+  return Buffer.byteLength(rest) > maxResultBytes ? tooLarge('the output') : output
 }
 
 function fromExitCode(code: number, source: OutputSource): StepOutput {
   const said = lastLine(capturedText(source.stdout))
   if (code === 0) {
-    return { status: 'success', result: said, errors: [], metrics: {}, evidence: 'exit-code' }
+    const result = { result: said, errors: [], metrics: {} }
+    return withinLimit({ status: 'success', ...result, evidence: 'exit-code' })
   }
-  const complaint = shortened(lastComplaint(capturedText(source.stderr)), 2000) || said
+  const complaint = shortened(lastComplaint(capturedText(source.stderr)) || said, 2000)
   const message = complaint === '' ? `exit code ${code}` : `exit code ${code}: ${complaint}`
   return { ...failedOutput('exit-code', message), result: complaint || message }
 }
 
 function lastLine(text: string): string {
   const trimmed = text.trimEnd()
-  const line = trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim()
-  return shortened(line, 2000)
+  return trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim()
 }
 
 function parseValue(text: string): unknown {
@@ -138,7 +162,9 @@ function parseValue(text: string): unknown {
     }
   }
   if (trimmed.length > maxYamlCharacters)
-    throw new Malformed(`it is longer than ${maxYamlCharacters} characters and no JSON`)
+    throw new Malformed(
+      `it is longer than ${maxYamlCharacters} characters, and so much is read as JSON only`,
+    )
   const { root, diagnostics } = readYaml(`${trimmed}\n`, { firstLine: 1, path: 'output' })
   const error = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
   if (error !== undefined) throw new Malformed(notJson ?? error.message)
@@ -146,19 +172,30 @@ function parseValue(text: string): unknown {
   return yamlToJson(root)
 }
 
-function readFields({ status, result, errors, metrics }: Record<string, unknown>): StepOutput {
+function readFields(fields: Record<string, unknown>): StepOutput {
+  const { status, result, errors, metrics, artifacts } = fields
   if (status !== 'success' && status !== 'failure' && status !== 'critical') {
     const said = status === null || status === '' ? 'empty' : shortened(asText(status), 200)
     const found = status === undefined ? 'it has no status' : `its status is ${said}`
     throw new Malformed(`${found}; allowed are success, failure and critical`)
   }
-  return {
+  const paths = readArtifacts(artifacts)
+  return withinLimit({
     status,
-    result: shortened(asText(result), maxResultCharacters),
+    result: asText(result),
     errors: readErrors(errors),
     metrics: readMetrics(metrics),
+    ...(paths.length === 0 ? {} : { artifacts: paths }),
     evidence: 'exit-code',
-  }
+  })
+}
+
+function readArtifacts(value: unknown): readonly string[] {
+  if (value === undefined || value === null || value === '') return []
+  const paths = [value].flat()
+  const isUsable = paths.length <= maxEntries && paths.every((path) => typeof path === 'string')
+  if (!isUsable) throw new Malformed('its artifacts are not a list of paths')
+  return paths
 }
 
 function readErrors(value: unknown): readonly ReportedError[] {
@@ -231,6 +268,8 @@ export interface StepOutput {
   errors: readonly ReportedError[]
   metrics: Readonly<Record<string, JsonValue>>
   evidence: Evidence
+  /** Files in `SKILLRAIL_SCRATCH`, as the step named them: absolute, or relative to it. */
+  artifacts?: readonly string[] | undefined
 }
 
 export function failedOutput(code: string, message: string): StepOutput {

@@ -1,7 +1,7 @@
 import { lstatSync, unlinkSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { makePrivateDirectory } from '../core/write-files.ts'
-import { readRegularFile } from '../core/read-files.ts'
+import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 import { reasonOf, systemCode } from '../core/errors.ts'
 import type { Script } from './find-script.ts'
 import { failedOutput, readOutput, type StepOutput } from './output-protocol.ts'
@@ -68,7 +68,8 @@ export async function runScript(request: ScriptRequest): Promise<ScriptResult> {
     // A script may put a file in the place of the directory, too: then nothing is there.
     wrote = tried(false, () => lstatSync(outputPath, { throwIfNoEntry: false }) !== undefined)
     const file = wrote && end.kind === 'exit' ? readOutputFile(outputPath) : undefined
-    const output = typeof file === 'object' ? file.failure : readOutput({ ...result, file })
+    const read = typeof file === 'object' ? file.failure : readOutput({ ...result, file })
+    const output = withArtifacts(read, request)
     return { end, output, stdout: capturedText(stdout), stderr: capturedText(stderr) }
   } finally {
     // A script may remove them, or make directories of them, which go with the files of the run.
@@ -142,7 +143,21 @@ function ownVariables(
   }
 }
 
-const maxOutputFileBytes = 1_048_576
+/** A result has a limit of its own, and JSON may take six bytes for each of its characters. */
+const maxOutputFileBytes = 8_388_608
+
+/** The output, or a failure where it names a file that later steps cannot read. */
+function withArtifacts(output: StepOutput, { scratch, confinement }: ScriptRequest): StepOutput {
+  const root = confinement === undefined ? realPathOf(scratch) : undefined
+  const lost = output.artifacts?.find((path) => {
+    const real = realPathOf(resolve(scratch, path))
+    return root === undefined || real === undefined || !isInside(root, real)
+  })
+  if (lost === undefined) return output
+  const why = confinement === undefined ? 'is no file in SKILLRAIL_SCRATCH' : 'is in a sandbox'
+  const message = `the artifact ${lost} ${why}, so no later step can read it`
+  return failedOutput('artifact-unusable', message)
+}
 
 function readOutputFile(path: string): string | undefined | { failure: StepOutput } {
   const reading = readRegularFile(path, { maxBytes: maxOutputFileBytes, followSymlinks: false })

@@ -87,6 +87,7 @@ export function chainTools(project: ServedProject): OfferedTool[] {
       input: z.strictObject({
         run,
         step: nameOf('The one that was handed out.'),
+        attempt: z.int().min(1).optional().describe('Its attempt, as it was handed out.'),
         status: z.enum(['success', 'failure', 'critical']),
         result: textOf('What was done, in a sentence.').default(''),
         errors: texts.default([]).describe('What is wrong.'),
@@ -97,11 +98,11 @@ export function chainTools(project: ServedProject): OfferedTool[] {
       }),
       output,
       annotations: acts,
-      run({ run: runId, step, errors, ...report }, call) {
+      run({ run: runId, step, attempt, errors, ...report }, call) {
         const reported = errors.map((message) => ({ code: 'reported', message }))
         const done = { ...report, errors: reported, evidence: 'self-reported' as const }
         return runs.proceed(runId, call, (plan, setup, given) =>
-          reportStep({ runId, step, output: done }, plan, setup, given),
+          reportStep({ runId, step, attempt, output: done }, plan, setup, given),
         )
       },
     }),
@@ -137,7 +138,6 @@ const plainScreen: Screen = {
 
 class ServedRuns {
   readonly #project: ServedProject
-  /** Command lines that a user types about a run. */
   readonly #lines: RunLine
   readonly #progress = runProgress(plainScreen)
   readonly #given = new Map<string, readonly string[]>()
@@ -250,6 +250,7 @@ class ServedRuns {
   #open({ signal }: ClientCall): ChainProject {
     const { context } = this.#project
     const emit = (event: ChainEvent): void => {
+      if (event.type === 'step-output') return
       const { line } = this.#progress.event(event) ?? {}
       if (line !== undefined) context.note(line)
     }
@@ -268,11 +269,6 @@ class ServedRuns {
     })
   }
 
-  /**
-   * Shows the user everything that a model gives to scripts.
-   *
-   * @throws {McpRequestError} without a yes
-   */
   async #requireScripts(plan: Plan, given: readonly string[], { ask }: ClientCall): Promise<void> {
     const scripts = scriptsOf(plan)
     const { yes } = this.#project
@@ -380,10 +376,10 @@ function answered(
     return tell(text, { status: 'waiting', waiting: { step, line } })
   }
   const steps = allSteps(plan.root)
-  const instructions = next.map(({ step, skill, content }) => {
+  const instructions = next.map(({ step, skill, attempt, content }) => {
     const isTrusted = steps.some((one) => one.step === step && one.trust === 'trusted')
     const note = isTrusted ? '' : `${untrustedNote(skill)}\n\n`
-    return `${note}${content}\n\nStep ${step} of run ${run}. When it is done, call chain_report with run ${JSON.stringify(run)} and step ${JSON.stringify(step)}.`
+    return `${note}${content}\n\nStep ${step} of run ${run}. When it is done, call chain_report with run ${JSON.stringify(run)}, step ${JSON.stringify(step)} and attempt ${attempt}.`
   })
   const handed = next.map(({ step, skill, attempt }) => ({ step, skill, attempt }))
   return tell(instructions.join('\n\n'), { status: 'next', next: handed })

@@ -71,6 +71,7 @@ export function simulate(behaviour: (key: string) => SimulatedStep): Simulation 
         open.delete(first.key)
         return { key: first.key, outcome: await step.outcome() }
       },
+      isOpen: () => true,
       async cancel(running) {
         return running.map(() => ({ startedAt: 0, durationMs: 1 }))
       },

@@ -37,6 +37,7 @@ async function run(
       ended.push(nameOf(key))
       return { key, outcome: outcomes[nameOf(key)] ?? finished('success') }
     },
+    isOpen: () => true,
     cancel: async (running) => running.map(() => ({ startedAt: 0, durationMs: 7 })),
     record: async (_key, decide) => decide(),
   }

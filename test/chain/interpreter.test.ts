@@ -182,13 +182,13 @@ describe('a chain', () => {
       ['b', 'success'],
     ])
     expect(result.attempts[0]?.steps[1]).toMatchObject({
-      result: '1 of 3 steps succeeded',
+      result: 'failure result',
       metrics: { n: 2 },
       errors: [{ code: 'e', message: 'm' }],
       steps: [{ status: 'success' }, { status: 'failure' }, { status: 'not_run' }],
     })
     expect(seen.get('1:in/1:y')).toEqual(['a', 'in/x'])
-    expect(seen.get('1:b')).toEqual(['a', 'in'])
+    expect(seen.get('1:b')).toEqual(['a', 'in/x', 'in/y', 'in'])
   })
 
   it('gives a nested chain nothing when the parent passes no state', async () => {
@@ -208,6 +208,8 @@ describe('a chain', () => {
       expect([seen.get('1:in/1:x'), seen.get('1:in/1:y')]).toEqual([passed, passed])
       expect(result.attempts[0]?.chain_state.previous_outputs.map(({ step }) => step)).toEqual([
         'a',
+        'in/x',
+        'in/y',
         'in',
       ])
     },
@@ -237,7 +239,7 @@ describe('a chain', () => {
     const result = await runChain(chain([inner]), engine)
     expect(result.attempts[0]?.steps[0]).toMatchObject({
       status: 'failure',
-      result: '1 of 2 steps succeeded in attempt 2 of 3',
+      result: 'success result',
       errors: [{ code: 'e', message: 'm' }],
     })
   })

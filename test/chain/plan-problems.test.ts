@@ -47,9 +47,9 @@ describe('the errors of a plan', () => {
   })
 
   it.each<[string, string, ProjectSkill, readonly unknown[]]>([
-    ['a list in a list', 'a', { metadata: ['chain: [a,[b]]'] }, [['field-type', 5]]],
+    ['a list in a list', 'a', { metadata: ['chain: [a,[b]]'] }, [['chain-step-form', 5]]],
     ['a map', 'a', { metadata: ['chain: {a: b}'] }, [['field-type', 5]]],
-    ['an empty name', 'a', { metadata: ["chain: ['']"] }, [['field-type', 5]]],
+    ['an empty name', 'a', { metadata: ["chain: ['']"] }, [['chain-step-form', 5]]],
     ['a name that leads out', 'a', chainOf('a ../audit'), [['chain-step-name', 5]]],
     ['a backslash', 'a', { metadata: ["chain: 'a a\\b'"] }, [['chain-step-name', 5]]],
     ['a step twice', 'x', chainOf('x x'), [['field-type', 5]]],

@@ -33,15 +33,19 @@ it('has the defaults where nothing is configured', () => {
   expect(load()).toEqual({
     settings: {
       skills: { paths: [], trustedPaths: [], precedence: 'project' },
-      run: { environment: [], timeout: 3600, outputLimit: 1_048_576, sandbox: 'untrusted' },
+      run: {
+        environment: [],
+        timeout: 3600,
+        outputLimit: 8_388_608,
+        notify: '',
+        sandbox: 'untrusted',
+      },
       tools: {
         retryWaits: [0, 1],
         replaySafe: [],
         neverReplay: [],
         sessionHours: 24,
         embeddings: 'off',
-        embeddingsUrl: '',
-        embeddingsModel: '',
         idleExit: 1800,
       },
       agent: { model: '', baseUrl: '', maxTurns: 50, contextTokens: 100_000, concurrency: 10 },
@@ -57,7 +61,8 @@ it('has the defaults where nothing is configured', () => {
         via: [],
         models: [],
         patience: 60,
-        resultLimit: 4_194_304,
+        resultLimit: 8_388_608,
+        scratch: '',
       },
       state: { directory: '' },
       workspaceTrust: 'ask',
@@ -78,6 +83,7 @@ it('lets variables win over the project, the project over the user, and a named 
   expect(settings.run).toEqual({
     timeout: 3,
     outputLimit: 2048,
+    notify: '',
     environment: ['B', 'C'],
     sandbox: 'untrusted',
   })

@@ -45,6 +45,7 @@ function lives(json: '' | ' --json') {
     await say(`run build ${trusted} one`)
     await say('runs list')
     await say('runs show RUN')
+    await say('runs logs RUN')
     await say('runs resume RUN')
     await say('runs approve RUN')
     await say('runs reject RUN')

@@ -108,7 +108,7 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
     const result = await run('nest')
     expect(result).toMatchObject({ code: 1, status: 'failure' })
     expect(steps(result)).toMatchObject([
-      { step: 'nest-in', status: 'success', result: '2 of 2 steps succeeded', metrics: { n: 2 } },
+      { step: 'nest-in', status: 'success', result: 'a', metrics: { n: 2 } },
       {
         step: 'nest-fails',
         status: 'failure',
@@ -116,6 +116,62 @@ describe.each(engines)('on the engine %s, a chain', (engine) => {
       },
       { step: 'nest-a', status: 'success' },
     ])
+  })
+
+  it('repeats, groups, skips and always runs steps by the options of one file', async () => {
+    write({
+      'op-left': { run: 'echo left' },
+      'op-flaky': { run: `${say('try')}; [ "$SKILLRAIL_ATTEMPT" -ge 3 ]` },
+      'op-stage': { run: 'echo "$#:$*"' },
+      'op-odd': { run: 'exit 3' },
+      'op-never': { run: say('op-never') },
+      'op-slow': { run: 'sleep 60' },
+      'op-clean': { run: 'cat "$SKILLRAIL_STATE" > op-state.json; echo clean' },
+      'op-in': { metadata: ['chain: op-left op-stage'] },
+      op: {
+        metadata: [
+          'continue_on_error: false',
+          'chain: |',
+          '  op-left & op-flaky retry=3 backoff=0.1',
+          '  op-in args="--to \\"a b\\"" timeout=30 retry=2 backoff=0.1',
+          '  op-odd allow-failure',
+          '  op-never when=op-in.failure',
+          '  op-slow timeout=0.7 when=!op-never.success',
+          '  op-never id=last',
+          '  op-clean always',
+        ],
+      },
+    })
+    const result = await run('op')
+    expect(result).toMatchObject({ code: 1, status: 'failure' })
+    const found = steps(result)
+    expect(found.map(({ step, status }) => [step, status])).toEqual([
+      ['op-left', 'success'],
+      ['op-flaky', 'success'],
+      ['op-in', 'success'],
+      ['op-odd', 'failure'],
+      ['op-never', 'skipped'],
+      ['op-slow', 'failure'],
+      ['last', 'not_run'],
+      ['op-clean', 'success'],
+    ])
+    expect(found[1]?.tries?.map(({ status }) => status)).toEqual(['failure', 'failure'])
+    expect(found[2]?.result).toBe('2:--to a b')
+    expect(found[5]?.errors[0]?.code).toBe('timeout')
+    expect(project.log().filter((line) => line === 'try')).toHaveLength(3)
+    expect(project.log()).not.toContain('op-never')
+    const seen = JSON.parse(readFileSync(join(project.directory, 'op-state.json'), 'utf8'))
+    expect(seen.chain_state.previous_outputs.map(({ step }: { step: string }) => step)).toEqual([
+      'op-left',
+      'op-flaky',
+      'op-in/op-left',
+      'op-in/op-stage',
+      'op-in',
+      'op-odd',
+      'op-slow',
+    ])
+    const shown = answerOf(await project.cli(['runs', 'show', result.runId, '--json']))
+    expect(steps(shown)).toEqual(found)
   })
 
   it('ends a step and a nested chain that take too long', async () => {

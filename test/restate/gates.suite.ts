@@ -47,6 +47,31 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     expect((await decide('approve', runId)).error?.code).toBe('no-gate-waits')
   })
 
+  it('of a group, and of a nested chain, is decided before anything of it starts', async () => {
+    write({
+      'gg-a': { run: say('gg-a') },
+      'gg-b': { run: say('gg-b') },
+      'gg-in': { metadata: ['chain: gg-b'] },
+      'gg-end': { run: say('gg-end') },
+      gg: { metadata: ['chain: |', '  gg-a & gg-in gate', '  gg-end always'] },
+    })
+    const { runId, code } = await run('gg')
+    expect([code, project.log().filter((line) => line.startsWith('gg'))]).toEqual([6, []])
+    const approved = await decide('approve', runId)
+    expect(approved.code).toBe(0)
+    expect(
+      project
+        .log()
+        .filter((line) => line.startsWith('gg'))
+        .toSorted(),
+    ).toEqual(['gg-a', 'gg-b', 'gg-end'])
+    const second = await run('gg')
+    const rejected = await decide('reject', second.runId)
+    expect(rejected.code).toBe(1)
+    const shown = answerOf(await project.cli(['runs', 'show', second.runId, '--json']))
+    expect(statuses(shown)).toEqual(['not_run', 'failure', 'success'])
+  })
+
   it('that is rejected ends the run as a failure; nothing after it runs', async () => {
     write({
       'gr-first': { run: say('gr-first') },

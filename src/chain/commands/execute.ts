@@ -5,10 +5,11 @@ import { contradiction, pointless, SkillrailError, UsageError } from '../../core
 import { isInside } from '../../core/read-files.ts'
 import { stateDirectory, userDirectories } from '../../core/runtime.ts'
 import { safeLine } from '../../core/text.ts'
+import { childEnvironment, runProcess } from '../../exec/process.ts'
 import { type Grants, parseGrants, SandboxMissingError } from '../../exec/sandbox/grants.ts'
 import { openSandbox } from '../../exec/sandbox/open-sandbox.ts'
 import { lockReadOnce } from '../../trust/lock.ts'
-import type { RunResult } from '../engine.ts'
+import type { RunResult, RunStatus } from '../engine.ts'
 import { confinedSteps, type Plan } from '../plan-model.ts'
 import { type NewRun, type RunSetup, startRun } from '../run-chain.ts'
 import { keepsArguments } from '../run-line.ts'
@@ -32,8 +33,10 @@ export const executeOptions = {
   ),
 } as const satisfies OptionSpecs
 
+export const runArgument = { '<run>': 'the run ID, the beginning of one, or latest' } as const
+
 export const runArguments = {
-  '<run>': 'the run ID',
+  ...runArgument,
   '[arguments...]': 'the arguments again, if they held a secret',
 } as const
 
@@ -75,7 +78,9 @@ export async function executeRun(
   }
   const argumentsNeeded = result.status !== 'success' && lacksArguments(store, result.runId)
   const answer = answerWith(result, { line: linesAgain(context, choice), argumentsNeeded })
-  return timedOut ? { ...answer, timedOut } : answer
+  const told = timedOut ? { ...answer, timedOut } : answer
+  await notify(project, told)
+  return told
 }
 
 export function runSetup(
@@ -132,10 +137,7 @@ export interface ConfinementChoice extends GrantOptions {
   engine?: string | undefined
 }
 
-/**
- * Where the scripts of a plan run that need a sandbox; undefined where it has none. Throws {@link
- * SandboxMissingError} when no sandbox works here, {@link UsageError} for an invalid grant.
- */
+/** Where the scripts of a plan run that need a sandbox; undefined where it has none. */
 export async function confinementFor(
   project: ChainProject,
   plan: Plan,
@@ -232,4 +234,38 @@ export async function startOn(
   if (!wantsServer(choice)) return await startRun(run, setup)
   const { startServerRun } = await import('../restate/remote-run.ts')
   return await startServerRun(run, setup, serverAddress(context, choice))
+}
+
+const patienceMs = 10_000
+
+/** Calls the command of `run.notify` with a run that waits, has failed or has ended. */
+export async function notify(
+  { context, workspace }: ChainProject,
+  run: { runId: string; status: RunStatus },
+): Promise<void> {
+  const { runtime, settings, signal } = context
+  const { notify: command } = settings.run
+  if (command === '' || run.status === 'cancelled' || signal.aborted) return
+  const isWindows = runtime.platform === 'win32'
+  const { end } = await runProcess({
+    file: isWindows ? 'cmd' : '/bin/sh',
+    args: isWindows ? ['/d', '/s', '/c', command] : ['-c', command],
+    cwd: workspace,
+    env: childEnvironment(runtime, Object.keys(runtime.env), {}),
+    stdin: JSON.stringify(run),
+    outputLimit: 1024,
+    timeoutMs: patienceMs,
+    signal,
+  })
+  if (end.kind === 'exit' && end.code === 0) return
+  const why =
+    end.kind === 'exit' ? `ended with exit code ${end.code}` : `did not end well (${end.kind})`
+  context.diagnose([
+    {
+      code: 'notify-failed',
+      severity: 'warning',
+      message: `the command of run.notify ${why}; the run is as it was`,
+      path: command,
+    },
+  ])
 }

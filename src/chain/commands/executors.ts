@@ -25,10 +25,7 @@ export async function executorsFor(
   return client === undefined ? [] : [viaExecutor(project, client)]
 }
 
-/**
- * The executor of `--via`.
- * @throws {ChainPlanError} when the client is not installed.
- */
+/** The executor of `--via`. */
 export function viaExecutor(
   project: ChainProject,
   name: AgentCliName,

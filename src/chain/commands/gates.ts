@@ -1,7 +1,9 @@
 import { type Context, defineCommand, option } from '../../core/command.ts'
-import { safeLine, safeText } from '../../core/text.ts'
+import { SkillrailError } from '../../core/errors.ts'
+import { safeLine } from '../../core/text.ts'
 import { ApprovalRefusedError } from '../errors.ts'
-import { argumentsOf } from '../run-line.ts'
+import { allSteps } from '../plan-model.ts'
+import { argumentsOf, keepsArguments } from '../run-line.ts'
 import type { ChainEvent } from '../engine.ts'
 import { readResult } from '../run-chain.ts'
 import type { ApprovalRecord } from '../journal-records.ts'
@@ -19,12 +21,14 @@ import {
   answerWith,
   codeOfRun,
   renderRun,
+  resultLines,
   type RunAnswer,
   runProgress,
+  shortText,
   timelineOf,
 } from './run-text.ts'
 
-const waitingRun = { '<run>': 'the ID of a waiting run' } as const
+const waitingRun = { '<run>': 'the ID of a waiting run, the beginning of one, or latest' } as const
 
 const stepOption = option.text('--step <step>', 'which step, if several wait')
 
@@ -62,18 +66,23 @@ interface GateDecision {
  */
 async function decideGate(
   context: Context<ChainEvent>,
-  { runId, step, approved, given }: GateDecision,
+  { runId: named, step, approved, given }: GateDecision,
   values: ConfinementChoice,
 ): Promise<RunAnswer> {
   const project = openProject(context)
+  const runId = project.store.idOf(named)
   const { journal } = await upToDate(project, runId)
   context.diagnose(journal.diagnostics)
   const line = linesAgain(context, values)
   const gate = await waitingGate(journal, context.runtime, step, line)
-  // Rejecting executes nothing, so it works even when the skills have changed.
-  const plan = approved
-    ? await planToContinue(project, journal, { command: 'approve', line })
-    : journal.plan
+  const current = planToContinue(project, journal, { command: 'approve', line })
+  // Rejecting executes only what runs always, so it works even when the skills have changed.
+  const usable = await current.catch((error: unknown) => {
+    if (approved || !(error instanceof SkillrailError)) throw error
+    return undefined
+  })
+  const plan = usable ?? journal.plan
+  const runsAlways = keepsArguments(journal) && allSteps(plan.root).some(({ always }) => always)
   // Refused before anybody is asked.
   if (approved) argumentsOf(journal, given)
   const again = line(approved ? 'runs approve' : 'runs reject', runId)
@@ -86,7 +95,7 @@ async function decideGate(
   const decision = { approved, at, user: context.runtime.user(), shown }
   const prepare = recordDecision(gate, decision, line)
   const resumption = { runId, plan, prepare }
-  if (approved) {
+  if (approved || (usable !== undefined && runsAlways)) {
     const { request, server } = journal.run
     const choice = { ...values, ...executedAs(request), engine: server?.engine }
     return await executeRun(project, plan, choice, async (setup) =>
@@ -113,12 +122,17 @@ async function confirm(
 ): Promise<NonNullable<ApprovalRecord['shown']>> {
   const hint = `In a terminal: ${again}`
   const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
+  const failed = outputs.filter((output) => output.status !== 'success')
   const answer = await context.ask({
     text: `${approved ? 'Approve' : 'Reject'} ${safeLine(step)} in run ${runId}? [y/N] `,
     about: (screen) =>
       [
+        ...failed.map(({ step: name, status, errors }) => {
+          const why = errors[0]?.message ?? status
+          return screen.style('red', `FAILED before ${safeLine(`${step}: ${name}: ${why}`)}`)
+        }),
         ...timelineOf(result, screen),
-        ...outputs.map(({ step: name, result: said }) => `${safeLine(name)}: ${safeText(said)}`),
+        ...resultLines(result),
       ]
         .map((shown) => `${shown}\n`)
         .join(''),
@@ -133,7 +147,7 @@ async function confirm(
     return outputs.map(({ step: name, status, result: said }) => ({
       step: name,
       status,
-      result: said,
+      result: shortText(said),
     }))
   }
   throw new ApprovalRefusedError({

@@ -29,11 +29,7 @@ export function askedSteps({ from, only }: StepChoice): StepChoice {
   return { from, only }
 }
 
-/**
- * The choice that the options of a command make.
- *
- * @throws {UsageError} when they cannot be used together; {AgentUsageError} for an unknown built-in tool.
- */
+/** The choice that the options of a command make. */
 export async function askedInstructions(
   options: InstructionChoice & { engine?: string | undefined },
 ): Promise<InstructionChoice> {

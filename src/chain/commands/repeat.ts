@@ -36,8 +36,9 @@ export const resume = defineCommand<RunAnswer, ChainEvent>()({
     ...executeOptions,
   },
   examples: ['runs resume 0mh2k9x0ab12cd'],
-  async run(context, { arguments: [runId = '', ...given], ...values }) {
+  async run(context, { arguments: [named = '', ...given], ...values }) {
     const project = openProject(context)
+    const runId = project.store.idOf(named)
     const journal = await openRun(project, runId)
     const line = linesAgain(context, values)
     if (journal.status === 'success') {
@@ -99,15 +100,16 @@ async function repeatRun(
   values: ExecuteChoice,
 ): Promise<RepeatedRun> {
   const project = openProject(context)
-  const journal = await openRun(project, old.runId)
+  const runId = project.store.idOf(old.runId)
+  const journal = await openRun(project, runId)
   refuseImported(journal)
   const { request, mode, requireVerified } = journal.run
   const plan = await usablePlan(project, planKept(project, journal.run))
   const result = await readResult(journal, context.runtime)
   const reused = reusedResults(journal, result, plan, choice)
-  context.note(`${reused.length} results are taken over from ${old.runId}`, 'detail')
+  context.note(`${reused.length} results are taken over from ${runId}`, 'detail')
   const given = argumentsOf(journal, old.given)
-  const origin = { runId: old.runId, kind: choice.kind }
+  const origin = { runId, kind: choice.kind }
   const run = { plan, arguments: given, mode, requireVerified, request, reused, origin }
   const engine = engineOf(journal)
   const start = async (setup: RunSetup): Promise<RunResult> => startOn(project, engine, run, setup)
@@ -160,5 +162,5 @@ function positionOf(steps: readonly { step: string }[], from: string, plan: Plan
 }
 
 function firstAttemptKey(walked: WalkedStep): string {
-  return walked.key.replace(/(^|\/)\d+:/g, '$11:')
+  return walked.key.replace(/(^|\/)[\d.]+:/g, '$11:')
 }

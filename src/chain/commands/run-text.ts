@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Progress, Screen } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { columnsOf, cutToColumns, safeLine } from '../../core/text.ts'
+import { columnsOf, cutToColumns, safeLine, safeText } from '../../core/text.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
 import { countSucceeded, decidingAttempt, type ShownRun } from '../step-result.ts'
 import {
@@ -99,6 +99,34 @@ export function timelineOf(result: ShownRun, screen: Screen): readonly string[] 
   })
 }
 
+/** What each step answered, nested ones included, as much of it as a person reads. */
+export function resultLines(result: Pick<ShownRun, 'attempts'>): string[] {
+  const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
+  const chains = new Set(outputs.flatMap(({ step }) => [step.slice(0, step.lastIndexOf('/'))]))
+  return outputs.flatMap(({ step, result: said, artifacts = [] }) => {
+    if (chains.has(step)) return []
+    const files = artifacts.map((path) => `  file ${safeLine(path)}`)
+    return [...(said === '' ? [] : labelled(safeLine(step), shortText(said))), ...files]
+  })
+}
+
+function labelled(label: string, text: string): string[] {
+  const [first = '', ...rest] = safeText(text).split('\n')
+  return [`${label}: ${first}`, ...rest.map((line) => `  ${line}`)]
+}
+
+/** Characters of a line; a longer one is shown in pieces. */
+const longestLine = 65_536
+
+const mostCharacters = 2000
+
+/** A long text is cut for people; `--json` has all of it. */
+export function shortText(text: string): string {
+  if (text.length <= mostCharacters) return text.trimEnd()
+  const left = text.length - mostCharacters
+  return `${text.slice(0, mostCharacters)}… (${left} more characters; runs show --json has them)`
+}
+
 export function headOfRun(run: {
   runId: string
   skill: string
@@ -146,10 +174,12 @@ function continuationLines(answer: RunAnswer): string[] {
 
 /**
  * One line for each step when it ends, indented below its chain. On a terminal a last line shows
- * what runs now.
+ * what runs now; anywhere else, and with `--verbose`, what steps print is shown as it comes.
  */
 export function runProgress(screen: Screen): Progress<ChainEvent> {
   const running = new Map<string, { name: string; since: number }>()
+  const streams = screen.verbose || !screen.isTerminal
+  const rests = new Map<string, string>()
   return {
     event(event) {
       switch (event.type) {
@@ -157,14 +187,28 @@ export function runProgress(screen: Screen): Progress<ChainEvent> {
           if (event.chain) return { line: `${indent(event.step)}▸ ${label(event.step)}` }
           running.set(event.key, { name: label(event.step), since: now() })
           return undefined
-        case 'step-finished':
+        case 'step-finished': {
           running.delete(event.key)
-          return { line: finishedLine(event, screen) }
+          const left = ['stdout', 'stderr'].flatMap((stream) => {
+            const rest = rests.get(`${stream} ${event.key}`) ?? ''
+            return rest === '' ? [] : [printedLine(event.step, rest)]
+          })
+          return { line: [...left, finishedLine(event, screen)].join('\n') }
+        }
+        case 'step-output': {
+          if (!streams) return undefined
+          const name = `${event.stream} ${event.key}`
+          const lines = `${rests.get(name) ?? ''}${event.text}`.split('\n')
+          const rest = lines.pop() ?? ''
+          if (rest.length > longestLine) lines.push(rest)
+          rests.set(name, rest.length > longestLine ? '' : rest)
+          if (lines.length === 0) return undefined
+          return { line: lines.map((line) => printedLine(event.step, line)).join('\n') }
+        }
         case 'step-suspended':
           running.delete(event.key)
           return undefined
         case 'run-started':
-        case 'step-output':
         case 'run-finished':
           return undefined
       }
@@ -182,11 +226,15 @@ function finishedLine(event: ChainEvent & { type: 'step-finished' }, screen: Scr
   const line =
     `${indent(event.step)}${screen.style(format, mark)} ${label(event.step)}  ${time}`.trimEnd()
   const failed = event.status === 'failure' || event.status === 'critical'
-  const whole = failed ? saidOfFailure(event) : event.result
+  const whole = failed ? saidOfFailure(event) : event.chain ? '' : event.result
   const taken = columnsOf(stripVTControlCharacters(line)) + 2
   const room = screen.isTerminal ? screen.width - taken : Infinity
   const said = room < 10 ? '' : cutToColumns(safeLine(whole), Math.min(room, failed ? 120 : 60))
   return said === '' ? line : `${line}  ${screen.style('dim', said)}`
+}
+
+function printedLine(step: string, line: string): string {
+  return `[${safeLine(step)}] ${safeLine(stripVTControlCharacters(line))}`
 }
 
 /** Monotonic milliseconds; `performance` would have to be loaded first. */

@@ -1,7 +1,7 @@
 import { type Context, defineCommand, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError } from '../../core/errors.ts'
-import { safeLine } from '../../core/text.ts'
+import { cell, safeLine, shellWord } from '../../core/text.ts'
 import { prunableRuns, removeRuns } from '../run-store.ts'
 import { readResult } from '../run-chain.ts'
 import type { ApprovalRecord, RunRecord } from '../journal-records.ts'
@@ -9,14 +9,27 @@ import type { RunJournal } from '../run-journal.ts'
 import { type ShownRun, statusOfRun } from '../step-result.ts'
 import { whileRunning } from '../attempt.ts'
 import { cancelOn, readRuns, upToDate } from './engine.ts'
+import { runArgument } from './execute.ts'
 import { offerImport } from './import.ts'
 import { linesAgain, openProject } from './project.ts'
-import { errorsOfRun, headOfRun, linesText, runFormats, timelineOf } from './run-text.ts'
+import { allSteps, isChain, stepOfKey } from '../plan-model.ts'
+import { duration } from '../timeline.ts'
+import {
+  errorsOfRun,
+  headOfRun,
+  linesText,
+  resultLines,
+  runFormats,
+  timelineOf,
+} from './run-text.ts'
 
 export interface ListedRun {
   runId: string
   skill: string
   status: string
+  arguments: readonly string[]
+  /** Of its plan, without those that were left out and without chains. */
+  steps: number
   finishedSteps: number
   startedAt: string
   updatedAt: string
@@ -26,6 +39,8 @@ export interface ListedRun {
 
 export const list = defineCommand<{
   runs: readonly ListedRun[]
+  /** ISO 8601; ages are counted from it. */
+  now: string
   diagnostics: readonly Diagnostic[]
 }>()({
   options: {},
@@ -34,18 +49,20 @@ export const list = defineCommand<{
     const project = openProject(context)
     offerImport(project)
     const { runs, standings, diagnostics } = await readRuns(project)
-    return { runs: runs.map((run) => listedRun(run, standings.get(run.run.runId))), diagnostics }
+    const listed = runs.map((run) => listedRun(run, standings.get(run.run.runId)))
+    return { runs: listed, now: new Date(context.runtime.now()).toISOString(), diagnostics }
   },
-  render({ runs }, screen) {
+  render({ runs, now }, screen) {
     if (runs.length === 0) return ''
     return screen.table([
-      ['RUN', 'SKILL', 'STATUS', 'STEPS', 'STARTED'],
-      ...runs.map(({ runId, skill, status, finishedSteps, startedAt, imported }) => [
-        runId,
-        safeLine(skill),
-        imported === true ? `${status} (imported)` : status,
-        String(finishedSteps),
-        startedAt,
+      ['RUN', 'SKILL', 'ARGUMENTS', 'STATUS', 'STEPS', 'AGE'],
+      ...runs.map((run) => [
+        run.runId,
+        safeLine(run.skill),
+        cell(run.arguments.map(shellWord).join(' '), 30),
+        run.imported === true ? `${run.status} (imported)` : run.status,
+        `${run.finishedSteps}/${run.steps}`,
+        duration(Math.max(0, Date.parse(now) - Date.parse(run.startedAt))),
       ]),
     ])
   },
@@ -58,11 +75,17 @@ export const list = defineCommand<{
 
 export function listedRun(journal: RunJournal, standing?: string): ListedRun {
   const { runId, skill, at, imported } = journal.run
+  const done = new Set([...journal.done.keys()].map(stepOfKey))
+  const steps = allSteps(journal.plan.root).filter(
+    (step) => !isChain(step) && step.excluded !== true,
+  )
   return {
     runId,
     skill,
     status: standing ?? statusOfRun(journal, journal.path),
-    finishedSteps: journal.done.size,
+    arguments: journal.run.arguments,
+    steps: steps.length,
+    finishedSteps: steps.filter(({ step }) => done.has(step)).length,
     startedAt: at,
     updatedAt: journal.updatedAt,
     ...(imported === undefined ? {} : { imported: true }),
@@ -84,13 +107,14 @@ interface ShownApproval extends Pick<ApprovalRecord, 'approved' | 'at' | 'by' | 
 }
 
 export const show = defineCommand<ShownResult>()({
-  arguments: { '<run>': 'the run ID' },
+  arguments: runArgument,
   options: {
     report: option.list('--report <format[=file]>', 'json, junit, github or html (repeatable)'),
   },
   examples: ['runs show 0mh2k9x0ab12cd --report html=report.html'],
-  async run(context, { arguments: [runId = ''] }) {
-    const { journal, standing } = await upToDate(openProject(context), runId)
+  async run(context, { arguments: [named = ''] }) {
+    const project = openProject(context)
+    const { journal, standing } = await upToDate(project, project.store.idOf(named))
     context.diagnose(journal.diagnostics)
     const result = await readResult(journal, context.runtime)
     const status = standing ?? statusOfRun(journal, journal.path)
@@ -107,6 +131,7 @@ export const show = defineCommand<ShownResult>()({
       headOfRun({ ...run, status: run.standing ?? run.status }),
       ...(run.imported === undefined ? [] : [`imported from ${safeLine(run.imported.from)}`]),
       ...timelineOf(run, screen),
+      ...resultLines(run),
       ...approvalLines(run),
       ...errorsOfRun(run),
     ]),
@@ -121,7 +146,7 @@ export const show = defineCommand<ShownResult>()({
 
 function approvalsOf({ approvals, gates }: RunJournal): ShownApproval[] {
   return [...approvals.values()].map(({ key, approved, at, by, user, shown }) => {
-    const step = gates.get(key)?.step ?? key.replaceAll(/(?<=^|\/)\d+:/g, '')
+    const step = gates.get(key)?.step ?? stepOfKey(key)
     return { step, approved, at, by, user, shown }
   })
 }
@@ -144,11 +169,13 @@ function approvalLines({ approvals = [], yesGates, startedBy = 'the caller' }: S
 
 export const cancel = defineCommand<{ runId: string; status: 'cancelled'; continueWith: string }>()(
   {
-    arguments: { '<run>': 'the run ID' },
+    arguments: runArgument,
     options: {},
     examples: ['runs cancel 0mh2k9x0ab12cd'],
-    async run(context, { arguments: [runId = ''] }) {
-      await cancelOn(openProject(context), runId)
+    async run(context, { arguments: [named = ''] }) {
+      const project = openProject(context)
+      const runId = project.store.idOf(named)
+      await cancelOn(project, runId)
       const continueWith = linesAgain(context)('runs resume', runId)
       return { runId, status: 'cancelled', continueWith }
     },
@@ -209,10 +236,7 @@ export const prune = defineCommand<PruneResult>()({
   },
 })
 
-/**
- * Without an age and a number every run would be removed, so the user is asked. Throws {@link
- * UsageError} in a non-interactive shell.
- */
+/** Without an age and a number every run would be removed, so the user is asked. */
 async function agreed(context: Context, count: number): Promise<boolean> {
   const what = count === 1 ? 'one run, whatever its age' : `${count} runs, whatever their age`
   const answer = await context.ask({

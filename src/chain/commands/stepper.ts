@@ -1,6 +1,6 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { exitCode, type ExitCode, UsageError } from '../../core/errors.ts'
-import { safeLine } from '../../core/text.ts'
+import { jsonText, safeLine } from '../../core/text.ts'
 import { statePart } from '../../exec/agent-clients.ts'
 import type { StepOutput } from '../../exec/output-protocol.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
@@ -16,7 +16,13 @@ import {
   stepperAnswer,
 } from '../stepper.ts'
 import { readResult, type RunSetup } from '../run-chain.ts'
-import { type ConfinementChoice, confinementFor, confinementOptions, runSetup } from './execute.ts'
+import {
+  type ConfinementChoice,
+  confinementFor,
+  confinementOptions,
+  notify,
+  runSetup,
+} from './execute.ts'
 import { openRun } from './engine.ts'
 import { stepContent } from './executors.ts'
 import {
@@ -58,7 +64,7 @@ interface NextStep extends StepWithContent {
 type StepWithContent = Omit<HandedStep, 'state'> & { content: string }
 
 const runArguments = {
-  '<run>': 'the run ID that chain start printed',
+  '<run>': 'the run ID that chain start printed, or latest',
   '[arguments...]': 'the arguments again, if they held a secret',
 } as const
 
@@ -96,8 +102,9 @@ export const next = defineCommand<StepperResult, ChainEvent>()({
   arguments: runArguments,
   options: confinementOptions,
   examples: ['chain next 0mh2k9x0ab12cd'],
-  async run(context, { arguments: [runId = '', ...given], ...values }) {
+  async run(context, { arguments: [named = '', ...given], ...values }) {
     const project = openProject(context)
+    const runId = project.store.idOf(named)
     const journal = await openRun(project, runId)
     const { run, status } = journal
     if (status === 'success' || status === 'failure' || status === 'critical') {
@@ -120,6 +127,10 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
   options: {
     ...confinementOptions,
     step: option.text('--step <step>', 'the step that was done', { required: true }),
+    attempt: option.integer('--attempt <number>', 'its attempt, as the instructions name it', {
+      least: 1,
+      most: 999_999,
+    }),
     status: option.choice('--status <status>', 'success, failure or critical', {
       choices: ['success', 'failure', 'critical'],
       required: true,
@@ -129,7 +140,7 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
     metric: option.list('--metric <name=number>', 'one measurement (repeatable)'),
   },
   examples: ['chain report 0mh2k9x0ab12cd --step review --status success --result "no findings"'],
-  async run(context, { arguments: [runId = '', ...given], ...values }) {
+  async run(context, { arguments: [named = '', ...given], ...values }) {
     const output: StepOutput = {
       status: values.status,
       result: values.result ?? '',
@@ -138,11 +149,13 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
       evidence: 'self-reported',
     }
     const project = openProject(context)
+    const runId = project.store.idOf(named)
     const journal = await openRun(project, runId)
     const plan = await usablePlan(project, planKept(project, journal.run))
     const all = argumentsOf(journal, given)
     const { setup, end } = await stepperSetup(project, plan, values)
-    const answer = await end(reportStep({ runId, step: values.step, output }, plan, setup, given))
+    const { step, attempt } = values
+    const answer = await end(reportStep({ runId, step, attempt, output }, plan, setup, given))
     return stepperResult(project, { plan, given: all, answer }, values)
   },
   progress: runProgress,
@@ -162,11 +175,13 @@ interface StatusResult {
 }
 
 export const status = defineCommand<StatusResult>()({
-  arguments: { '<run>': 'the run ID that chain start printed' },
+  arguments: { '<run>': 'the run ID that chain start printed, or latest' },
   options: {},
   examples: ['chain status 0mh2k9x0ab12cd'],
-  async run(context, { arguments: [runId = ''] }) {
-    const journal = await openRun(openProject(context), runId)
+  async run(context, { arguments: [named = ''] }) {
+    const project = openProject(context)
+    const runId = project.store.idOf(named)
+    const journal = await openRun(project, runId)
     const result = await readResult(journal, context.runtime)
     const answer = stepperAnswer(result)
     const continueWith = linesAgain(context)('chain next', runId)
@@ -196,14 +211,18 @@ export async function stepperSetup(
   project: ChainProject,
   plan: Plan,
   choice: ConfinementChoice,
-): Promise<{ setup: RunSetup; end: <T>(work: Promise<T>) => Promise<T> }> {
+): Promise<{ setup: RunSetup; end: (work: Promise<StepperAnswer>) => Promise<StepperAnswer> }> {
   const confinement = await confinementFor(project, plan, choice)
   const { setup, problems } = runSetup(project, choice, confinement)
   return {
     setup,
     async end(work) {
       try {
-        return await work
+        const answer = await work
+        const { kind, runId } = answer
+        if (kind === 'ended') await notify(project, answer.result)
+        if (kind === 'approval') await notify(project, { ...answer, runId, status: 'waiting' })
+        return answer
       } finally {
         project.context.diagnose(problems)
       }
@@ -232,7 +251,12 @@ export function stepperResult(
     case 'next': {
       const steps = withContent(project, plan, given, answer.next).map((step) => ({
         ...step,
-        reportWith: line('chain report', runId, ['--step', step.step]),
+        reportWith: line('chain report', runId, [
+          '--step',
+          step.step,
+          '--attempt',
+          String(step.attempt),
+        ]),
       }))
       return { ...head, next: steps, ...needed }
     }
@@ -254,7 +278,7 @@ export function withContent(
 /** An agent knows its own reports, but not the results of scripts. */
 function passedOn(state: ChainState | undefined): string[] {
   if (state === undefined || state.previous_outputs.length === 0) return []
-  return [statePart(JSON.stringify(state))]
+  return [statePart(jsonText(state))]
 }
 
 function contentOf(

@@ -98,6 +98,7 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
       }),
       patienceMs: (values.patience ?? restate.patience) * 1000,
       resultLimit: restate.resultLimit,
+      scratch: restate.scratch === '' ? undefined : restate.scratch,
       identityKeys: givenOr(values.identityKey, restate.identityKeys),
       refusalOf: refusalIn(project),
       onEvent: (runId, event) => noteEvent(context, runId, event),

@@ -16,10 +16,7 @@ interface ServerAnswer {
   body: unknown
 }
 
-/**
- * One request to the server. Throws {@link RestateServerError} `restate-away` when it does not
- * answer.
- */
+/** One request to the server. */
 export async function ask(
   address: ServerAddress,
   place: 'ingress' | 'admin',
@@ -144,10 +141,7 @@ export async function askVersion(address: ServerAddress): Promise<VersionVerdict
   return judgeVersion(status === 200 && typeof told === 'string' && told !== '' ? told : undefined)
 }
 
-/**
- * Refuses an incompatible server before anything is submitted. Throws {@link RestateServerError}
- * with its version and the one that is needed.
- */
+/** Refuses an incompatible server before anything is submitted. */
 export async function requireVersion(address: ServerAddress): Promise<void> {
   const verdict = await askVersion(address)
   if (verdict.kind !== 'refused') return
@@ -164,10 +158,7 @@ function isBefore(a: readonly [number, number], b: readonly [number, number]): b
 
 export type Sdk = typeof import('@restatedev/restate-sdk')
 
-/**
- * Loads Restate's SDK, an optional peer. Throws {@link ChainError} with the command that installs
- * it.
- */
+/** Loads Restate's SDK, an optional peer. */
 export async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@restatedev/restate-sdk')

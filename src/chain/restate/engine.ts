@@ -2,6 +2,7 @@ import type { Context, InvocationPromise, RestatePromise, Serde } from '@restate
 import { failedOutput } from '../../exec/output-protocol.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type {
+  Call,
   CancelledStep,
   ChainCall,
   Ended,
@@ -12,7 +13,7 @@ import type {
   SuspendedOutcome,
   TaskCall,
 } from '../engine.ts'
-import { answerOfGate, stateDigest } from '../gates.ts'
+import { answerOfGate, isApproved, stateDigest } from '../gates.ts'
 import type { ApprovalRecord } from '../journal-records.ts'
 import type { Sdk } from './client.ts'
 import {
@@ -66,26 +67,32 @@ export class RestateEngine implements Engine {
   }
 
   task(call: TaskCall): Running {
-    const { sdk, facts, standstill, begunAt } = this.#parts
+    const { facts, standstill, begunAt } = this.#parts
     const { key } = call
     const decided = facts.known[key] ?? passGate(facts, call, standstill, begunAt)
+    if (decided !== undefined) return this.#decided(key, decided)
     const controller = new AbortController()
+    const outcome = this.#recorded(call, controller.signal)
+    this.#entries.set(key, { kind: 'task', key, controller, outcome })
+    return { key }
+  }
+
+  #decided(key: string, decided: SuspendedOutcome | FinishedOutcome): Running {
     this.#entries.set(key, {
       kind: 'task',
       key,
-      controller,
-      ...(decided?.kind === 'finished' ? { instant: decided } : { stands: decided }),
-      outcome:
-        decided === undefined
-          ? this.#recorded(call, controller.signal)
-          : sdk.RestatePromise.resolve<Outcome>(decided),
+      controller: new AbortController(),
+      ...(decided.kind === 'finished' ? { instant: decided } : { stands: decided }),
+      outcome: this.#parts.sdk.RestatePromise.resolve<Outcome>(decided),
     })
     return { key }
   }
 
   chain(call: ChainCall): Running {
-    const { sdk, context, facts, standstill } = this.#parts
+    const { sdk, context, facts, standstill, begunAt } = this.#parts
     const { chains } = standstill
+    const decided = passGate(facts, call, standstill, begunAt)
+    if (decided !== undefined) return this.#decided(call.key, decided)
     const nested = invokeChain(context, facts, call, chains.get(call.key))
     const outcome = nested.map((answer, failure) => {
       if (answer?.paused === undefined) chains.delete(call.key)
@@ -94,7 +101,7 @@ export class RestateEngine implements Engine {
     })
     const limit = call.timeoutMs
     const overdue = (): RestatePromise<'overdue'> =>
-      context.sleep(limit).map(() => 'overdue' as const)
+      context.sleep(limit + (call.wait?.ms ?? 0)).map(() => 'overdue' as const)
     this.#entries.set(call.key, {
       kind: 'chain',
       key: call.key,
@@ -126,6 +133,13 @@ export class RestateEngine implements Engine {
       const [left = {}] = await this.#endAll([first])
       return { key: first.key, outcome: { kind: 'cancelled', ...left } }
     }
+  }
+
+  isOpen({ key, state }: Call): boolean {
+    const { facts } = this.#parts
+    if (facts.yesGates) return true
+    const decision = facts.approvals?.findLast((approval) => approval.key === key)
+    return isApproved({ key, state }, facts.planDigest, decision, facts.known[key])
   }
 
   async cancel(running: readonly Running[]): Promise<CancelledStep[]> {
@@ -248,7 +262,7 @@ function invokeChain(
   call: ChainCall,
   paused: PausedChain | undefined,
 ): InvocationPromise<NestedAnswer> {
-  const { step, key, attempt, state } = call
+  const { step, key, attempt, state, wait } = call
   return context.genericCall({
     service: serviceName,
     method: handlerNames.chain,
@@ -269,6 +283,7 @@ function invokeChain(
       key,
       attempt,
       state,
+      ...(wait === undefined ? {} : { waitMs: wait.ms }),
       ...(paused === undefined ? {} : { paused }),
     },
   })
@@ -318,6 +333,12 @@ export function remembering(engine: Engine, pass: Pass): Engine {
       }
       return ended
     },
+    isOpen(call) {
+      const known = answered.get(call.key)
+      return known === undefined
+        ? engine.isOpen(call)
+        : known.kind !== 'finished' || known.rejected !== true
+    },
     async cancel(running) {
       const fresh = running.filter((handle) => isNew(handle))
       const left = fresh.length === 0 ? [] : await engine.cancel(fresh)
@@ -358,7 +379,7 @@ export function isAbout(gates: readonly OpenGate[], decision: ApprovalRecord): b
 
 function passGate(
   facts: RunFacts,
-  call: TaskCall,
+  call: TaskCall | ChainCall,
   standstill: Standstill,
   begunAt: number,
 ): SuspendedOutcome | FinishedOutcome | undefined {

@@ -12,7 +12,7 @@ import type {
 import type { GateFacts } from '../gates.ts'
 import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
 import type { Plan, PlannedChain } from '../plan-model.ts'
-import type { ChainState } from '../state.ts'
+import { type ChainState, emptyState } from '../state.ts'
 
 export const serviceName = 'skillrail'
 export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } as const
@@ -21,7 +21,7 @@ export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } a
  * The version of what travels between command line, server and workers, and of the order of a run's
  * journal. A worker gives back what is newer.
  */
-export const protocolVersion = 1
+export const protocolVersion = 2
 
 /** Bytes of the answer of a whole run; the server takes 32 MiB at most. */
 const maxAnswerBytes: number = 24 * 1024 * 1024
@@ -69,6 +69,8 @@ export interface NestedRequest extends RunFacts {
   key: string
   attempt: number
   state: ChainState
+  /** Of a further attempt: how long it waits before it begins. */
+  waitMs?: number | undefined
   /** It continues where it stood. */
   paused?: PausedChain | undefined
 }
@@ -96,62 +98,34 @@ export interface WorkerReport {
   clients?: readonly string[] | undefined
 }
 
-/** Characters of a result that are kept where the whole answer would be too large. */
-const keptCharacters = 1000
-
 /**
- * The answer of a run within the size that the server takes: the output of steps goes first, then
- * long results are cut.
+ * The answer of a run within the size that the server takes: what steps printed goes first. Results
+ * are never cut, so a run whose results do not fit is a failure.
  */
 export function fitAnswer(answer: RunAnswer, limit: number = maxAnswerBytes): RunAnswer {
-  const candidates = [answer, changeSteps(answer, withoutLog), changeSteps(answer, short)]
-  const fitting = candidates.find(
-    (candidate) => Buffer.byteLength(JSON.stringify(candidate)) <= limit,
-  )
-  return fitting ?? changeSteps(answer, short)
+  const { result } = answer
+  const attempts = result.attempts.map(withoutLogs)
+  const candidates = [answer, { ...answer, result: { ...result, attempts } }]
+  const fitting = candidates.find((one) => Buffer.byteLength(JSON.stringify(one)) <= limit)
+  if (fitting !== undefined) return fitting
+  const message = `its results have more than ${limit} bytes together, which a server does not take; write them to files in SKILLRAIL_SCRATCH`
+  const attempt = result.attempts.length
+  const errors = [{ code: 'result-too-large', message }]
+  const failed = { attempt, status: 'failure', steps: [], chain_state: emptyState, errors } as const
+  return { ...answer, result: { ...result, status: 'failure', attempts: [failed] } }
 }
 
-function changeSteps(answer: RunAnswer, change: (step: StepResult) => StepResult): RunAnswer {
-  const attempts = answer.result.attempts.map((attempt) => changeAttempt(attempt, change))
-  return { ...answer, result: { ...answer.result, attempts } }
+function withoutLogs(attempt: AttemptResult): AttemptResult {
+  return { ...attempt, steps: attempt.steps.map(withoutLog) }
 }
 
-function changeAttempt(attempt: AttemptResult, change: (step: StepResult) => StepResult) {
-  const state = attempt.chain_state
-  const previous = state.previous_outputs.map((output) => ({
-    ...output,
-    result: cut(output.result),
-  }))
+function withoutLog({ log: _log, tries, steps, attempts, ...step }: StepResult): StepResult {
   return {
-    ...attempt,
-    steps: attempt.steps.map((step) => changeStep(step, change)),
-    chain_state: change === short ? { ...state, previous_outputs: previous } : state,
+    ...step,
+    ...(tries === undefined ? {} : { tries: tries.map(withoutLog) }),
+    ...(steps === undefined ? {} : { steps: steps.map(withoutLog) }),
+    ...(attempts === undefined ? {} : { attempts: attempts.map(withoutLogs) }),
   }
-}
-
-function changeStep(step: StepResult, change: (step: StepResult) => StepResult): StepResult {
-  const { steps, attempts, ...rest } = change(step)
-  return {
-    ...rest,
-    ...(steps === undefined ? {} : { steps: steps.map((inner) => changeStep(inner, change)) }),
-    ...(attempts === undefined
-      ? {}
-      : { attempts: attempts.map((attempt) => changeAttempt(attempt, change)) }),
-  }
-}
-
-function withoutLog(step: StepResult): StepResult {
-  const { log, ...rest } = step
-  return log === undefined ? step : rest
-}
-
-function short(step: StepResult): StepResult {
-  return { ...withoutLog(step), result: cut(step.result) }
-}
-
-function cut(text: string): string {
-  if (text.length <= keptCharacters) return text
-  return `${text.slice(0, keptCharacters)}… (cut: the answer was too large for the server)`
 }
 
 export interface OpenGate extends GateFacts {

@@ -11,6 +11,7 @@ import {
   type RunSetup,
 } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
+import { shownRun } from '../step-result.ts'
 import { requireVersion, RestateServerError, type ServerAddress } from './client.ts'
 import { protocolVersion, type RunAnswer, type RunFacts } from './protocol.ts'
 import {
@@ -175,14 +176,14 @@ async function follow(
   if (!('awakeable' in end)) {
     append(...recordsOfAnswer(journal, end, now))
     onEvent?.({ type: 'run-finished', runId, status: end.result.status, at: at() })
-    return end.result
+    return shownRun(end.result)
   }
   append(...recordsOfWait(end, now))
   for (const { key, step } of end.gates) {
     onEvent?.({ type: 'step-suspended', key, step, why: 'approval', at: at() })
   }
   onEvent?.({ type: 'run-finished', runId, status: 'waiting', at: at() })
-  return { ...end.result, status: 'waiting' }
+  return { ...shownRun(end.result), status: 'waiting' }
 }
 
 async function endOrWait(followed: Followed, address: ServerAddress, { signal }: RunSetup) {

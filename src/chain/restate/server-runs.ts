@@ -15,7 +15,14 @@ import {
   recordedOutcome,
   type ServerRecord,
 } from '../journal-records.ts'
-import { allSteps, isChain, type Plan, type PlannedStep } from '../plan-model.ts'
+import {
+  allSteps,
+  isChain,
+  stepLabel,
+  stepOfKey,
+  type Plan,
+  type PlannedStep,
+} from '../plan-model.ts'
 import { createRecordWriter, type RecordWriter, type RunJournal } from '../run-journal.ts'
 import { runLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
@@ -236,9 +243,15 @@ function withRejection(written: Written): Written {
 
 function below(attempt: AttemptResult, prefix: string): Written[] {
   const ended = attempt.status === 'cancelled' || attempt.status === 'interrupted'
-  return attempt.steps.flatMap((step) => {
-    const label = step.step.slice(step.step.lastIndexOf('/') + 1)
-    const key = `${prefix}${attempt.attempt}:${label}`
+  const { attempt: number } = attempt
+  const tried = attempt.steps.flatMap(({ tries = [], ...step }) =>
+    [...tries, step].map((one, index) => ({
+      step: one,
+      again: index === 0 ? '' : `.${index + 1}`,
+    })),
+  )
+  return tried.flatMap(({ step, again }) => {
+    const key = `${prefix}${number}${again}:${stepLabel(step)}`
     const inner = attemptsOf(step).flatMap((below_) => below(below_, `${key}/`))
     const outcome = outcomeOf(step)
     if (outcome === undefined) return inner
@@ -265,10 +278,11 @@ function outcomeOf(step: StepResult): DoneRecord['outcome'] | undefined {
       ? {}
       : { chain: { status: isFinal ? status : ('cancelled' as const), attempts } }
   if (!isFinal) return { kind: 'cancelled', startedAt, durationMs, ...chain }
-  const { result, errors, metrics, log } = step
+  const { result, errors, metrics, artifacts, shown, log } = step
   const evidence = step.evidence ?? 'exit-code'
-  const output = { status, result, errors, metrics, evidence }
-  return { kind: 'finished', output, startedAt, durationMs, log, ...chain }
+  const files = artifacts === undefined ? {} : { artifacts }
+  const output = { status, result, errors, metrics, evidence, ...files }
+  return { kind: 'finished', output, shown, startedAt, durationMs, log, ...chain }
 }
 
 function endOf({ record }: Written): number {
@@ -352,7 +366,7 @@ function begin(
   { key, completion, nested, at }: ServerEntry & { kind: 'started' },
   { steps, listener }: Telling,
 ): void {
-  const step = steps.get(nameOf(key))
+  const step = steps.get(stepOfKey(key))
   if (step === undefined) return
   followed.open.set(completion, {
     key,
@@ -385,18 +399,14 @@ async function end(
   })
 }
 
-/** `1:unit` and `2:nested/1:unit` are keys of the steps `unit` and `nested/unit`. */
-function nameOf(key: string): string {
-  return key.replace(/(^|\/)\d+:/g, '$1')
-}
-
 function told(value: (ServerEntry & { kind: 'ended' })['value']): {
   status: FinishedOutcome['output']['status'] | 'cancelled'
   result: string
   error: string | undefined
   durationMs: number
 } {
-  const output = value !== undefined && 'output' in value ? value.output : undefined
+  const found = value !== undefined && 'output' in value ? value : undefined
+  const output = found !== undefined && 'shown' in found ? found.shown : found?.output
   const durationMs = value !== undefined && 'durationMs' in value ? (value.durationMs ?? 0) : 0
   const error = output?.errors[0]?.message
   return { status: output?.status ?? 'cancelled', result: output?.result ?? '', error, durationMs }

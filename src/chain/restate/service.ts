@@ -123,8 +123,9 @@ async function executeRun(setup: ServiceSetup, context: Context, request: RunReq
 }
 
 async function executeNested(setup: ServiceSetup, context: Context, request: NestedRequest) {
+  const { step, state, key, paused, waitMs } = request
+  if (waitMs !== undefined && paused === undefined) await context.sleep(waitMs)
   const { execution, begunAt } = await begin(setup, context, request)
-  const { step, state, key, paused } = request
   const startedAt = paused?.startedAt ?? begunAt
   const pass = paused?.pass ?? emptyPass()
   const standstill = standstillOf(paused)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Runtime } from '../../core/runtime.ts'
 import { endOrphans } from '../../exec/process-group.ts'
 import { failedOutput } from '../../exec/output-protocol.ts'
@@ -46,6 +47,11 @@ export class StepExecution {
   /** What it returns is recorded; what it throws makes the server try elsewhere. */
   async execute(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { kind: 'cancelled' }
+    if (call.wait !== undefined) {
+      const left = Math.max(0, call.wait.since + call.wait.ms - this.#options.clock.now())
+      await sleep(left, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return { kind: 'cancelled' }
+    }
     const refusal = await this.refused(call.step, signal)
     if (refusal !== undefined) return refusal
     const outcome = await this.#workOrReason(call, signal)
@@ -104,8 +110,8 @@ export class StepExecution {
       }
       if (signal.aborted) return { kind: 'cancelled', startedAt, durationMs }
       if (answer.kind === 'pending') throw new Error('an agent cannot be driven by a worker')
-      const { output, log, promptDigest } = answer
-      const outcome = { ...finished(output, startedAt, durationMs), log, promptDigest }
+      const { output, shown, log, promptDigest } = answer
+      const outcome = { ...finished(output, startedAt, durationMs), shown, log, promptDigest }
       return bounded(outcome, options.resultLimit)
     } finally {
       limit.clear()
@@ -121,16 +127,16 @@ export class StepExecution {
   }
 
   #announce({ key, step }: TaskCall, outcome: Outcome): void {
-    const done = outcome.kind === 'finished' ? outcome : undefined
+    const done = outcome.kind === 'finished' ? (outcome.shown ?? outcome.output) : undefined
     this.#options.onEvent?.({
       type: 'step-finished',
       key,
       step: step.step,
       skill: step.skill,
       chain: false,
-      status: done?.output.status ?? 'cancelled',
-      result: done?.output.result ?? '',
-      error: done?.output.errors[0]?.message,
+      status: done?.status ?? 'cancelled',
+      result: done?.result ?? '',
+      error: done?.errors[0]?.message,
       durationMs: outcome.durationMs ?? 0,
       at: new Date(this.#options.clock.now()).toISOString(),
       replayed: false,
@@ -162,7 +168,7 @@ function finished(
 function bounded(outcome: FinishedOutcome, limit: number): FinishedOutcome {
   const bytes = Buffer.byteLength(JSON.stringify(outcome))
   if (bytes <= limit) return outcome
-  const message = `its result has ${bytes} bytes as JSON; ${limit} are kept at most. Write it to a file and return its name`
+  const message = `its result has ${bytes} bytes as JSON; ${limit} are kept at most. Write it to a file in SKILLRAIL_SCRATCH and return its path in artifacts`
   return finished(failedOutput('result-too-large', message), outcome.startedAt, outcome.durationMs)
 }
 

@@ -41,10 +41,7 @@ export const absenceMs = 120_000
 /** Time limit of one request, whatever stands between us and the server. */
 export const attachMs = 60_000
 
-/**
- * Waits for the end of a run, also across a restart of the server. Throws {@link
- * RestateServerError} when it stays away, or the invocation was killed.
- */
+/** Waits for the end of a run, also across a restart of the server. */
 export async function awaitRun(
   address: ServerAddress,
   run: SubmittedRun,

@@ -31,6 +31,8 @@ export interface WorkerOptions {
   report(): Pick<WorkerReport, 'skillrail' | 'skills' | 'clients'>
   patienceMs: number
   resultLimit: number
+  /** A directory that all workers share; without one no step can return artifacts. */
+  scratch?: string | undefined
   /** Public keys of the server; requests that it did not sign are refused. */
   identityKeys: readonly string[]
   /** Of steps that have no script; `files` is where the files of runs lie. */
@@ -46,16 +48,18 @@ export interface Worker {
   close(): Promise<void>
 }
 
-/**
- * Serves the interpreter to a Restate server. Throws {@link ChainError} when the SDK is missing or
- * the port is taken.
- */
+/** Serves the interpreter to a Restate server. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const sdk = await loadSdk()
   const { runtime } = options
   const id = runtime.id()
   const files = join(options.directory, id)
   const executors = options.executors?.({ directory: files }) ?? []
+  const filesOf = (runId: string): RunFiles => {
+    const own = runFiles(files, runId)
+    const shared = runFiles(options.scratch ?? files, runId)
+    return { ...own, scratch: shared.scratch, logs: shared.logs }
+  }
   const sessions = new Set<ServerHttp2Session>()
   const service = createService({
     sdk,
@@ -66,9 +70,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     giveBack() {
       for (const session of sessions) session.close()
     },
-    runnerFor: (facts) => runnerOf(options, executors, runFiles(files, facts.runId), facts),
+    runnerFor: (facts) => runnerOf(options, executors, filesOf(facts.runId), facts),
     ended(facts, all) {
-      const left = cleanUp(facts.runId, runFiles(files, facts.runId), all)
+      const left = cleanUp(facts.runId, filesOf(facts.runId), all)
       if (left !== undefined) options.onWarning?.(`${left.message} (${left.path})`)
     },
     report: () => ({ worker: id, ...options.report() }),
@@ -120,6 +124,7 @@ function runnerOf(
     environment: childEnvironment(runtime, settings.environment, {}),
     outputLimit: settings.outputLimit,
     refusalOf: options.refusalOf,
+    sharesFiles: options.scratch !== undefined,
   }
   return createStepRunner({
     runId: facts.runId,

@@ -144,11 +144,16 @@ function StepList({ steps, room }: { steps: readonly PlannedStep[]; room: { step
 }
 
 function StepLine(step: PlannedStep): JSX.Element {
-  const { gate, verify, sandboxed } = step
+  const { gate, verify, sandboxed, retry, backoff, timeout, when, args } = step
   const task = 'steps' in step ? undefined : step
   const by = task?.script ?? task?.client ?? task?.model
   const how = by === undefined ? step.executor : `${step.executor} ${by}`
-  const isAsync = 'policy' in step && step.policy.async
+  const isAsync = step.group !== undefined || ('policy' in step && step.policy.async)
+  const options = Object.entries({ retry, backoff, timeout, when, args }).flatMap(([name, value]) =>
+    value === undefined ? [] : `${name}=${value}`,
+  )
+  if (step.allowFailure === true) options.push('allow-failure')
+  if (step.always === true) options.push('always')
   const ignored = task?.notHonoured ?? []
   return (
     <div class="line">
@@ -161,6 +166,9 @@ function StepLine(step: PlannedStep): JSX.Element {
       {verify !== undefined && <Chip text={`verified by ${verify}`} kind="verify" />}
       {sandboxed === true && <Chip text="in the sandbox" kind="sandbox" />}
       {isAsync && <Chip text="in parallel" kind="parallel" />}
+      {options.map((text) => (
+        <Chip text={text} kind="parallel" />
+      ))}
       {ignored.length > 0 && <Chip text={`ignores ${ignored.join(', ')}`} kind="warning" />}
     </div>
   )

@@ -25,6 +25,7 @@ function engineThat(waits: readonly string[], asked: string[]): Engine {
       if (key !== undefined) return { key, outcome: done }
       return { key: running[0]?.key ?? '', outcome: { kind: 'suspended', why: 'approval' } }
     },
+    isOpen: () => true,
     cancel: async (running) => {
       asked.push(...running.map(({ key }) => `cancel ${key}`))
       return running.map(() => ({ startedAt: 5 }))
