@@ -142,7 +142,6 @@ function corrupt(path: string, code: string, problem: string, place: object = {}
   }
 }
 
-/** The line and column that the parser's message speaks of. */
 function placeOf(problem: string, text: string): { line: number; column: number } {
   const named = /line (\d+) column (\d+)/.exec(problem)
   if (named !== null) return { line: Number(named[1]), column: Number(named[2]) }
@@ -251,7 +250,6 @@ export function cutDescription(text: string): string {
   return cutText(text, cacheLimits.description)
 }
 
-/** Text of at most `length` characters; an ellipsis stands for what was cut off. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text.trim()
   const cut = text.trimStart().slice(0, length - 1)

@@ -3,7 +3,6 @@ import type { ToolDefinition } from '../model.ts'
 import { type CachedTool, cutDescription } from './cache-file.ts'
 import { digestTool, type RecordedTool, type RefreshRecord } from './stored-tools.ts'
 
-/** What a refresh found to be otherwise than before; ids in code-point order. */
 export interface ToolChanges {
   added: readonly string[]
   removed: readonly string[]

@@ -4,7 +4,6 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 import { readStrings } from './cache-file.ts'
 
-/** One parameter of a tool, for a reader. The texts are the server's and not yet safe to print. */
 export interface ParameterDescription {
   /** `filter.state` for a field of an object. */
   name: string

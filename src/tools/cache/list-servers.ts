@@ -15,7 +15,6 @@ export interface ListingPool {
   /** Those that would be asked, where they may change while the pool lives. */
   readonly definitions?: readonly object[] | undefined
   list(options?: ListingOptions): Promise<ListedTools>
-  /** Settles when the server runs; asked only to say how far a listing is. */
   get?(name: string, options?: { signal?: AbortSignal | undefined }): Promise<unknown>
 }
 

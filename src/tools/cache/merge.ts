@@ -15,7 +15,6 @@ import {
 } from './cache-file.ts'
 import { digestText, type RefreshRecord } from './stored-tools.ts'
 
-/** A tool that there is now: just listed, or kept from before. */
 export interface CurrentTool {
   id: string
   server: string

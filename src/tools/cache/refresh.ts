@@ -75,7 +75,6 @@ export interface RefreshReport {
   refreshed: boolean
   dryRun: boolean
   servers: readonly { name: string; tools: number; failure?: ServerFailure | undefined }[]
-  /** In code-point order; `uncategorized` is counted apart. */
   categories: readonly { name: string; tools: number }[]
   uncategorized: number
   tools: number

@@ -11,7 +11,6 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { ToolAnnotations, ToolDefinition } from '../model.ts'
 import type { ToolDigests } from './changes.ts'
 
-/** Whose tools are meant. */
 export interface ProjectPlace {
   project: string
   runtime: Runtime
@@ -55,7 +54,6 @@ export function sidecarPath(serverDigest: string, { project, runtime }: ProjectP
   return join(cache, 'tools', fileName(realProject(project)), `${fileName(serverDigest)}.json`)
 }
 
-/** The path that stands for a project however it was reached. */
 export function realProject(project: string): string {
   return realPathOf(project) ?? resolve(project)
 }
@@ -85,7 +83,6 @@ function recordSchema(z: typeof Zod) {
     .transform((value) => readDefinition(value, value.server))
   const server = z.object({
     name: text,
-    /** Of its configuration: the name of its sidecar. */
     digest: text,
     /** Whether its annotations were believed. */
     trusted: z.boolean(),
@@ -130,7 +127,6 @@ function recordSchema(z: typeof Zod) {
   })
 }
 
-/** The record of a project; one that is broken counts as none and is reported. */
 export function readRefreshRecord(place: ProjectPlace): {
   record?: RefreshRecord | undefined
   diagnostics: readonly Diagnostic[]
@@ -223,7 +219,6 @@ export function readDefinition(value: unknown, server: string): ToolDefinition |
   }
 }
 
-/** The annotations that have the type that MCP gives them. */
 export function readAnnotations(value: unknown): ToolAnnotations | undefined {
   if (!isObject(value)) return undefined
   const types: Record<keyof ToolAnnotations, string> = {
@@ -246,7 +241,6 @@ export function digestTool(tool: ToolDefinition): ToolDigests {
   }
 }
 
-/** Of a category's text, to see whether a user changed it. */
 export function digestText(description: string, keywords: readonly string[]): string {
   return short(JSON.stringify([description, keywords]))
 }

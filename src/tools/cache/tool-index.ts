@@ -33,13 +33,9 @@ import {
 export interface ToolIndex {
   /** When the servers were last asked, as an ISO date. */
   refreshedAt: string
-  /** In code-point order of their names. */
   servers: readonly IndexedServer[]
-  /** In code-point order of their ids; each id once. */
   tools: readonly ToolSummary[]
-  /** In code-point order of their names. */
   categories: readonly Category[]
-  /** The `workflows` that the cache file carries, as they stand there. */
   workflows?: JsonValue | undefined
   tool(id: string): ToolSummary | undefined
   /**
@@ -72,23 +68,19 @@ export interface ServerFailure {
 
 export type ToolCaution =
   | { kind: 'unavailable'; message: string }
-  /** Description or schema differ from those that were first seen in this project. */
   | {
       kind: 'changed'
       since: string
-      /** It was not there when its server was first listed. */
       added?: true | undefined
       /** What it was, where that was kept. */
       before?: ToolDefinition | undefined
     }
 
 export interface ToolIndexLoading {
-  /** Present also when stale. */
   index?: ToolIndex | undefined
   state: 'fresh' | 'stale' | 'missing' | 'corrupt'
   /** What to tell the user unless the state is `fresh`. */
   message?: string | undefined
-  /** Where the cache is, or would be. */
   path: string
   diagnostics: readonly Diagnostic[]
 }
@@ -196,7 +188,6 @@ function serverOf({ id, prefix }: CachedTool, names: readonly string[]): string 
   return written !== undefined && id.startsWith(`${written}__`) ? written : serverOfId(id, names)
 }
 
-/** Categories of the file that are one by their canonical name become one. */
 function canonicalCategories(cache: ToolCache): Category[] {
   const byName = new Map<string, Category>()
   for (const { name: written, description, keywords, tools } of cache.categories) {
@@ -234,7 +225,6 @@ function isStale(refreshedAt: string, record: RefreshRecord | undefined, now: nu
 }
 
 export interface IndexDefinitionsOptions {
-  /** Default: the epoch. */
   refreshedAt?: string | undefined
   failures?: readonly ServerFailure[] | undefined
   /** Names of the servers whose annotations are believed; default all. */
@@ -318,7 +308,6 @@ interface ToolIndexParts {
   workflows?: JsonValue | undefined
   definition(id: string): ToolDefinition | undefined
   isNew: ToolIndex['isNew']
-  /** Names of servers, also of those without a tool. */
   servers: readonly string[]
   failures: readonly ServerFailure[]
   changed: readonly ChangedTool[]
@@ -432,7 +421,6 @@ export function readsOnly(
   return readingVerbs.has(verb) && !others.some((word) => writingWords.has(word))
 }
 
-/** The words of the last `__` segment: `get` and `user` of `MetaMCP__getUser`. */
 function wordsOfName(name: string): string[] {
   const segment = name.slice(name.lastIndexOf('__') + 1)
   return segment

@@ -21,7 +21,6 @@ export type AttemptsResult =
       because: (RetryDecision & { retry: false })['because']
     }
 
-/** Attempts a call until it succeeds, must not be repeated, or its attempts are exhausted. */
 export async function attemptCall(
   call: () => Promise<ToolOutcome>,
   { replaySafe, waitsMs, signal, onRetry }: AttemptRules,
@@ -200,7 +199,6 @@ const wordings: readonly RegExp[] = [
   /^(?:Error: )?(?:[\w.]{1,40}: )?(?:net::ERR_[A-Z_]{1,80}|NS_ERROR_[A-Z_]{1,80}) at \S{1,2000}\s*(?:\n|$)/,
 ]
 
-/** `# navigate_page response`, which some servers put above their answer. */
 const heading = /^# \w{1,100} response\n+/
 
 export function tellsFailure({ content }: ToolOutcome): boolean {

@@ -177,7 +177,6 @@ async function reportOf(
   return { ...facts, status: 'error', outcome, failure, report, notes }
 }
 
-/** Calls prerequisites like every call, but without the gate. */
 export function stepCaller(context: CallContext): StepCaller {
   return async (tool, params, signal = context.signal) => {
     const inner: CallContext = { ...context, gate: undefined, signal }
@@ -228,10 +227,7 @@ async function checkOutput(
   return [...found, ['output-schema-mismatch', message]]
 }
 
-/**
- * Refuses a tool that its server's configuration does not allow, and one that is held back. Throws
- * {@link ToolRefusedError}.
- */
+/** Refuses a tool that its server's configuration does not allow, and one that is held back. */
 export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
   const { allow, deny } = context.rules(tool.server)
   const isNamed = (patterns: readonly string[]): boolean =>
@@ -268,7 +264,6 @@ export function isReplaySafe(
   return readsOnly(tool, trusted)
 }
 
-/** Whether the name is the pattern, in which `*` stands for any characters. Linear. */
 function matchesName(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()

@@ -110,7 +110,6 @@ export function unknownParameters(tool: ToolDefinition, params: JsonObject): str
   return unknownSentences(tool, params, false)
 }
 
-/** The same for each parameter that the schema forbids: a call with it is refused. */
 export function forbiddenParameters(tool: ToolDefinition, params: JsonObject): string[] {
   return unknownSentences(tool, params, true)
 }
@@ -189,7 +188,6 @@ const sentences: Readonly<Record<string, (facts: Facts) => string>> = {
   'false schema': () => 'is not allowed',
 }
 
-/** A part of a sentence about a value that a keyword of its schema refuses. */
 export function schemaSentence(keyword: string, facts: Facts): string {
   const sentence = Object.hasOwn(sentences, keyword) ? sentences[keyword] : undefined
   return sentence?.(facts) ?? `breaks the rule "${keyword}" of its schema`
@@ -258,11 +256,6 @@ function withPlaceholder(
   return Object.fromEntries(members)
 }
 
-/**
- * Parameters as a JSON object.
- *
- * @throws {ToolRequestError}
- */
 export function parseParameters(json: string): JsonObject {
   const reading = readJson(json)
   if (!reading.ok) throw wrongParameters(`the parameters are ${reading.problem}`)

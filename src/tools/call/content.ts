@@ -40,7 +40,6 @@ export async function saveContent(
   })
 }
 
-/** Writes text to a new file, as {@link saveContent} does. */
 export async function saveText(
   text: string,
   toolName: string,
@@ -93,7 +92,6 @@ function writeNew(path: string, data: Uint8Array): boolean {
   }
 }
 
-/** `take_screenshot-20261122-014500`. */
 function fileStem(toolName: string, now: number): string {
   const name = toolName.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60) || 'result'
   const time = new Date(now)

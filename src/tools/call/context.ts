@@ -43,7 +43,6 @@ export interface CallIndex {
   definition(id: string): ToolDefinition | undefined
 }
 
-/** Connections by the server's name; opened when first asked for, anew after they were lost. */
 export interface CallServers {
   get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
 }
@@ -106,12 +105,10 @@ type StepAnswer =
   | { ok: true; text: string; value: JsonValue }
   | { ok: false; error: string; suggestion?: string | undefined }
 
-/** What a call leaves in the session's log. */
 export interface CallRecord {
   tool: string
   durationMs: number
   outcome: 'success' | FailureKind
-  /** Bytes of the answer; 0 without one. */
   size: number
   params: JsonObject
   error?: string | undefined
@@ -155,6 +152,5 @@ export interface ToolRequest {
   /** An id or a name; see `resolveTool`. */
   tool: string
   params: JsonObject
-  /** What the user wrote; keywords of workflows see nothing else. */
   requestText?: string | undefined
 }

@@ -5,7 +5,6 @@ import type { Route } from '../route/router.ts'
 import { lastSegment } from '../workflow/match.ts'
 import type { CallIndex } from './context.ts'
 
-/** The reading of a request, for showing it and for executing it. */
 export interface RequestDecision {
   /** Of the whole request, with the final decision and tool. */
   route: Route
@@ -23,7 +22,6 @@ export interface Proposal {
   parts: number
 }
 
-/** Maximum number of candidates that may be meant, however many are shown. */
 export const mostConsidered = 5
 
 /** Parts of the best score from which a candidate is another reading, and one that is as good. */
@@ -60,7 +58,6 @@ export function proposeTool(request: string, tool: string, tools: PlanTools): Pr
   return proposalOf(planRequest([{ text: request, tool }], tools), 1)
 }
 
-/** The tools of an index as plans are made from them. */
 export function planTools(
   index: CallIndex,
   learned?: (id: string) => readonly string[],

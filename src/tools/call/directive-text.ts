@@ -22,7 +22,6 @@ export type DirectiveReading =
 /** A word and a colon right before a list; anything else in prose is not a directive. */
 const directive = /(?<![A-Za-z0-9_])(BATCH|CHAIN):\s*(?=\[)/g
 
-/** Finds `BATCH: […]` or `CHAIN: […]` anywhere in a text. */
 export function readDirective(text: string): DirectiveReading {
   directive.lastIndex = 0
   const found = directive.exec(text)
@@ -36,12 +35,10 @@ export function readDirective(text: string): DirectiveReading {
   return readSteps(text.slice(start, end), kind)
 }
 
-/** The members of `BATCH: […]` in a text, or of a text that is the JSON list alone. */
 export function parseBatchText(text: string): DirectiveReading {
   return parseText(text, 'batch')
 }
 
-/** The members of `CHAIN: […]` in a text, or of a text that is the JSON list alone. */
 export function parseChainText(text: string): DirectiveReading {
   return parseText(text, 'chain')
 }
@@ -97,7 +94,6 @@ function broken(kind: DirectiveKind, message: string): DirectiveReading {
   return { kind: 'broken', directive: kind, message: `the ${kind} cannot be read: ${message}` }
 }
 
-/** Where a JSON object or list that begins at `start` ends; undefined when it is never closed. */
 export function endOfJson(text: string, start: number): number | undefined {
   let depth = 0
   for (let at = start; at < text.length; at++) {
@@ -115,7 +111,6 @@ export function endOfJson(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** The index of the closing quote. */
 function endOfString(text: string, start: number): number | undefined {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\') at++
@@ -126,7 +121,6 @@ function endOfString(text: string, start: number): number | undefined {
 
 export interface JsonInText {
   start: number
-  /** Exclusive. */
   end: number
   value: JsonObject
 }
@@ -192,7 +186,6 @@ export function blankObjects(text: string, objects: readonly JsonInText[]): stri
   return parts.join('') + text.slice(read)
 }
 
-/** The text as JSON that can be walked through and written again, or what it is instead. */
 export function readJson(
   text: string,
 ): { ok: true; value: JsonValue } | { ok: false; problem: string } {

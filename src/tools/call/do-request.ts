@@ -138,7 +138,6 @@ function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallI
 export type RequestMeaning =
   | { kind: 'batch'; steps: readonly ToolStep[] }
   | { kind: 'chain'; steps: readonly ToolStep[] }
-  /** The text names the tool. */
   | { kind: 'named'; proposal: Proposal }
   | { kind: 'routed'; proposal: Proposal; route: Route; chosen: boolean }
   | { kind: 'unsure'; route: Route; reason: string }
@@ -174,7 +173,6 @@ export async function understandRequest(
   }
 }
 
-/** No routing; parameters in JSON after the id, else from the words. */
 async function readNamed(
   request: string,
   setup: RequestSetup,
@@ -261,7 +259,6 @@ function plainCall(tool: string, name: string, params: PlannedCall['params']): P
   return { name, tool, params, ...none, reason: 'asked for' }
 }
 
-/** A call of a plan that a user is asked about. */
 export interface ProposedCall {
   tool: ToolDefinition
   params: JsonObject
@@ -277,7 +274,6 @@ export interface RequestSetup {
   /** Routes the request, or a clause of it, over the tools of an index. Asked again after a discovery. */
   router: (index: CallIndex) => Promise<(text: string) => Route>
   yes: boolean
-  /** How to give a missing yes; default: at a terminal, or in advance. */
   toAllow?: string | undefined
   /** Asks a user; undefined where no user can be asked. */
   user?:
@@ -299,14 +295,12 @@ export interface RequestSetup {
     | undefined
   /** Keeps that a user confirmed this tool for this request. */
   learn?: ((request: string, tool: string) => Promise<void>) | undefined
-  /** Requests that were learned for a tool: their words are known to mean it. */
   examples?: ((tool: string) => readonly string[]) | undefined
   onStep?: StepListener | undefined
   /** Makes the value of an answer in a batch or a chain. */
   toValue?: StepOptions['toValue']
 }
 
-/** What came of a request. */
 export type RequestAnswer =
   | { kind: 'batch'; results: readonly BatchResult[] }
   | { kind: 'chain'; result: ChainResult }
@@ -314,7 +308,6 @@ export type RequestAnswer =
       kind: 'called'
       calls: readonly { call: PlannedCall; report: CallReport }[]
       status: 'success' | 'error' | 'cancelled'
-      /** Tools that a cancellation stopped or did not let begin. */
       cancelled?: readonly string[] | undefined
       /** Candidates that proved wrong before, and why. */
       tried: readonly { tool: string; why: string }[]

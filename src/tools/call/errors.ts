@@ -2,7 +2,6 @@ import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { ToolError } from '../errors.ts'
 import type { SchemaProblem } from './schema-checker.ts'
 
-/** No tool has this id, and the servers were asked. The message is the seed's, with suggestions. */
 export class ToolNotFoundError extends ToolError {
   readonly tool: string
   readonly suggestions: readonly string[]
@@ -16,7 +15,6 @@ export class ToolNotFoundError extends ToolError {
   override readonly exitCode: ExitCode = exitCode.notFound
 }
 
-/** The parameters violate the tool's schema; nothing was called. */
 export class InvalidParametersError extends ToolError {
   readonly problems: readonly SchemaProblem[]
 

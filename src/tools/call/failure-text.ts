@@ -21,7 +21,6 @@ export function callFailureText(report: CallReport & { status: 'error' }): strin
   return lines.join('\n')
 }
 
-/** A message without the word for an error, which texts of the seed and of servers begin with. */
 export function bareMessage(message: string): string {
   return message.replace(/^(?:### Error\n|Error: )+/, '')
 }
@@ -109,7 +108,6 @@ const byCategory: readonly (readonly [category: string, sign: RegExp, ...advice:
   ['database', /connect|refused/i, 'Check the connection settings of the database'],
 ]
 
-/** At least one next step, the most specific first. */
 export function suggestRecovery(
   kind: FailureKind,
   message: string,

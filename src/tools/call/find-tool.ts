@@ -5,29 +5,20 @@ import { ToolNotFoundError, ToolRequestError } from './errors.ts'
 
 interface FoundTool {
   tool: ToolSummary
-  /** A note where the name was not written as the tool's own. */
   note?: string | undefined
 }
 
-/**
- * The tool that an id or a name means, after asking the servers once where needed. Throws {@link
- * ToolNotFoundError} with suggestions, {@link ToolRequestError} for an ambiguous name.
- */
+/** The tool that an id or a name means, after asking the servers once where needed. */
 export async function findTool(id: string, context: CallContext): Promise<ToolSummary> {
   return (await findNamedTool(id, context)).tool
 }
 
-/** The same with a note for the answer of a call. */
 export async function findNamedTool(id: string, context: CallContext): Promise<FoundTool> {
   if (resolveTool(id, context.index).kind === 'unknown') await discoverOnce(context)
   const isUnknown = resolveName(id, context.index).kind === 'unknown'
   return namedTool(id, context.index.tools, isUnknown ? await context.ranking?.() : undefined)
 }
 
-/**
- * The tool that a name means among the known ones. Throws {@link ToolNotFoundError} with
- * suggestions, {@link ToolRequestError} for an ambiguous name.
- */
 export function namedTool(
   name: string,
   tools: readonly ToolSummary[],
@@ -176,7 +167,6 @@ function replaced(text: string): string {
 /** Positions of tools by the letters and digits of their ids and names. */
 const positions = new WeakMap<readonly Named[], ReadonlyMap<string, readonly number[]>>()
 
-/** The tools whose id or name can match: every other comparison is stricter. */
 function nearbyTools<Tool extends Named>(id: string, tools: readonly Tool[]): Tool[] {
   const known = positions.get(tools) ?? positionsOf(tools)
   positions.set(tools, known)
@@ -261,7 +251,6 @@ function notFound(
   return new ToolNotFoundError(id, lines.join('\n'), suggestions)
 }
 
-/** The server whose name begins the id, the longest where several do. */
 function serverOf(id: string, tools: readonly ToolSummary[]): string | undefined {
   const texts = [id, id.replace(clientPrefix, '')].map(fold)
   const beginning = tools

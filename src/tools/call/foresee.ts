@@ -8,7 +8,6 @@ import { definitionOf, findNamedTool } from './find-tool.ts'
 import { refuseForbidden } from './call-tool.ts'
 import { referencedNames, referencePaths } from './steps.ts'
 
-/** A call that was not made, with what can be said against it beforehand. */
 export interface ForeseenCall {
   tool: ToolDefinition
   params: JsonObject
@@ -20,10 +19,6 @@ export interface ForeseenCall {
   notes: readonly string[]
 }
 
-/**
- * What would be called for a batch or a chain. Throws {@link ToolNotFoundError}, {@link
- * ToolRequestError}.
- */
 export async function foreseeSteps(
   kind: DirectiveKind,
   steps: readonly ToolStep[],
@@ -55,7 +50,6 @@ export interface ForeseenGuard {
   refused?: ToolRefusedError | undefined
 }
 
-/** What the lists of its server, a change of the tool and the workflows say of a call. */
 export async function foreseeGuard(
   tool: ToolDefinition,
   params: JsonObject,

@@ -107,7 +107,6 @@ function unreadable({ code, path, line }: Diagnostic, project: string): ToolRefu
   })
 }
 
-/** @throws {ToolRefusedError} where the file of a workflow may make no calls. */
 export function requireTrusted(
   workflow: WorkflowDefinition,
   { blockOf }: Pick<WorkflowTrust, 'blockOf'>,
@@ -124,7 +123,6 @@ function foreseenStep({ step, tool, id, params, required }: PlannedStep): Forese
   return { step, tool, id, params, required }
 }
 
-/** A call as workflows see it: its category is one of the tool. */
 export function gatedCall(call: CallToForesee & Partial<CallAtGate>): GatedCall {
   const { tool, category, params, request, instance } = call
   const { id, server, name } = tool
@@ -215,7 +213,6 @@ export interface GoneWorkflows {
   moved: ReadonlyMap<string, string>
 }
 
-/** @param loaded every workflow of the project, as it was read. */
 export function workflowTrust(
   project: string,
   runtime: Runtime,
@@ -267,7 +264,6 @@ export function workflowTrust(
     }
   }
 
-  /** The file, where it is what was accepted; else the kept text. */
   function textOf(accepted: AcceptedPart, path: string): string | undefined {
     const now = trust()
       .now()

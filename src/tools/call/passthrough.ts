@@ -20,7 +20,6 @@ export type PassthroughReading =
   | { kind: 'unknown'; written: string }
   | { kind: 'broken'; written: string; message: string }
 
-/** A text that is a name alone, with at most a verb before it. */
 const nameAlone =
   /^\s*(?:(?:please\s+)?(?:use|call|run|execute|invoke)\s+)?(?:the\s+tool\s+)?[`"']?([A-Za-z][A-Za-z0-9_.:-]{1,255})[`"']?/i
 
@@ -106,7 +105,6 @@ function calledTools(
   })
 }
 
-/** The token, or the token without the punctuation that ended its sentence, or without a word and `:`. */
 function knownTool(
   { token, opening, before }: WrittenName,
   find: (id: string) => ToolSummary | undefined,

@@ -18,7 +18,6 @@ type PlanOutcome =
       status: 'success' | 'error' | 'cancelled'
       calls: { call: PlannedCall; report: CallReport }[]
       confirmed: boolean
-      /** Tools that a cancellation stopped or did not let begin. */
       cancelled?: readonly string[] | undefined
     }
   /** The tool was not the right one; another may be. `error` where it was not even called. */

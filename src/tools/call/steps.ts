@@ -27,7 +27,6 @@ export interface ChainResult {
   skipped: string[]
 }
 
-/** Told of every member: before it is called without, after it with its result. */
 export type StepListener = (event: {
   index: number
   tool: string
@@ -96,13 +95,11 @@ export async function runToolChain(
   return chain
 }
 
-/** @throws {ToolRequestError}, {ToolNotFoundError} */
 export async function checkBatch(steps: readonly ToolStep[], context: CallContext): Promise<void> {
   if (steps.length > 10) throw refused('batch-too-long', 'Batch size exceeds limit of 10 tools')
   await checkTools('batch', steps, context)
 }
 
-/** @throws {ToolRequestError}, {ToolNotFoundError} */
 export async function checkChain(steps: readonly ToolStep[], context: CallContext): Promise<void> {
   if (steps.length > 5) throw refused('chain-too-long', 'Chain length exceeds limit of 5 tools')
   await checkTools('chain', steps, context)
@@ -121,7 +118,6 @@ function refused(code: string, message: string): ToolRequestError {
   return new ToolRequestError({ code, message })
 }
 
-/** Calls one member; its own errors and a cancellation become its result. */
 async function runStep(
   step: ToolStep,
   index: number,
@@ -281,13 +277,11 @@ function itemAt(value: JsonValue, index: number): JsonValue | undefined {
   return isList(value) ? value[index] : undefined
 }
 
-/** The names that whole-string references in the parameters use, for a plan. */
 export function referencedNames(params: JsonObject): string[] {
   const names = textsIn(params).flatMap(({ text }) => whole.exec(text)?.[1] ?? [])
   return [...new Set(names)]
 }
 
-/** The paths of texts in the parameters that an earlier answer changes. */
 export function referencePaths(params: JsonObject): (readonly string[])[] {
   return textsIn(params).flatMap(({ text, path }) => (text.search(embedded) < 0 ? [] : [path]))
 }

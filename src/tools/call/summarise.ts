@@ -9,7 +9,6 @@ interface Summary {
   lines: readonly string[]
   /** The whole content, safe to print, where it is short. */
   content?: string | undefined
-  /** Characters that are not shown. */
   hidden: number
 }
 
@@ -41,7 +40,6 @@ export function summarise(
   }
 }
 
-/** One line for a value of a batch or a chain. */
 export function summariseValue(value: JsonValue): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length <= 200) return cutLine(text)
@@ -164,7 +162,6 @@ function cut(text: string, most: number): string {
 }
 
 interface CallFacts {
-  /** The server's own name of the tool. */
   name: string
   category?: string | undefined
   params: JsonObject
@@ -226,7 +223,6 @@ const paging = /^(?:page_?info|pagination|paging|meta(?:data)?|_?links)$/i
 const identifyingKeys =
   'id number uid pageId full_name name key path url uri title login sha'.split(' ')
 
-/** The first five identifiers of a list's items, with the key that all of them have. */
 function keyIds(items: readonly JsonValue[]): { key?: string | undefined; ids: string[] } {
   const first = items.slice(0, 5)
   const key = identifyingKeys.find((candidate) =>
@@ -243,14 +239,12 @@ function keyText(value: JsonValue | undefined): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
-/** `4,892 chars (120 lines)`. */
 function sizeOf(text: string): string {
   let lines = text === '' || text.endsWith('\n') ? 0 : 1
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
   return `${amount(text.length, 'char')} (${amount(lines, 'line')})`
 }
 
-/** How the results of one kind of tool are summarised. */
 interface ResultPattern {
   applies: (facts: CallFacts) => boolean
   success: (facts: CallFacts) => string
@@ -258,7 +252,6 @@ interface ResultPattern {
   lines: (facts: CallFacts) => Readonly<Record<string, string | undefined>>
 }
 
-/** The lines of the first pattern that applies; undefined where a result is told by its shape. */
 function patternLines(facts: CallFacts): string[] | undefined {
   const pattern = resultPatterns.find(({ applies }) => applies(facts))
   if (pattern === undefined) return undefined
@@ -362,7 +355,6 @@ const resultPatterns: readonly ResultPattern[] = [
   },
 ]
 
-/** Reading, writing, creating, deleting and moving files. */
 function fileOperations(): ResultPattern[] {
   const paths = /^(?:path|file_?path|source|from|file|filename)$/i
   const operations: readonly (readonly [RegExp, string, string])[] = [
@@ -415,7 +407,6 @@ function isThinking(params: CallFacts['params']): boolean {
   return params['nextThoughtNeeded'] === true
 }
 
-/** Where the tool itself says that it wrote: its parameter, else its words. */
 function savedPath(facts: CallFacts): string | undefined {
   const said = /\bsaved (?:\w+ )?(?:to|as)[: ]+["'`]?([^\s"'`]{1,300}[^\s"'`.,])/i.exec(facts.text)
   return textParameter(facts, /^(?:file_?path|filename|path)$/i) ?? said?.[1]

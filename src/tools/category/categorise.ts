@@ -5,18 +5,13 @@ import { contractCategories } from '../contract.ts'
 import type { ToolDefinition } from '../model.ts'
 import { foldName, lastSegment, namesFor } from '../workflow/match.ts'
 
-/** A group of tools: a label for people and a trigger of workflows; never a filter. */
 export interface Category {
-  /** Canonical, lowercase-hyphenated: `browser`. */
   name: string
-  /** One sentence. */
   description: string
   keywords: readonly string[]
-  /** Ids of its tools, in code-point order. */
   tools: readonly string[]
 }
 
-/** What a category is decided by. */
 export type CategorisedTool = Pick<ToolDefinition, 'id' | 'server' | 'name'>
 
 const aliases: ReadonlyMap<string, string> = new Map(
@@ -79,7 +74,6 @@ export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<str
   return assigned
 }
 
-/** Greatest first; equal ones in code-point order. */
 function byCount(counts: ReadonlyMap<string, number>): string[] {
   return [...counts]
     .toSorted(([a, left], [b, right]) => right - left || compareText(a, b))
@@ -100,7 +94,6 @@ export function categorise(tools: readonly CategorisedTool[]): Map<string, strin
   )
 }
 
-/** The categories of tools with a text for people, in code-point order of their names. */
 export function describeCategories(
   tools: readonly (CategorisedTool & { description: string })[],
   assigned: ReadonlyMap<string, string>,
@@ -151,7 +144,6 @@ function categoriesNaming({ name }: CategorisedTool): string[] {
   return found.length > 0 ? found : having(name)
 }
 
-/** The server that a tool came from: `chrome-devtools__click` of `MetaMCP` is from `chrome-devtools`. */
 function serverOf({ name, server }: CategorisedTool): string {
   const at = name.lastIndexOf('__')
   return at > 0 ? name.slice(0, at) : server

@@ -56,7 +56,6 @@ export type CallResult = {
     }
 )
 
-/** With what a terminal shows: the whole answer for `raw`, else what follows the summary. */
 export type ShownCall = CallResult & { text?: string | undefined; raw?: true | undefined }
 
 export const command = defineCommand<ShownCall | Cancelled, CallEvent>()({
@@ -154,7 +153,6 @@ async function succeeded(report: Succeeded, place: SavePlace, raw: boolean) {
   return { result: { ...facts, files, result }, content: summary.content }
 }
 
-/** In the order of the keys that `--json` has. */
 function factsOf<S extends CallReport['status']>({
   tool,
   params,

@@ -192,10 +192,6 @@ function routeFacts(route: Route | undefined): RouteFacts {
   return { decision, category, margin, candidates, intent }
 }
 
-/**
- * What a request would call; nothing is called. Throws {@link ToolRefusedError} where the real call
- * would be refused.
- */
 async function dryResult(meaning: RequestMeaning, request: string, calls: CallContext) {
   if (meaning.kind === 'batch' || meaning.kind === 'chain') {
     return await dryRun(meaning.kind, meaning.steps, calls, request)

@@ -167,10 +167,6 @@ function meant(
     (asTool === undefined || example.tool === id)
 }
 
-/**
- * The id of a tool with learned examples, installed or not. Throws {@link ToolRequestError} for an
- * ambiguous name.
- */
 function learnedTool(name: string, examples: readonly { tool: string }[]): string | undefined {
   const ids = [...new Set(examples.map(({ tool }) => tool))]
   const tools = ids.map((id) => ({ id, name: id.slice(id.indexOf('__') + 2) }))

@@ -92,7 +92,6 @@ async function listTools(context: Context, filter: Filter): Promise<ListResult> 
   }
 }
 
-/** @throws {ServerNotFoundError}, {CategoryNotFoundError} for a name that nothing here has */
 function requireKnown(
   { category, server }: Filter,
   index: ToolIndex,
@@ -143,7 +142,6 @@ function categoryText(
   return `${head}\n${screen.table(rows)}\n`
 }
 
-/** No tool here is in this category. Exit code 3. */
 class CategoryNotFoundError extends ToolError {
   constructor(name: string, known: readonly string[]) {
     const meant = nearest(name, known)

@@ -147,10 +147,6 @@ export async function hearing<T>(
   }
 }
 
-/**
- * The tools as the servers list them now. Throws {@link ServersNotTrustedError} and {@link
- * NoServersError} where none may be asked.
- */
 async function askServers(context: ToolContext, project: string, index: ToolIndex | undefined) {
   const { runtime, settings } = context
   const pool = openProjectServers({ project, runtime, settings })

@@ -109,7 +109,6 @@ function requireReadable(diagnostics: readonly Diagnostic[]): void {
   })
 }
 
-/** @throws {ServerNotFoundError} */
 function chosen(servers: readonly ServerDefinition[], only: string | undefined) {
   const enabled = servers.filter(({ disabled }) => !disabled)
   const found = enabled.filter(({ name }) => only === undefined || name === only)

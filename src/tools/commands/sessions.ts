@@ -157,10 +157,6 @@ export const clear = defineCommand<Clearing>()({
 
 type SessionContext = Pick<ToolContext, 'runtime' | 'settings' | 'note'>
 
-/**
- * The session of this shell, or the named one. Throws {@link SessionNotFoundError} for a name
- * without a session.
- */
 async function readSession(context: SessionContext, id: string | undefined) {
   const { project } = openWorkflows(context)
   const session = sessionOf(context, project, id)

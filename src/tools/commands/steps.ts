@@ -79,7 +79,6 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
   })
 }
 
-/** @throws {ToolRequestError} for a text that cannot be read */
 function readSteps(kind: 'batch' | 'chain', text: string): readonly ToolStep[] {
   const reading = (kind === 'batch' ? parseBatchText : parseChainText)(text)
   if (reading.kind === kind) return reading.steps

@@ -60,7 +60,6 @@ export interface Cancelled {
   error: { code: 'cancelled'; message: string }
 }
 
-/** What a result prints, and with which exit code. */
 export interface ResultView {
   code: ExitCode
   text: string
@@ -73,7 +72,6 @@ export const cancelledView: ResultView = {
   notes: ['Cancelled.'],
 }
 
-/** The parts of a command that show its result. */
 export function viewedBy<R>(view: (result: R) => ResultView) {
   return {
     exitCode: (result: R) => view(result).code,

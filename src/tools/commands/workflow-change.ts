@@ -250,7 +250,6 @@ function findTemplate(wanted: string): WorkflowTemplate {
   })
 }
 
-/** From a template and options, or without any of them from the editor of the user. */
 async function newDefinition(
   context: ToolContext,
   name: string,
@@ -275,10 +274,7 @@ async function newDefinition(
   )
 }
 
-/**
- * The definition, if it fits beside the others: with steps and triggers, and without a cycle.
- * Throws {@link WorkflowInvalidError}.
- */
+/** The definition, if it fits beside the others: with steps and triggers, and without a cycle. */
 function accepted(
   { workflows }: WorkflowProject,
   name: string,
@@ -293,7 +289,6 @@ function accepted(
   throw invalid(name, refused)
 }
 
-/** What the checks of all workflows find only because of this one. */
 function newFindings(
   workflows: readonly WorkflowDefinition[],
   workflow: WorkflowDefinition,

@@ -4,7 +4,6 @@ import { objectOf } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { type JsonObject, workflowModes } from '../workflow/model.ts'
 
-/** The parts of a definition as options of `workflow add` and `workflow edit`. */
 export const workflowOptions = {
   description: option.text('--description <text>', 'what it is for'),
   category: option.text('--category <name>', 'trigger: every tool of this category'),
@@ -26,7 +25,6 @@ export const workflowOptions = {
 
 export type WorkflowFlags = Omit<Values<typeof workflowOptions>, 'arguments'>
 
-/** Requires what a workflow must have. Throws {@link UsageError} that names the missing options. */
 export function requireFlags(flags: WorkflowFlags): void {
   const { description, category, tool, keyword, step, optionalStep } = flags
   const hasTrigger = category !== undefined || tool.length + keyword.length > 0
@@ -49,7 +47,6 @@ export function hasFlags(flags: WorkflowFlags): boolean {
     .some((value) => value !== undefined)
 }
 
-/** The definition with what the options say. Throws {@link UsageError} for an invalid option. */
 export function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject {
   const { description, category, tool, keyword, step, optionalStep, mode } = flags
   for (const [name, value] of Object.entries({ description, category, tool, keyword })) {

@@ -95,10 +95,7 @@ function detail({ status, id = '', params, reason, at }: PlannedStep): string {
   return safeLine(reason ?? '')
 }
 
-/**
- * Unknown parameters of the call, perhaps misspelt. Throws {@link UsageError} for those that the
- * schema forbids, as the call itself would.
- */
+/** Unknown parameters of the call, perhaps misspelt. */
 function notesOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
   if (definition === undefined) return []
   const forbidden = forbiddenParameters(definition, params)

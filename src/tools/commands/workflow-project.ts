@@ -20,7 +20,6 @@ export function openWorkflows(context: Pick<ToolContext, 'runtime'>): WorkflowPr
   return { project, ...loadWorkflows(project) }
 }
 
-/** @throws {WorkflowNotFoundError} */
 export function requireWorkflow({ workflows }: WorkflowReading, name: string): WorkflowDefinition {
   const found = workflows.find((workflow) => workflow.name === name)
   if (found !== undefined) return found

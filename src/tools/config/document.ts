@@ -7,7 +7,6 @@ import { placesIn } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
-/** A configuration file as a value. */
 export interface Document {
   ok: true
   root: JsonObject
@@ -21,7 +20,6 @@ type DocumentReading =
   | Document
   | { ok: false; message: string; line?: number | undefined; column?: number | undefined }
 
-/** A key of a file, with the keys that lead to it. */
 interface KeyLine {
   place: readonly string[]
   line: number
@@ -30,7 +28,6 @@ interface KeyLine {
 /** No field of a server is deeper: `projects`, PATH, `mcpServers`, NAME, `env`. */
 const deepestKey = 5
 
-/** Reads JSON, with comments and trailing commas, or TOML. */
 export function readDocument(text: string, syntax: 'json' | 'toml'): DocumentReading {
   return syntax === 'json' ? readJson(text) : readToml(text)
 }
@@ -123,7 +120,6 @@ function tomlKeys(text: string): KeyLine[] {
   })
 }
 
-/** `a."b.c"` as its names. */
 function namesIn(dotted: string): string[] {
   return [...dotted.matchAll(/"([^"]*)"|'([^']*)'|([\w-]+)/g)].map(
     ([, double, single, bare]) => double ?? single ?? bare ?? '',

@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
 
-/** The programs whose configuration is read. */
 export type ServerClient =
   | 'claude-code'
   | 'claude-desktop'
@@ -26,21 +25,18 @@ export type ServerTransport =
 
 export interface ServerSource {
   client: ServerClient
-  /** Absolute path of the file. */
   path: string
   /** `project`: the file came with the project, and acts only where the workspace is trusted. */
   scope: 'project' | 'user'
   line?: number | undefined
 }
 
-/** Why a server is not started, in words for the user. */
 export interface ServerBlock {
   reason: 'untrusted' | 'changed' | 'unresolved'
   message: string
   hint: string
 }
 
-/** One server as its owner configured it, with the variables of its owner expanded. */
 export interface ServerDefinition {
   name: string
   transport: ServerTransport
@@ -62,12 +58,10 @@ export interface ServerDefinition {
 
 export interface ShadowedServer {
   server: ServerDefinition
-  /** The file of the definition that holds instead. */
   by: ServerSource
   reason: 'earlier' | 'untrusted' | 'disabled'
 }
 
-/** A file that was looked at. */
 export interface ServerFile {
   client: ServerClient
   path: string
@@ -82,7 +76,6 @@ export interface ServerConfiguration {
   shadowed: readonly ShadowedServer[]
   /** Every place that was looked at, in the order of precedence. */
   files: readonly ServerFile[]
-  /** Absolute paths whose content the result depends on, missing ones included. */
   inputs: readonly string[]
   diagnostics: readonly Diagnostic[]
 }

@@ -324,7 +324,6 @@ function isOwnFile(word: string, directory: string | undefined): boolean {
   return isObject(facts) && facts['name'] === 'skillrail'
 }
 
-/** A file that may name servers. */
 interface ServerPlace extends Pick<ServerSource, 'client' | 'scope' | 'path'> {
   shape: ServerShape
 }

@@ -8,19 +8,16 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 import type { RawServer, ServerClient, ServerTransport } from './model.ts'
 
-/** A group of servers in a file: the keys that lead to it, and what stands there. */
 interface ServerGroup {
   place: readonly string[]
   entries: JsonObject
 }
 
-/** Why an entry is not a server. */
 interface Refusal {
   problem: string
   key?: string | undefined
 }
 
-/** How one client writes servers down. */
 export interface ServerShape {
   syntax: 'json' | 'toml'
   groups(root: JsonObject): readonly ServerGroup[]
@@ -99,7 +96,6 @@ function withoutNull<Value>(map: Record<string, Value | null>): Record<string, V
 
 let loaded: Schemas | undefined
 
-/** Reads an entry with a schema, without the fields that do not fit. */
 function reader<Schema extends Zod.ZodObject>(
   schemaIn: (schemas: Schemas) => Schema,
   define: (fields: Zod.infer<Schema>) => RawServer | Refusal,
@@ -117,7 +113,6 @@ function reader<Schema extends Zod.ZodObject>(
   }
 }
 
-/** The object at the end of the keys, as a group of servers. */
 function groupAt(root: JsonObject, place: readonly string[]): readonly ServerGroup[] {
   let entries: JsonValue | undefined = root
   for (const key of place) {

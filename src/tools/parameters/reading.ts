@@ -45,7 +45,6 @@ export class Reading {
   readonly #said: string
   readonly #name: readonly string[]
 
-  /** @param examples sentences that are known to mean the tool */
   constructor(
     text: string,
     tool: ToolDefinition,
@@ -68,7 +67,6 @@ export class Reading {
     this.#said = texts.join('\n').toLowerCase()
   }
 
-  /** The parameters that have no value yet. */
   open(): readonly Parameter[] {
     return this.#parameters.filter(({ name }) => !this.found.has(name))
   }
@@ -103,7 +101,6 @@ export class Reading {
     return this.#used.has(token)
   }
 
-  /** Whether nothing took the token and the tool does not say it. */
   isLeft(token: Token): boolean {
     return !this.isUsed(token) && !this.isKnown(token)
   }
@@ -114,7 +111,6 @@ export class Reading {
     return !this.isUsed(token) && !this.#isOwnName(token.slot)
   }
 
-  /** Whether the tool says the word: in its name, description, parameters or choices. */
   isKnown({ stem, text, start }: Token): boolean {
     const word = text.toLowerCase()
     // The verb of a request says no more than the choice of the tool: `run`, and `show` of a reader.
@@ -181,7 +177,6 @@ function tokensOf(text: string): Token[] {
   }))
 }
 
-/** The values of an enumeration, or of the members of a list. */
 export function choicesOf({ choices, items }: Parameter): Parameter['choices'] {
   return choices.length > 0 ? choices : (items?.choices ?? [])
 }

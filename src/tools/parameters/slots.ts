@@ -1,6 +1,5 @@
 import { withoutEnd } from '../../core/text.ts'
 
-/** What a piece of a request is, by its form alone. */
 export type SlotKind = (typeof slotPatterns)[number][0]
 
 export interface Slot {

@@ -4,9 +4,8 @@ import { sha256 } from '../../core/json.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { ToolSummary } from '../model.ts'
-import { openEndpointEmbedding, openLocalEmbedding } from './embedding-models.ts'
+import { openLocalEmbedding } from './embedding-models.ts'
 
-/** Turns texts into vectors whose directions are near when the meanings are. */
 export interface Embedding {
   /** Names model and source: vectors of different names are never compared. */
   name: string
@@ -18,22 +17,13 @@ const longestText = 2_000
 /** More vectors than any project's tools; beyond it the oldest are dropped. */
 const mostVectors = 10_000
 
-/**
- * The embedding that the user configured; undefined without one, which is the default.
- *
- * @throws {ToolError} where it cannot be had, with what to do
- */
+/** The embedding that the user configured; undefined without one, which is the default. */
 export async function configuredEmbedding(
   { tools }: Pick<Settings, 'tools'>,
   runtime: Runtime,
 ): Promise<Embedding | undefined> {
   if (tools.embeddings === 'off') return undefined
-  if (tools.embeddings === 'local') {
-    return await openLocalEmbedding(join(userDirectories(runtime).data, 'embeddings'))
-  }
-  const { embeddingsUrl: url, embeddingsModel: model } = tools
-  // The key is never in a project's file: the setting lets words leave the machine.
-  return openEndpointEmbedding({ url, model, key: runtime.env['SKILLRAIL_TOOLS_EMBEDDINGS_KEY'] })
+  return await openLocalEmbedding(join(userDirectories(runtime).data, 'embeddings'))
 }
 
 /**

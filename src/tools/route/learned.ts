@@ -11,14 +11,12 @@ import { userDirectories } from '../../core/runtime.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { fileName, type ProjectPlace, realProject } from '../cache/stored-tools.ts'
 
-/** A request that was once confirmed, or corrected, for a tool. */
 export type LearnedExample = Zod.infer<ReturnType<typeof exampleSchema>>
 
 function exampleSchema(z: typeof Zod) {
   return z.object({
     /** Secrets masked, on one line, at most {@link longestRequest} characters. */
     request: z.string(),
-    /** Id of the tool. */
     tool: z.string(),
     /** The tool was wrong for the request. */
     wrong: z.boolean().default(false),
@@ -50,7 +48,6 @@ export function learnedPath({ project, runtime }: ProjectPlace): string {
   return join(userDirectories(runtime).state, 'tool-examples', name)
 }
 
-/** The project's examples. A file that cannot be used gives none and a diagnostic. */
 export function readLearned(place: ProjectPlace): {
   examples: readonly LearnedExample[]
   diagnostics: readonly Diagnostic[]
@@ -101,7 +98,6 @@ export async function learnExample(
   return examples.find((example) => example.tool === tool && example.request === request)
 }
 
-/** Forgets the examples that `isMeant` says; returns how many there were. */
 export async function forgetExamples(
   place: ProjectPlace,
   isMeant: (example: LearnedExample) => boolean,
@@ -115,7 +111,6 @@ export async function forgetExamples(
   return forgotten
 }
 
-/** The requests that were confirmed for a tool, by its id. */
 export function confirmedRequests(
   examples: readonly LearnedExample[],
 ): (tool: string) => readonly string[] {
@@ -129,7 +124,6 @@ export function weightOf({ at }: LearnedExample, now: number): number {
   return Number.isFinite(age) ? 2 ** (-age / halfLifeMs) : 0
 }
 
-/** The request as it may be kept; empty where nothing of it can be learned. */
 function keptRequest(request: string): string {
   return redactText(request.slice(0, 4 * longestRequest))
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')

@@ -16,16 +16,13 @@ import { foldName, lastSegment } from '../workflow/match.ts'
 import { confirmedRequests, readLearned, weightOf } from './learned.ts'
 import { prepareNames } from './named-tools.ts'
 
-/** Where a request leads. */
 export interface Route {
   /**
    * `answer`: one tool is clearly meant. `shortlist`: it is one of the candidates. `ask`: nothing
    * fits well enough to be offered without a question.
    */
   decision: 'answer' | 'shortlist' | 'ask'
-  /** Category of the first candidate. */
   category?: string | undefined
-  /** Id of the first candidate; undefined with `ask`. */
   tool?: string | undefined
   /** How far the first candidate is ahead of the second, as a part of its score: 0 to 1. */
   margin: number
@@ -33,7 +30,6 @@ export interface Route {
   probability: number
   /** Best first; equal scores in code-point order of their ids. */
   candidates: readonly {
-    /** Id of the tool. */
     tool: string
     /** Evidence, where 1 is one word that no other tool has. */
     score: number
@@ -42,7 +38,6 @@ export interface Route {
   }[]
   /** What the request is about: its words in phrases, without grammar and typed pieces. */
   intent: readonly string[]
-  /** The typed pieces of the request. */
   slots: readonly Slot[]
   /** Ids of tools that the request calls by their names. */
   named: readonly string[]
@@ -61,12 +56,10 @@ export interface RouteExplanation extends Pick<Ranking, 'words'> {
 /** A request that once led to a tool, or must not lead to it. Weight: how fresh it is. */
 export interface RouteExample extends Omit<RankExample, 'text'> {
   request: string
-  /** Id of the tool. */
   tool: string
 }
 
 export interface RouterOptions {
-  /** What was learned in the project, besides the examples that the tools carry. */
   examples?: readonly RouteExample[] | undefined
   /** Why servers cannot be reached, by name. Their tools stay candidates and say so. */
   unavailable?: ReadonlyMap<string, string> | undefined
@@ -80,9 +73,7 @@ export interface RouteOptions {
 }
 
 export interface Router {
-  /** The tool that a request means. Pure: the same request gives the same route. Never throws. */
   route(request: string, options?: RouteOptions): Route
-  /** The same route with everything that led to it. */
   explain(request: string, options?: RouteOptions): RouteExplanation
 }
 
@@ -196,7 +187,6 @@ function replaced(request: string, slots: readonly Slot[], by: (slot: Slot) => s
   return text
 }
 
-/** The words in their order, in phrases that grammar and typed pieces divide. */
 function intentOf(request: string, slots: readonly Slot[]): string[] {
   const phrases = replaced(request, slots, () => '\n')
     .split(/[\n,.;:!?()]+/)

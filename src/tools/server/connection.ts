@@ -46,7 +46,6 @@ export interface OpenedServer {
   close(): Promise<void>
 }
 
-/** @throws {ServerStartError} with the last error output of the server. */
 export async function connect(
   definition: ServerDefinition,
   options: ConnectOptions,

@@ -5,7 +5,6 @@ import type { ServerConfiguration, ServerDefinition } from '../config/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
 import type { CallFailure } from '../model.ts'
 
-/** A server that could not be started or reached; nothing was delivered to it. */
 export class ServerStartError extends ToolCallError {
   readonly server: string
   readonly stderrTail: string
@@ -59,7 +58,6 @@ export class ServersNotTrustedError extends ToolError {
   override readonly exitCode: ExitCode = exitCode.refused
 }
 
-/** None is configured, all are disabled, or the configuration cannot be read. */
 export class NoServersError extends ToolError {
   override readonly exitCode: ExitCode
 

@@ -68,7 +68,6 @@ const defaultAnswerLimit = 32 * 1024 * 1024
 
 export type KeptServers = ReturnType<typeof openServers>
 
-/** Servers that start when they are needed, and end with `close`. */
 export function openServers(definitions: readonly ServerDefinition[], options: OpenServersOptions) {
   const servers = new Map<string, PooledServer>()
   let current = definitions
@@ -83,7 +82,6 @@ export function openServers(definitions: readonly ServerDefinition[], options: O
     },
     list: ({ signal, patienceMs }: ListOptions = {}) =>
       listAll(current, pooled, signal, patienceMs),
-    /** Ends every server whose definition is not the same any more; others continue. */
     async update(next: readonly ServerDefinition[]): Promise<void> {
       if (next === current) return
       current = next
@@ -116,7 +114,6 @@ export function openServers(definitions: readonly ServerDefinition[], options: O
   }
 }
 
-/** @throws {ServerNotFoundError} */
 export function definitionOf(
   definitions: readonly ServerDefinition[],
   name: string,

@@ -18,7 +18,6 @@ export function servedRecordPath(project: string, runtime: Pick<Runtime, 'env' |
   return join(userDirectories(runtime).state, 'servers', `${key}.json`)
 }
 
-/** The record of a process that still runs. One left by a dead process is as good as none. */
 export function readServedRecord(
   project: string,
   runtime: Pick<Runtime, 'env' | 'home'>,
@@ -108,7 +107,6 @@ export function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token
   let agent: Agent | undefined
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   return {
-    /** Rejects with what the other side threw, or a {@link ServedConnectionError}. */
     async ask(
       path: string,
       body: object,
@@ -159,7 +157,6 @@ async function readAnswer(
   return last
 }
 
-/** The servers that another process keeps for the project, seen as a pool. Closing it ends none. */
 export function servedPool(
   client: ServedClient,
   definitions: readonly ServerDefinition[],

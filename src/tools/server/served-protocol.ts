@@ -13,7 +13,6 @@ import type {
 } from '../model.ts'
 import { ServerNotTrustedError, ServerStartError, ToolNotAllowedError } from './errors.ts'
 
-/** What one line of an answer is. The last line of every answer is `done` or `error`. */
 export type ServedLine = { progress: unknown } | { done: unknown } | { error: ServedError }
 
 type Schemas = ReturnType<typeof schemasOf>

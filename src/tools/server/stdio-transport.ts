@@ -91,7 +91,6 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
   }
 }
 
-/** A line over the limit: its first and last bytes. */
 interface DroppedLine {
   head: string
   tail: string

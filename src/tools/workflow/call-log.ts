@@ -35,7 +35,6 @@ export interface CallLogEntry {
   workflow?: string | undefined
 }
 
-/** A line of the log. */
 export type LoggedCall = CallLogEntry & { at: string; session: string }
 
 export interface CallLogReading {
@@ -66,12 +65,10 @@ export async function appendCall(
   if (length > rotateBytes) await rotate(path)
 }
 
-/** Where the lines before those of a log are. */
 export function rotatedPath(path: string): string {
   return `${path}.old`
 }
 
-/** Every whole line; a line that is none is reported and left out. */
 export function readCalls(path: string): CallLogReading {
   const file = readRegularFile(path, { maxBytes: 4 * rotateBytes, followSymlinks: false })
   if (!file.ok) {

@@ -83,7 +83,6 @@ function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTo
   return [...unknown, finding(workflow, 'workflow-unreachable', 'warning', message)]
 }
 
-/** Two enabled workflows that could stand before one tool: only the first is used. */
 function checkConflicts(
   workflows: readonly WorkflowDefinition[],
   installed: readonly WorkflowTool[],
@@ -121,7 +120,6 @@ function finding(
   return { code, severity, message: `workflow '${name}': ${message}`, path, line, hint }
 }
 
-/** References that lead nowhere, and parameters that the tool does not have. */
 function checkReferences(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {
   return workflow.prerequisites.flatMap((step) => [
     ...textsOf(step.params ?? {}).flatMap((text) => checkText(workflow, step, text)),

@@ -30,11 +30,7 @@ export interface EditedFile {
 
 const maxBytes = 16 * 1024 * 1024
 
-/**
- * Changes one workflow in its file; comments, order and all other content stay. Throws {@link
- * StateFileError} for a file that cannot be read or is malformed, {@link WorkflowInvalidError} for
- * a definition with errors.
- */
+/** Changes one workflow in its file; comments, order and all other content stay. */
 export function editWorkflows(
   path: string,
   edit: WorkflowEdit,

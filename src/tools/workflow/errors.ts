@@ -1,14 +1,11 @@
 import { exitCode, type ExitCode, SkillrailError, UsageError } from '../../core/errors.ts'
 
-/** The base of everything that goes wrong with workflows. */
 export class WorkflowError extends SkillrailError {}
 
-/** A required prerequisite failed; the call that it was for was not made. */
 export class WorkflowPrerequisiteError extends WorkflowError {
   readonly workflow: string
   readonly step: number
   readonly tool: string
-  /** What the tool said. */
   readonly reason: string
 
   constructor(facts: {
@@ -55,7 +52,6 @@ export class WorkflowExistsError extends WorkflowError {
   }
 }
 
-/** A session that was named and that left nothing here. */
 export class SessionNotFoundError extends WorkflowError {
   constructor(id: string, known: readonly string[], meant: string | undefined) {
     const there =
@@ -70,7 +66,6 @@ export class SessionNotFoundError extends WorkflowError {
   override readonly exitCode: ExitCode = exitCode.notFound
 }
 
-/** Something that cannot be taken back was not confirmed by a user or `--yes`. */
 export class WorkflowNotConfirmedError extends WorkflowError {
   override readonly exitCode: ExitCode = exitCode.refused
 }

@@ -38,7 +38,6 @@ export type PrerequisiteResult =
   | { ok: true; text: string; value: JsonValue }
   | { ok: false; error: string; suggestion?: string | undefined }
 
-/** Calls a tool without a gate before it. */
 export type PrerequisiteCaller = (
   tool: WorkflowTool,
   params: JsonObject,
@@ -54,11 +53,9 @@ export interface GateOptions {
    * Throws where a workflow may make no calls; called before anything of it is announced or asked.
    */
   permit?: ((workflow: WorkflowDefinition) => void) | undefined
-  /** Asks a user whether the steps of a `warn` workflow run; without it they do. */
   ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
   /** Leaves out the steps of `warn` workflows; never those of `enforce`. Default false. */
   skipPrerequisites?: boolean | undefined
-  /** Progress, one line at a time. */
   note: (line: string) => void
   runtime: Pick<Runtime, 'elapsed'>
   signal?: AbortSignal | undefined

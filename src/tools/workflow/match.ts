@@ -11,7 +11,6 @@ export interface MatchReason {
   value: string
 }
 
-/** A matching workflow whose required tools are not all installed. */
 export interface NotInstalled {
   workflow: string
   missing: readonly string[]
@@ -68,7 +67,6 @@ export function matchWorkflows(
   }
 }
 
-/** The prerequisite that a call itself is. */
 export function ownStep(
   call: GatedCall,
   { prerequisites, triggers }: WorkflowDefinition,
@@ -76,7 +74,6 @@ export function ownStep(
   return prerequisites.find(({ tool }) => callsTool(call, tool, triggers.category))
 }
 
-/** Required tools of a workflow that no installed server has. */
 function missingTools(
   { prerequisites, triggers }: WorkflowDefinition,
   installed: readonly WorkflowTool[],
@@ -150,7 +147,6 @@ function wordsOf(text: string): readonly string[] {
 
 interface ResolvedTool {
   tool: WorkflowTool
-  /** Parameters that the other name needs. */
   params: JsonObject
 }
 
@@ -234,10 +230,8 @@ function hasParams(params: JsonObject, wanted: JsonObject | undefined): boolean 
   return Object.entries(wanted ?? {}).every(([key, value]) => params[key] === value)
 }
 
-/** What another server calls a tool that a workflow names. */
 interface ToolAlias {
   name: string
-  /** Parameters that make the other tool do the same. */
   params?: JsonObject | undefined
 }
 
@@ -249,7 +243,6 @@ type Aliases = Readonly<Record<string, readonly ToolAlias[]>>
  */
 const toolAliases: Readonly<Record<string, Aliases>> = {
   browser: {
-    // @playwright/mcp
     click: [{ name: 'browser_click' }],
     fill: [{ name: 'browser_type' }],
     fill_form: [{ name: 'browser_fill_form' }],

@@ -39,7 +39,6 @@ export function suggestionText(workflow: WorkflowDefinition, steps: readonly Nam
 
 export const noWorkflowsText = 'No workflows defined. Use `skillrail workflow add` to create one.'
 
-/** `✓ name [enforce]` with triggers and number of steps, or `○ name [disabled]`. */
 export function listLines(workflow: WorkflowDefinition): string[] {
   const { name, enabled, mode, description, triggers, prerequisites } = workflow
   return [

@@ -30,7 +30,6 @@ export interface GatePlan {
   keywordOnly: readonly { workflow: string; keyword: string }[]
 }
 
-/** What would run before a call, with which parameters, and what holds already. Pure. */
 export function planGate(
   call: GatedCall,
   workflows: readonly WorkflowDefinition[],
@@ -93,7 +92,6 @@ export interface PlannedStep {
   id?: string | undefined
   params: JsonObject
   scope: ScopeValues
-  /** Steps whose results it needs. */
   waitsFor: readonly number[]
   /** Why it does not simply run. */
   reason?: string | undefined
@@ -104,7 +102,6 @@ interface StepContext {
   call: GatedCall
   workflow: WorkflowDefinition
   installed: readonly WorkflowTool[]
-  /** Results of the steps that ran. */
   results: ReadonlyMap<number, JsonValue>
   completion: (tool: string, scope: ScopeValues) => Completion | undefined
 }

@@ -126,7 +126,6 @@ export function workflowFiles(project: string): WorkflowFile[] {
   )
 }
 
-/** The workflows of a project, from the disk. */
 export function loadWorkflows(project: string): WorkflowReading {
   return readWorkflows(workflowFiles(project))
 }
@@ -173,7 +172,6 @@ function report(
   diagnostics.push({ code, severity: 'error', message, path, ...placeOf(offset), ...more })
 }
 
-/** The members in order; forbidden and repeated keys are reported and left out. */
 function membersOf(reader: NodeReader, node: Jsonc.Node, where: string) {
   const members = new Map<string, Jsonc.Node>()
   for (const property of node.children ?? []) {
@@ -192,7 +190,6 @@ function membersOf(reader: NodeReader, node: Jsonc.Node, where: string) {
   return members
 }
 
-/** A definition, or undefined after an error in it was reported. */
 export function readDefinition(
   { placeOf, path, diagnostics: all }: NodeReader,
   name: string,
@@ -360,7 +357,6 @@ function withoutUnknown(value: JsonValue, error: Zod.ZodError): JsonValue {
   return copy
 }
 
-/** The value of a node. Forbidden and repeated keys are reported and left out. */
 function jsonOf(
   reader: NodeReader,
   node: Jsonc.Node,

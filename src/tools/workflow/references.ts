@@ -3,7 +3,6 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { GatedCall, JsonObject, Prerequisite } from './model.ts'
 import { foldParameter } from './match.ts'
 
-/** What `$call.pageId?` refers to. */
 export interface Reference {
   text: string
   root: { kind: 'call' | 'sql' } | { kind: 'step'; step: number } | { kind: 'output'; name: string }
@@ -97,7 +96,6 @@ interface ReferenceSources {
   results: ReadonlyMap<number, JsonValue>
 }
 
-/** The parameters of a step with every reference replaced. A value keeps its type. */
 export function resolveParams(step: Prerequisite, sources: ReferenceSources): ResolvedParams {
   const missing: MissingValue[] = []
   const leftOut: MissingValue[] = []
@@ -134,7 +132,6 @@ export function resolveParams(step: Prerequisite, sources: ReferenceSources): Re
   }
 }
 
-/** Numbers of the steps that the references of a step lead to. */
 export function stepOf(reference: Reference, steps: readonly Prerequisite[]): number | undefined {
   const { root } = reference
   if (root.kind === 'step') return root.step
@@ -142,7 +139,6 @@ export function stepOf(reference: Reference, steps: readonly Prerequisite[]): nu
   return steps.findLast(({ outputAs }) => outputAs === root.name)?.step
 }
 
-/** Whether a parameter of any step refers to the result of this one. */
 export function isReferred(number: number, steps: readonly Prerequisite[]): boolean {
   return steps
     .flatMap(({ params }) => textsOf(params ?? {}))

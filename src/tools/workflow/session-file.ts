@@ -5,7 +5,6 @@ import { redactText, redactValue } from '../../core/redact.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { ScopeValues } from './model.ts'
 
-/** That a prerequisite finished, for one scope. */
 export interface Completion {
   at: string
   /** The result's text, at most 200 characters. */
@@ -15,7 +14,6 @@ export interface Completion {
   value?: JsonValue | undefined
 }
 
-/** What is known to have run in a session, by workflow and tool. */
 export interface SessionState {
   sessionId: string
   startedAt: string
@@ -106,7 +104,6 @@ export function commonCompletions(state: SessionState, other: SessionState): Ses
   return common
 }
 
-/** Without the completions that `holds` refuses. */
 export function keepCompletions(
   state: SessionState,
   workflow: string,

@@ -40,7 +40,6 @@ export interface SessionReading {
   diagnostics: readonly Diagnostic[]
 }
 
-/** The project whose sessions are meant, and the user whose state has them. */
 interface SessionsOwner {
   project: string
   runtime: Runtime
@@ -56,15 +55,10 @@ export interface OpenSessionOptions extends SessionsOwner {
 const maxBytes = 16 * 1024 * 1024
 const waitMs = 60_000
 
-/**
- * Opens the session that {@link sessionName} finds. Nothing is read or made until it is used.
- * Throws {@link UsageError} for an invalid id.
- */
 export function openSession(options: OpenSessionOptions): SessionStore {
   return new SessionStore(options)
 }
 
-/** What has run in a session. Processes take turns to write; a write is all or nothing. */
 export class SessionStore {
   readonly id: string
   readonly path: string
@@ -131,7 +125,6 @@ export class SessionStore {
     return { ...known, state: commonCompletions(current, shared), shared }
   }
 
-  /** Adds a line to the log of calls, secrets masked. */
   log(entry: CallLogEntry): Promise<void> {
     return appendCall(this.logPath, entry, { session: this.id, at: this.#now() })
   }
@@ -140,7 +133,6 @@ export class SessionStore {
     return readCalls(this.logPath)
   }
 
-  /** Forgets what has run; the log of calls too with `log`. False where there was nothing. */
   clear({ log = false }: { log?: boolean | undefined } = {}): Promise<boolean> {
     const { path, logPath, sharedPath } = this
     return withFileLock(

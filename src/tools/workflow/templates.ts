@@ -1,8 +1,6 @@
 import type { JsonObject } from './model.ts'
 
-/** A workflow that comes with Skillrail, as it is written into a file. */
 export interface WorkflowTemplate {
-  /** The name behind `--template`. */
   template: string
   name: string
   definition: JsonObject
