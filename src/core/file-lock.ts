@@ -54,10 +54,7 @@ export interface LockOptions {
   waitMs?: number | undefined
 }
 
-/**
- * Runs `work` while this process alone holds the lock beside `path`.
- * Throws {@link StateFileError} `lock-timeout` naming the holder when the wait is over.
- */
+/** Runs `work` while this process alone holds the lock beside `path`. */
 export async function withFileLock<T>(
   path: string,
   work: () => Promise<T>,

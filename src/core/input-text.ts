@@ -5,11 +5,7 @@ import { readRegularFile } from './read-files.ts'
 
 const maxBytes = 16 * 1024 * 1024
 
-/**
- * Text that is given as it is, as `@FILE`, or as `-` for standard input.
- *
- * @throws {UsageError} for a file that cannot be read
- */
+/** Text that is given as it is, as `@FILE`, or as `-` for standard input. */
 export async function inputText(
   given: string,
   { runtime, stdin }: { runtime: Pick<Runtime, 'cwd'>; stdin: () => Promise<string> },

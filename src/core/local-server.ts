@@ -198,10 +198,7 @@ class RequestRefused extends Error {
   }
 }
 
-/**
- * The JSON that was sent; `{}` for nothing.
- * @throws {RequestRefused} 413 for too much, 400 for what is not JSON.
- */
+/** The JSON that was sent; `{}` for nothing. */
 async function readJsonBody(
   request: IncomingMessage,
   { largestBody = 1_048_576 }: ReadBodyOptions,
@@ -298,11 +295,7 @@ function isSame(given = '', expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/**
- * What opens on a port that the user may have named.
- *
- * @throws {UsageError} when the port is taken, or is not for everybody
- */
+/** What opens on a port that the user may have named. */
 export async function listening<T>(port: number | undefined, open: () => Promise<T>): Promise<T> {
   try {
     return await open()

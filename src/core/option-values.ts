@@ -9,11 +9,7 @@ interface Range {
 /** Tokens of an option `--budget`. */
 export const budgetRange: Range = { least: 0, most: 999_999_999 }
 
-/**
- * The value of an option that takes a whole number, which is written in digits alone.
- *
- * @throws {UsageError} for a text that is not such a number.
- */
+/** The value of an option that takes a whole number, which is written in digits alone. */
 export function wholeNumber(option: string, text: string, { least, most }: Range): number {
   const number = Number(text)
   if (/^\d+$/.test(text) && number >= least && number <= most) return number

@@ -150,10 +150,7 @@ export interface StatePlace {
   settings: Pick<Settings, 'state'>
 }
 
-/**
- * The user's state directory: that of the setting `state.directory`, or of XDG. Throws {@link
- * UsageError} for a relative one.
- */
+/** The user's state directory: that of the setting `state.directory`, or of XDG. */
 export function stateDirectory({ runtime, settings }: StatePlace): string {
   const { directory } = settings.state
   if (directory === '') return userDirectories(runtime).state

@@ -178,12 +178,7 @@ function splitReference(reference: string): { scope: SkillScope | undefined; nam
   return { scope, name: scope === undefined ? reference : reference.slice(scope.length + 1) }
 }
 
-/**
- * Reads the body of a skill whose metadata is known, and lists its resources.
- * @throws {SkillNotFoundError} when the file is gone since it was listed.
- * @throws {SkillLoadError} when it cannot be read, is too large or not UTF-8, or leads to itself.
- * @throws {SkillParseError} when its frontmatter has become unusable since it was listed.
- */
+/** Reads the body of a skill whose metadata is known, and lists its resources. */
 export function loadSkill(info: SkillInfo): Skill {
   const { name, path } = info
   const reading = readRegularFile(path, { maxBytes: maxSkillBytes })

@@ -11,7 +11,6 @@ import { type AskUser, McpRequestError } from './tool.ts'
  */
 export const mostQuestions = 7
 
-/** Characters of one question. */
 const longestQuestion = 20_000
 
 /** Refuses too many questions and those that are too long; results of earlier calls remain. */

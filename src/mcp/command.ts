@@ -15,7 +15,6 @@ interface Offer {
   tools: readonly Omit<OfferedTool, 'run'>[]
   prompts: readonly SkillPrompt[]
   skills: readonly string[]
-  /** Why the skills extension serves none. */
   reason?: string | undefined
 }
 
@@ -79,7 +78,6 @@ Calls that can change something need approval in the client (elicitation) or --y
       : offerText(result, screen),
 })
 
-/** What a client would be offered; nothing is served and no server is started. */
 async function offerOf(project: ServedProject): Promise<Offer> {
   const { offeredTools } = await import('./create-server.ts')
   const { listPrompts } = await import('./skill-tools.ts')

@@ -51,7 +51,6 @@ const instructions =
 /** The one question that an answer asks at a time. */
 const questionName = 'answer'
 
-/** What is served to every client of a project: its tools, its prompts and the skills extension. */
 export class McpService {
   readonly project: ServedProject
   readonly sdk: ServerSdk
@@ -63,7 +62,6 @@ export class McpService {
     this.#tools = offeredTools(project)
   }
 
-  /** Loads the official server, which only those need who serve. */
   static async open(project: ServedProject): Promise<McpService> {
     const [server, { SkillsExtension }] = await Promise.all([
       import('@modelcontextprotocol/server'),
@@ -72,12 +70,10 @@ export class McpService {
     return new McpService(project, { ...server, SkillsExtension })
   }
 
-  /** Tells the user of the server, not the client, that something went wrong. */
   readonly warn = (error: unknown): void => {
     this.project.context.note(safeLine(messageOf(error)).slice(0, 500))
   }
 
-  /** @param shared by clients that cannot be told apart */
   newClient(shared = false): McpClient {
     const activated = shared ? undefined : new Set<string>()
     return { session: this.project.newSession(), activated, exchanges: new Exchanges() }

@@ -17,7 +17,6 @@ export interface Arrival extends Pick<ClientCall, 'signal' | 'progress'> {
   client?: string | undefined
 }
 
-/** What the work of a request gets; it continues while a question waits for its reply. */
 export type Work = Omit<ClientCall, 'connection'>
 
 interface Exchange {
@@ -147,7 +146,6 @@ export class Exchanges {
   }
 }
 
-/** What a client sends for a question: `{ action: 'accept', content: { … } }`. */
 function contentOf(reply: unknown): JsonObject | undefined {
   if (!isObject<JsonValue>(reply) || reply['action'] !== 'accept') return undefined
   const content = reply['content']

@@ -25,7 +25,6 @@ interface SessionLimits {
 export interface ServedHttp {
   /** `http://127.0.0.1:PORT/mcp` */
   address: string
-  /** Ends every session and every server that was started. */
   close(): Promise<void>
 }
 
@@ -166,7 +165,6 @@ async function within(session: Session, request: Request, body: unknown): Promis
   return new Response(answer.body.pipeThrough(new TransformStream({ flush: done })), answer)
 }
 
-/** What the SDK answers in such a case. */
 function refusal(status: number, message: string): Response {
   const error = { code: status === 404 ? -32_001 : -32_000, message }
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status })

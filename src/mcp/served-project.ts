@@ -9,7 +9,6 @@ import { forgetSessions, sessionName } from '../tools/workflow/session.ts'
 /** How the IDs of sessions begin that the user did not name. */
 const ownSession = 'mcp-'
 
-/** The project that the command works in, as long as it is served. */
 export class ServedProject {
   /** Asks no question at the terminal: the client is asked. */
   readonly context: Context
@@ -40,7 +39,6 @@ export class ServedProject {
     given.diagnose(configurationDiagnostics(this.servers.configuration))
   }
 
-  /** The session of a client that just connected. */
   newSession(): string | undefined {
     if (!this.#hasOwnSessions) return this.#session
     const { runtime, settings } = this.context
@@ -59,7 +57,6 @@ export class ServedProject {
     }
   }
 
-  /** The skills as they are on disk now. */
   skills(): SkillManager {
     const { runtime, settings } = this.context
     return new SkillManager(discoverOptionsFrom(runtime, settings))

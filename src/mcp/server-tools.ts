@@ -38,10 +38,7 @@ import {
   type ToolAnswer,
 } from './tool.ts'
 
-/**
- * These change nothing of the user's. Where nothing is known yet they start the servers to ask them,
- * and a request in words goes to the endpoint for embeddings, if one is configured.
- */
+/** These change nothing of the user's. Where nothing is known yet they start the servers. */
 const asks: OfferedTool['annotations'] = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -152,7 +149,6 @@ export function serverTools(project: ServedProject): OfferedTool[] {
   ]
 }
 
-/** Without a cache, or for a name that it does not know, the servers are asked. */
 async function withIndex(
   project: ServedProject,
   name: string | undefined,
@@ -196,7 +192,6 @@ interface NamedCall {
   params: JsonObject
 }
 
-/** Everything that the calls of one request need. */
 class ToolRequest {
   readonly notes: string[] = []
   readonly made: string[] = []

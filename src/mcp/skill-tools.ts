@@ -209,11 +209,6 @@ export async function listPrompts(project: ServedProject) {
     })
 }
 
-/**
- * What a client puts into the conversation when its user picks a skill.
- *
- * @throws {SkillError} where there is no such skill, or no user may activate it
- */
 export async function getPrompt(
   project: ServedProject,
   name: string,

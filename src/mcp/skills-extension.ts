@@ -28,7 +28,6 @@ type ListedResource = NonNullable<
 
 const pageSize = 50
 
-/** The skills of this project and of its user, read anew for every request. */
 export function skillSource(project: ServedProject): SkillSource {
   const named = async (uri: string): Promise<{ skill?: ServedSkill | undefined; path: string }> => {
     const { skill: name, path } = readSkillUri(uri) ?? { path: '' }
@@ -211,7 +210,6 @@ function readSkillUri(uri: string): { skill: string; path: string } | undefined 
   return { skill, path: rest.join('/') }
 }
 
-/** Undefined for what is not the name of a file. */
 function decoded(segment: string): string | undefined {
   try {
     const name = decodeURIComponent(segment)

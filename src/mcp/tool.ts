@@ -56,7 +56,6 @@ type FormField =
 /** Resolves with undefined when the user refuses, closes the form or does not answer. */
 export type AskUser = (question: Question) => Promise<JsonObject | undefined>
 
-/** One client: its connection over pipes, or its session over HTTP. */
 export interface Connection {
   /** The session in which prerequisites count as done; undefined: what the environment says. */
   session: string | undefined
@@ -81,7 +80,6 @@ export const acts: ToolFacts['annotations'] = {
   openWorldHint: true,
 }
 
-/** A request of a client that cannot be carried out; nothing was done. */
 export class McpRequestError extends SkillrailError {
   override readonly exitCode: ExitCode = exitCode.usage
 }
@@ -126,7 +124,6 @@ export function nameOf(description: string): z.ZodString {
   return z.string().min(1).max(longestName).describe(description)
 }
 
-/** What a user wrote, and other texts that are read word by word. */
 export function textOf(description: string): z.ZodString {
   return z.string().max(longestText).describe(description)
 }
@@ -147,11 +144,6 @@ export function shortened(name: string): string {
   return name.length <= longestName ? name : `${name.slice(0, 100)}…`
 }
 
-/**
- * The input of a call as JSON.
- *
- * @throws {McpRequestError} where it is too large or nested too deep
- */
 export function inputText(tool: string, input: unknown): string {
   let text: string | undefined
   try {

@@ -84,11 +84,7 @@ export class LockStore {
   }
 }
 
-/**
- * The text of the lock for skills as they are.
- * @throws {StateFileError} `lock-skill-unreadable` where a file cannot be vouched for,
- * `lock-path-twice` or `lock-too-large`.
- */
+/** The text of the lock for skills as they are. */
 export function lockText(skills: readonly CurrentSkill[], lockFile: string): string {
   const text = serializeLock(
     skills.map(({ path, name, tree }) => {

@@ -46,10 +46,7 @@ export class TrustStore {
     return this.load().find((item) => item.workspace === realOr(workspace))
   }
 
-  /**
-   * Records `parts` as accepted, in place of what was.
-   * @throws {StateFileError} as `find`, and `trust-part-unreadable` where a part cannot be vouched for.
-   */
+  /** Records `parts` as accepted, in place of what was. */
   async accept(
     workspace: string,
     parts: readonly ActingPart[],

@@ -108,10 +108,7 @@ async function acceptOne(
   })
 }
 
-/**
- * Asks the user at the terminal, who may have said `--yes` beforehand.
- * @throws {WorkspaceNotTrustedError} with `message` and `hint` where no user can be asked.
- */
+/** Asks the user at the terminal, who may have said `--yes` beforehand. */
 export async function agree(
   { ask }: Pick<Context, 'ask'>,
   { question, yes, ...refusal }: { question: string; yes: boolean; message: string; hint: string },
