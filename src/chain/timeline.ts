@@ -61,18 +61,20 @@ const noReason = 'it gave no reason'
  * Why a step was not executed, or what it answered and what was wrong with it. An error of a nested
  * step stands in the line of that step.
  */
-export function saidOf({
-  status,
-  reason,
-  result,
-  errors,
-  steps = [],
-  sandbox,
-}: StepResult): string {
+export function saidOf(step: StepResult): string {
+  const { status, reason, result, errors, steps = [], sandbox, allowFailure, tries = [] } = step
   if (reason !== undefined) return reason
   const isOwn = isFailed(status) && failedLeaves(steps).length === 0
-  if (isOwn) return saidOfFailure({ result, error: errors[0]?.message, sandbox })
-  return steps.length === 0 ? result : countSucceeded(steps)
+  const said = isOwn
+    ? saidOfFailure({ result, error: errors[0]?.message, sandbox })
+    : steps.length === 0
+      ? result
+      : countSucceeded(steps)
+  const marks = [
+    ...(isFailed(status) && allowFailure === true ? ['allowed'] : []),
+    ...(tries.length === 0 ? [] : [`attempt ${tries.length + 1}`]),
+  ]
+  return marks.length === 0 ? said : `${marks.join(', ')}: ${said}`
 }
 
 function isFailed(status: StepResultStatus): boolean {
@@ -153,10 +155,9 @@ function nameOf({ step, depth }: Row): string {
 
 /** A success needs no words. */
 function noteOf(step: StepResult): string {
-  if (step.status !== 'success') {
-    return step.allowFailure === true ? `allowed: ${saidOf(step)}` : saidOf(step)
-  }
-  return step.reason ?? (step.reused === true ? 'taken over' : '')
+  if (step.status !== 'success') return saidOf(step)
+  const again = step.tries === undefined ? '' : `attempt ${step.tries.length + 1}`
+  return step.reason ?? (step.reused === true ? 'taken over' : again)
 }
 
 function bar(step: StepResult, { bars, span }: Layout): string {

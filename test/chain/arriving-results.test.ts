@@ -193,6 +193,26 @@ describe('logs', () => {
   })
 })
 
+it('reports show attempts and allowed failures, and count neither as a failure', async () => {
+  project.write('main', { metadata: ['chain: |', '  flaky retry=3', '  inner allow-failure'] })
+  project.write('flaky', { run: '[ "$SKILLRAIL_ATTEMPT" -ge 2 ] || exit 1; echo fine' })
+  project.write('inner', { metadata: ['chain: bad'] })
+  project.write('bad', { run: 'exit 3' })
+  const formats = ['junit', 'github', 'html'].flatMap((format) => [
+    '--report',
+    `${format}=${format}`,
+  ])
+  const { code, stdout } = await project.cli(['run', 'main', ...formats])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/✓ flaky .* attempt 2$/m)
+  expect(stdout).toMatch(/✗ inner .* allowed: 0 of 1 step succeeded$/m)
+  const read = (name: string) => readFileSync(join(project.directory, name), 'utf8')
+  expect(read('junit')).toContain('tests="2" failures="0" errors="0" skipped="1"')
+  expect(read('junit')).toContain('<skipped message="failure: allowed: exit code 3"/>')
+  expect(read('github')).toContain('attempt 2: fine')
+  expect(read('html')).toContain('allowed: ')
+})
+
 describe('runs', () => {
   it('are named by latest, and by the beginning of an ID', async () => {
     project.write('a', { run: 'echo done' })

@@ -195,7 +195,7 @@ golden('run', {
     await run(`run build ${trusted} -- --looks-like an option`)
     await run(`run limited --max-time 0.5 ${trusted}`)
     await run('runs show RUN')
-    await run(`run long ${trusted}`, { interrupt: { when: 'build', signal: 'SIGINT' } })
+    await run(`run long ${trusted}`, { interrupt: { when: '✓ build', signal: 'SIGINT' } })
     await both('runs show RUN')
   },
 })

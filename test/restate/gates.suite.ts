@@ -47,6 +47,22 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     expect((await decide('approve', runId)).error?.code).toBe('no-gate-waits')
   })
 
+  it('asks with what failed before it first, and with the results of nested steps', async () => {
+    write({
+      'gf-bad': { run: 'echo broken >&2; exit 1' },
+      'gf-good': { run: 'echo deep result' },
+      'gf-in': { metadata: ['chain: gf-good'] },
+      'gf-end': { run: say('gf-end') },
+      gf: { metadata: ['chain: |', '  gf-bad', '  gf-in', '  gf-end gate'] },
+    })
+    const { runId } = await run('gf')
+    const { notes } = await decide('approve', runId)
+    const text = notes.join('\n')
+    expect(text).toContain('FAILED before gf-end: gf-bad: exit code 1: broken')
+    expect(text).toContain('gf-in/gf-good: deep result')
+    expect(text.indexOf('FAILED')).toBeLessThan(text.indexOf('deep result'))
+  })
+
   it('of a group, and of a nested chain, is decided before anything of it starts', async () => {
     write({
       'gg-a': { run: say('gg-a') },

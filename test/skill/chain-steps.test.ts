@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fieldsOf } from './_fields-of.ts'
 
@@ -96,6 +97,40 @@ describe('the steps of a chain, one a line', () => {
     const { found } = stepsOf(['first', line, 'later'])
     expect(found).toContainEqual({ code, line: 5, message: expect.stringContaining(message) })
   })
+})
+
+it('any text is steps or errors, and takes no longer than it is long', () => {
+  const piece = fc.constantFrom(
+    'a',
+    ' ',
+    '&',
+    '"',
+    '\\',
+    '#',
+    '=',
+    'retry',
+    'args=',
+    'é',
+    '\t',
+    '/',
+    '.',
+  )
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.array(piece).map((parts) => parts.join('')),
+        { maxLength: 5 },
+      ),
+      (lines) => {
+        const { steps, found } = stepsOf(['first', ...lines])
+        expect(steps[0]?.name ?? found.length > 0).toBeTruthy()
+      },
+    ),
+    { numRuns: 500 },
+  )
+  const start = performance.now()
+  stepsOf([`a ${'args="x" & '.repeat(2500)}`, `b "${'\\'.repeat(8000)}`])
+  expect(performance.now() - start).toBeLessThan(5000)
 })
 
 describe('keys beside a chain', () => {
