@@ -20,7 +20,17 @@ sleep ${seconds}
 printf 'output:\\n  status: ${status}\\n  result: saw %s\\n  metrics: {n: 1}\\n' "$(grep -o '"step"' "$SKILLRAIL_STATE" | wc -l)"`
 
 const skills = {
-  main: { metadata: ['chain: "s1 group inner s4 s1"'] },
+  main: {
+    metadata: [
+      'chain: |',
+      '  s1',
+      '  group',
+      '  inner',
+      '  p2 id=q1 & p3 id=q2 retry=2 backoff=0.02',
+      '  s4 when=q2.failure',
+      '  s1 always',
+    ],
+  },
   group: { metadata: ['chain: [p1, p2, p3]', 'async: true'] },
   inner: { metadata: ['chain: [n1, n2]', 'retry_count: 2'] },
   s1: { run: work('0.02') },
