@@ -15,9 +15,7 @@ export interface ToolAnnotations {
 export interface ToolDefinition {
   /** `SERVER__TOOL`, unique in a registry. */
   id: string
-  /** The server's name in the configuration. */
   server: string
-  /** The tool's name as its server knows it. */
   name: string
   title?: string | undefined
   description: string
@@ -32,9 +30,7 @@ export interface ToolSummary {
   server: string
   name: string
   description: string
-  /** Names of the parameters, in the schema's order. */
   parameters: readonly string[]
-  /** Names of the required ones. */
   required: readonly string[]
   /** Canonical category, `undefined` for an uncategorised tool. */
   category?: string | undefined
@@ -44,7 +40,6 @@ export interface ToolSummary {
   readOnly?: boolean | undefined
 }
 
-/** One block of what a tool returned. */
 export type ToolContent =
   | { type: 'text'; text: string }
   | { type: 'image' | 'audio'; mimeType: string; data: Uint8Array }
@@ -58,7 +53,6 @@ export type ToolContent =
     }
   | { type: 'link'; uri: string; name: string; mimeType?: string | undefined }
 
-/** What came back from one call, before anything is summarised. */
 export interface ToolOutcome {
   isError: boolean
   content: readonly ToolContent[]
@@ -70,7 +64,6 @@ export interface ToolOutcome {
   problems?: readonly AnswerProblem[] | undefined
 }
 
-/** A part of an answer that cannot be used. */
 export interface AnswerProblem {
   code: 'answer-invalid' | 'answer-too-deep'
   /** About the answer: `its structured content is nested deeper than 200 levels`. */

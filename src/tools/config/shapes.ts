@@ -25,7 +25,6 @@ export interface ServerShape {
   read(entry: JsonObject, onIgnored: (message: string, key: string) => void): RawServer | Refusal
 }
 
-/** What an entry is that says nothing but how it is reached. */
 const plainServer: RawServer = {
   transport: 'stdio',
   args: [],
@@ -279,7 +278,6 @@ interface VariableContext {
   home: string
   /** Real path of the workspace. */
   project: string
-  /** The file in which the text stands. */
   path: string
   /** Its content: VS Code's `inputs` are in it. */
   root: JsonObject
@@ -287,7 +285,6 @@ interface VariableContext {
   onRead(path: string): void
 }
 
-/** What is wrong with a variable. `fatal`: without it the server cannot be started. */
 interface VariableProblem {
   message: string
   hint?: string | undefined

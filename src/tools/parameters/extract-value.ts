@@ -14,7 +14,6 @@ export type Extracted =
   /** Several fit equally, or none: what there is to choose from, at most ten. */
   | { found: false; candidates: readonly string[] }
 
-/** Takes a value out of a tool's text. Pure; a text of another form gives no value. */
 export function extractValue({ kind, words }: Extraction, text: string): Extracted {
   switch (kind) {
     case 'element':
@@ -51,7 +50,6 @@ function openPage(text: string): Extracted {
 const elementPattern =
   /^\s*(?:- )?(?:uid=(?<uid>\S{1,40})\s+)?(?<role>\w{1,40})(?:\s+"(?<label>[^"]{0,500})")?(?:.{0,200}?\[ref=(?<ref>\w{1,40})\])?/
 
-/** The element of a page snapshot that the words describe: by its label, then by its role. */
 function elementIn(snapshot: string, words: readonly string[]): Extracted {
   const elements = snapshot.split('\n').flatMap((line) => {
     const { uid, ref, role = '', label = '' } = elementPattern.exec(line)?.groups ?? {}
@@ -73,7 +71,6 @@ function elementIn(snapshot: string, words: readonly string[]): Extracted {
   )
 }
 
-/** The item of a list that the words mention, or the only one. */
 function itemIn(text: string, words: readonly string[]): Extracted {
   const json = answerJson(text)
   const lines = text
@@ -87,7 +84,6 @@ function itemIn(text: string, words: readonly string[]): Extracted {
   return extracted(asked ?? (items.length === 1 ? items[0] : undefined), items)
 }
 
-/** The names in JSON: strings, or fields `name` or `id`. */
 function namesIn(value: unknown, depth: number): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null || depth > 6) return []

@@ -6,7 +6,6 @@ import type { JsonObject } from '../model.ts'
 
 const kinds = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
 
-/** One property of a tool's input schema, as far as a request can fill it. */
 export interface Parameter {
   name: string
   /** The words of the name: `from_uid` is `from uid`. */
@@ -24,7 +23,6 @@ export interface Parameter {
   items?: Parameter | undefined
 }
 
-/** The properties of an object schema, in its order; anything else has none. */
 export function parametersOf(schema: JsonObject): Parameter[] {
   const required = new Set(arrayOf(schema['required']))
   return Object.entries(objectOf<JsonValue>(schema['properties'])).map(([name, property]) =>

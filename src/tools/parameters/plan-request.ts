@@ -9,7 +9,6 @@ import { parametersOf } from './parameter.ts'
 import { type MappedValue, only } from './reading.ts'
 import { findSlots } from './slots.ts'
 
-/** A parameter that is taken from what an earlier step returned. */
 export interface Binding {
   parameter: string
   /** `name` of the earlier step. */
@@ -20,7 +19,6 @@ export interface Binding {
 export interface PlannedCall {
   /** Unique in the plan: `take_snapshot`, `take_snapshot2`. */
   name: string
-  /** Id of the tool. */
   tool: string
   params: JsonObject
   bindings: readonly Binding[]
@@ -36,11 +34,8 @@ export interface PlannedCall {
 }
 
 export interface PlanTools {
-  /** The whole definition of a tool by its id. */
   definition: (id: string) => ToolDefinition | undefined
-  /** Ids of every tool, in the registry's order. */
   tools: readonly string[]
-  /** Sentences that are known to mean a tool. */
   examples?: ((id: string) => readonly string[]) | undefined
 }
 

@@ -5,7 +5,6 @@ import type { ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { findSlots, type Slot } from './slots.ts'
 
-/** A typed piece of a request, or a word outside of them. */
 export interface Token {
   text: string
   stem: string
@@ -18,7 +17,6 @@ export interface Token {
   isProper: boolean
 }
 
-/** A value that was read for a parameter. */
 export interface MappedValue {
   parameter: string
   value: JsonValue
@@ -33,15 +31,12 @@ export class Reading {
   readonly text: string
   readonly tool: ToolDefinition
   readonly tokens: readonly Token[]
-  /** The values of parameters, by name. */
   readonly found = new Map<string, MappedValue>()
-  /** Tokens that became a value or said which parameter it is for. */
   readonly #used = new Set<Token>()
   /** Tokens that may be a value for several parameters, or were negated. */
   readonly #doubtful = new Set<Token>()
   readonly #parameters: readonly Parameter[]
   readonly #vocabulary: readonly string[]
-  /** All that the tool says, in lower case. */
   readonly #said: string
   readonly #name: readonly string[]
 
