@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -274,6 +274,30 @@ describe('with a server', () => {
     ])
   })
 
+  it('artifacts need a directory that workers share, which has the logs then too', async () => {
+    const shared = join(project.directory, '../shared')
+    project.write('gives', {
+      run: 'echo logged; echo big > "$SKILLRAIL_SCRATCH/big"; echo \'{"status":"success","artifacts":["big"]}\' > "$SKILLRAIL_OUTPUT"',
+    })
+    project.write('takes', { run: 'cat "$SKILLRAIL_SCRATCH/big"' })
+    project.write('files', { metadata: ['chain: gives takes'] })
+    const alone = await run('gives')
+    expect(alone.answer.attempts[0]?.steps[0]?.errors).toMatchObject([
+      { code: 'artifact-unusable', message: expect.stringContaining('restate.scratch') },
+    ])
+    worker?.kill('SIGTERM')
+    await worker?.ended
+    const env = { SKILLRAIL_RESTATE_SCRATCH: shared, SKILLRAIL_RESTATE_PATIENCE: '2' }
+    worker = await startWorkerOf(project, { server, port: worker?.port, env })
+    const { answer } = await run('files')
+    expect(answer.attempts[0]?.steps.map(({ result }) => result)).toEqual(['', 'big'])
+    expect(answer.attempts[0]?.steps[0]?.artifacts).toEqual(['big'])
+    const logs = readdirSync(shared, { recursive: true }).filter((name) =>
+      String(name).endsWith('.log'),
+    )
+    expect(logs).toHaveLength(2)
+  })
+
   it('two plans under one name are two plans: each run follows its own', async () => {
     project.write('named', { metadata: ['chain: "one two"'] })
     const first = await planOf(project, 'named')
@@ -364,7 +388,7 @@ describe.skipIf(!hasBalancer)(
       }
       const nested = await runOn(server, requestFor(await planOf(whole, 'above'), 'nested'))
       const [chain] = nested.attempts[0]?.steps ?? []
-      expect(chain).toMatchObject({ status: 'success', result: '4 of 4 steps succeeded' })
+      expect(chain).toMatchObject({ status: 'success', result: 'from 1' })
       const times = [chain, ...(chain?.steps ?? [])].map((step) => step?.durationMs ?? -1)
       // An hour between the clocks of two workers is not an hour of work, forwards or backwards.
       expect(times.every((time) => time >= 0 && time < 60_000)).toBe(true)
@@ -374,5 +398,12 @@ describe.skipIf(!hasBalancer)(
 
 interface RunJson {
   error?: { code: string }
-  attempts: { steps: { status: string; errors: { code: string; message: string }[] }[] }[]
+  attempts: { steps: StepJson[] }[]
+}
+
+interface StepJson {
+  status: string
+  result?: string
+  artifacts?: string[]
+  errors: { code: string; message: string }[]
 }
