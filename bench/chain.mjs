@@ -115,9 +115,9 @@ function makeNxPackages() {
   return { cwd: workspace, args: ['run-many', '-t', 'go', '--parallel=1'] }
 }
 
-/** CPU of a command and all its children, in ms. */
+/** CPU of a command and all its children, in ms. Throws where it fails. */
 function cpu(file, args, cwd = base) {
-  const script = 'T=$( { TIMEFORMAT="%U %S"; time "$0" "$@" >/dev/null 2>&1; } 2>&1 ); echo "$T"'
+  const script = 'T=$( { TIMEFORMAT="%U %S"; time "$0" "$@" >/dev/null 2>&1; } 2>&1 ) && echo "$T"'
   const text = execFileSync('bash', ['-c', script, file, ...args], { cwd, encoding: 'utf8' })
   const [user, system] = text.trim().split(' ').map(Number)
   return (user + system) * 1000
