@@ -140,16 +140,47 @@ function valueSchemas(z: typeof Zod) {
   const text = z.string()
   const count = z.number().min(0)
   const errors = z.array(z.object({ code: text, message: text }))
+  const artifacts = z.array(text).optional()
   const finalStatus = z.enum(['success', 'failure', 'critical'])
   const runStatus = z.enum([...finalStatus.options, 'waiting', 'interrupted', 'cancelled'])
   const metrics = z.record(text, z.unknown())
-  const output = z.object({ status: finalStatus, result: text, errors, metrics, evidence: text })
+  const answer = { result: text, errors, metrics, artifacts }
+  const output = z.object({ ...answer, status: finalStatus, evidence: text })
+  const said = { log: text.optional(), hint: text.optional(), sandbox: text.optional() }
   // Milliseconds that a date can have.
   const startedAt = z.number().min(-8.64e15).max(8.64e15)
-  const attempts = z.array(z.object({ steps: z.array(z.object({ step: text, result: text })) }))
-  const left = { durationMs: count.optional(), chain: z.object({ attempts }).optional() }
+  const executed: Zod.ZodType = z.object({
+    ...answer,
+    step: text,
+    skill: text,
+    status: z.enum([...runStatus.options, 'skipped', 'not_run', 'running']),
+    startedAt: text.refine((value) => !Number.isNaN(Date.parse(value))).nullable(),
+    durationMs: count,
+    evidence: text.nullable(),
+    reason: text.optional(),
+    ...said,
+    get steps() {
+      return z.array(executed).optional()
+    },
+    get tries() {
+      return z.array(executed).optional()
+    },
+    get attempts() {
+      return attempts.optional()
+    },
+  })
+  const attempts = z.array(
+    z.object({
+      attempt: count,
+      status: runStatus,
+      steps: z.array(executed),
+      errors: errors.optional(),
+    }),
+  )
+  const chain = z.object({ status: runStatus, attempts, winner: text.optional() }).optional()
+  const left = { durationMs: count.optional(), chain }
   const outcome = z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('finished'), output, startedAt, ...left }),
+    z.object({ kind: z.literal('finished'), output, startedAt, ...left, ...said }),
     z.object({ kind: z.literal('cancelled'), startedAt: startedAt.optional(), ...left }),
   ])
   const step: Zod.ZodType = z.object({
