@@ -94,7 +94,11 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
         const message = `nothing here can execute the skill ${step.skill}`
         return failed('no-executor', message)
       }
-      const log = new StepLog(logPath(setup.files.logs, key), (text) => redactText(text, secrets))
+      const log = new StepLog(logPath(setup.files.logs, key), (text, stream) => {
+        const masked = Buffer.from(redactText(text, secrets))
+        context.onOutput?.(masked, stream)
+        return masked
+      })
       const answer = await executor
         .execute({
           call,
@@ -102,10 +106,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
           idempotencyKey,
           arguments: step.args === undefined ? options.arguments : splitArguments(step.args),
           signal: context.signal,
-          onOutput(chunk, stream) {
-            log.add(chunk, stream)
-            context.onOutput?.(Buffer.from(redactText(chunk.toString(), secrets)), stream)
-          },
+          onOutput: (chunk, stream) => log.add(chunk, stream),
         })
         .catch((error: unknown): StepAnswer => {
           if (error instanceof RunFilesError) throw error
@@ -178,40 +179,43 @@ export const logFileBytes = 67_108_864
 /** Characters; a longer line is written in pieces. */
 const longestLine = 65_536
 
-/** Takes what a step prints, whole lines at a time, with secrets masked by `mask`. */
+type Stream = 'stdout' | 'stderr'
+
+/** Takes what a step prints, and writes what `masked` makes of it, whole lines at a time. */
 export class StepLog {
   readonly #path: string
-  readonly #mask: (text: string) => string
+  readonly #masked: (lines: string, stream: Stream) => Buffer
   readonly #rest = { stdout: '', stderr: '' }
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
   #descriptor: number | undefined
   #bytes = 0
   #failed = false
 
-  constructor(path: string, mask: (text: string) => string) {
+  constructor(path: string, masked: (lines: string, stream: Stream) => Buffer) {
     this.#path = path
-    this.#mask = mask
+    this.#masked = masked
   }
 
-  add(chunk: Buffer, stream: 'stdout' | 'stderr'): void {
+  add(chunk: Buffer, stream: Stream): void {
     const text = this.#rest[stream] + this.#decoders[stream].decode(chunk, { stream: true })
     const end = text.length > longestLine ? text.length : text.lastIndexOf('\n') + 1
     this.#rest[stream] = text.slice(end)
-    this.#write(text.slice(0, end))
+    this.#write(text.slice(0, end), stream)
   }
 
   close(): void {
     for (const stream of ['stdout', 'stderr'] as const) {
       const rest = this.#rest[stream] + this.#decoders[stream].decode()
-      if (rest !== '') this.#write(`${rest}\n`)
+      if (rest !== '') this.#write(`${rest}\n`, stream)
     }
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
   }
 
   /** A log that cannot be written must not stop the step. */
-  #write(text: string): void {
-    if (text === '' || this.#failed) return
-    const bytes = Buffer.from(this.#mask(text))
+  #write(text: string, stream: Stream): void {
+    if (text === '') return
+    const bytes = this.#masked(text, stream)
+    if (this.#failed) return
     try {
       if (this.#bytes > 0 && this.#bytes + bytes.length > logFileBytes) this.#rotate()
       this.#descriptor ??= this.#open()

@@ -131,6 +131,14 @@ describe('a secret', () => {
     expect(texts.join('')).toContain('use [redacted]')
   })
 
+  it('is masked while it streams, also where it comes in two pieces', async () => {
+    project.write('talks', {
+      run: `printf ${token.slice(0, 9)}; sleep 0.2; echo ${token.slice(9)}`,
+    })
+    const { stderr } = await project.cli(['run', 'talks'])
+    expect(stderr).toContain('[talks] [redacted]')
+  })
+
   it('is there again when a run goes on', async () => {
     project.write('main', { metadata: ['chain: a last', 'continue_on_error: false'] })
     project.write('a', { run: output({ result: `use ${token}` }) })
