@@ -117,6 +117,11 @@ export const settingTable = [
     '`session`: the hook gives a reference once a session while its text stays the same.',
   ),
   userSetting(
+    'hooks.budget',
+    integer(10_000, 100, 10_000_000),
+    'Maximum estimated tokens of references that the hook adds at once; the others are named with their paths.',
+  ),
+  userSetting(
     'restate.url',
     text('address', 'http://127.0.0.1:8080'),
     'Ingress address of the Restate server that executes runs with `--engine restate`.',

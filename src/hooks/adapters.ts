@@ -30,24 +30,40 @@ export interface HookAdapter {
   /** Whether the client also finds a project's file when it is started in a folder below. */
   looksUp: boolean
   registration: Registration
+  /** The client's names for what happens; a missing one it cannot report, or takes nothing for. */
+  events: ClientEvents
   /** How a user of this client writes `/skill arguments`. */
   sigil: Sigil
   /** What the client starts the command with on Windows, as its own code or documents say. */
   windowsShell: 'bash' | 'cmd' | 'powershell'
-  answer(context: string): object
+  answer(context: string, event: string): object
+  /** Keeps a tool from running, with what the model is told. */
+  deny(reason: string): object
   limit: ContextLimit
+  /** Reports no compaction: what was given counts as lost after so many tool calls. */
+  callsRemembered?: number | undefined
   /** What the user must do, besides installing, before the hook runs; a sentence each. */
   steps: { user?: string | undefined; project?: string | undefined }
   remark?: string | undefined
 }
 
+export interface ClientEvents {
+  prompt: string
+  before?: string | undefined
+  after?: string | undefined
+  /** The context was compacted; `SessionStart` takes the references that were lost. */
+  compact?: string | undefined
+  subagent?: string | undefined
+}
+
+export type HookEvent = keyof ClientEvents
+
 /** How the hook is written into the client's configuration. */
 export type Registration =
-  /** One item of a list inside a JSON file that others write to as well. */
+  /** Items in the lists of `hooks` of a JSON file that others write to as well, by event. */
   | {
       kind: 'entry'
-      list: readonly string[]
-      entry(commands: readonly string[]): object
+      entries(commands: readonly string[]): Readonly<Record<string, object>>
       /** What the file must hold besides, where it is new or lacks it. */
       frame?: Readonly<Record<string, number>> | undefined
     }
@@ -60,40 +76,72 @@ export type FileText = 'copilot-hooks' | 'opencode-plugin' | 'pi-extension'
 export const timeLimitSeconds = 10
 
 /** The answer of Claude Code, understood by the clients that took over its hooks. */
-function nestedAnswer(event: string): HookAdapter['answer'] {
-  return (context) => ({
-    hookSpecificOutput: { hookEventName: event, additionalContext: context },
-  })
+function nestedAnswer(context: string, event: string): object {
+  return { hookSpecificOutput: { hookEventName: event, additionalContext: context } }
 }
 
-/** A group of commands, as Claude Code has them and the clients that took over its hooks. */
-function group(
-  event: string,
-  { before = {}, timeout = timeLimitSeconds, after = {} },
-): HookAdapter['registration'] {
-  return {
-    kind: 'entry',
-    list: ['hooks', event],
-    entry: (commands) => ({
-      hooks: commands.map((command) => ({
-        ...before,
-        type: 'command',
-        command,
-        timeout,
-        ...after,
-      })),
-    }),
-  }
-}
-
-/** The registration of the clients that took over Gemini CLI's: a named command, in milliseconds. */
-function namedGroup(event: string): HookAdapter['registration'] {
-  return group(event, { before: { name: 'skillrail' }, timeout: timeLimitSeconds * 1000 })
+function nestedDenial(reason: string): object {
+  const decision = { permissionDecision: 'deny', permissionDecisionReason: reason }
+  return { hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } }
 }
 
 function flatAnswer(context: string): object {
   return { additionalContext: context }
 }
+
+function flatDenial(reason: string): object {
+  return { permissionDecision: 'deny', permissionDecisionReason: reason }
+}
+
+/** The command for an event that is answered in one piece. */
+export function wholeCommand([command = '']: readonly string[]): string {
+  return command.replace(/ 1\/\d+/, '')
+}
+
+/** Groups of commands, as Claude Code has them and the clients that took over its hooks. */
+function groups(
+  events: ClientEvents,
+  { tools, ...handler }: { tools: string; name?: string; timeout?: number },
+  more: object = {},
+): Pick<HookAdapter, 'events' | 'registration'> {
+  const group = (matcher: string | undefined, commands: readonly string[]): object => ({
+    ...(matcher === undefined ? {} : { matcher }),
+    hooks: commands.map((command) => ({
+      ...handler,
+      type: 'command',
+      command,
+      timeout: handler.timeout ?? timeLimitSeconds,
+      ...more,
+    })),
+  })
+  const matchers = [
+    [events.before, tools],
+    [events.after, tools],
+    [events.compact, events.compact === 'SessionStart' ? 'compact|clear' : undefined],
+    [events.subagent, undefined],
+  ] as const
+  const entries = (commands: readonly string[]): Record<string, object> => {
+    const whole = [wholeCommand(commands)]
+    const others = matchers.flatMap(([event, matcher]) =>
+      event === undefined ? [] : [[event, group(matcher, whole)] as const],
+    )
+    return { [events.prompt]: group(undefined, commands), ...Object.fromEntries(others) }
+  }
+  return { events, registration: { kind: 'entry', entries } }
+}
+
+const claudeEvents = {
+  prompt: 'UserPromptSubmit',
+  before: 'PreToolUse',
+  after: 'PostToolUse',
+  compact: 'SessionStart',
+  subagent: 'SubagentStart',
+} as const
+
+/** What our plugins tell the hook. */
+const pluginEvents = { ...claudeEvents, compact: 'PostCompact' } as const
+
+const milliseconds = { name: 'skillrail', timeout: timeLimitSeconds * 1000 }
 
 const unlimited: ContextLimit = { unit: 'characters', amount: Infinity, parts: 1 }
 
@@ -102,17 +150,18 @@ const contextTokens = 10_000
 
 /** Every client. */
 export const adapters: Readonly<Record<Platform, HookAdapter>> = {
-  /** Run with 2.1.197: the hook sees the prompt as typed, also for `/skill arguments`. */
+  /** Run with 2.1.330: the hook sees the prompt as typed, also for `/skill arguments`. */
   claude: {
     title: 'Claude Code',
     program: 'claude',
     home: { path: '.claude', variable: 'CLAUDE_CONFIG_DIR' },
     files: { user: 'settings.json', project: '.claude/settings.json' },
     looksUp: false,
-    registration: group('UserPromptSubmit', {}),
+    ...groups(claudeEvents, { tools: 'Edit|Write|NotebookEdit|Read|Bash|Skill' }),
     sigil: 'slash',
     windowsShell: 'bash',
-    answer: nestedAnswer('UserPromptSubmit'),
+    answer: nestedAnswer,
+    deny: nestedDenial,
     // Of every hook on its own; a longer one becomes a file and a preview.
     limit: { unit: 'characters', amount: 10_000, parts: 4 },
     steps: { project: 'Open the project in Claude Code once and trust its folder.' },
@@ -124,10 +173,15 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     home: { path: '.codex', variable: 'CODEX_HOME' },
     files: { user: 'hooks.json', project: '.codex/hooks.json' },
     looksUp: true,
-    registration: group('UserPromptSubmit', { after: { additionalContextLimit: contextTokens } }),
+    ...groups(
+      claudeEvents,
+      { tools: 'apply_patch|Bash' },
+      { additionalContextLimit: contextTokens },
+    ),
     sigil: 'dollar',
     windowsShell: 'cmd',
-    answer: nestedAnswer('UserPromptSubmit'),
+    answer: nestedAnswer,
+    deny: nestedDenial,
     limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
     steps: {
       user: 'Type /hooks in Codex and trust the hook of skillrail; until then Codex skips it silently.',
@@ -143,9 +197,17 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     files: { user: 'hooks/skillrail.json', project: '.github/hooks/skillrail.json' },
     looksUp: true,
     registration: { kind: 'file', text: 'copilot-hooks' },
+    events: {
+      prompt: 'userPromptSubmitted',
+      before: 'preToolUse',
+      after: 'postToolUse',
+      compact: 'preCompact',
+      subagent: 'subagentStart',
+    },
     sigil: 'slash',
     windowsShell: 'powershell',
     answer: flatAnswer,
+    deny: flatDenial,
     limit: unlimited,
     steps: { project: 'Open the project in Copilot CLI once and trust its folder.' },
     remark: 'Of several hooks that add context Copilot CLI keeps only the last one’s.',
@@ -162,13 +224,21 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     looksUp: true,
     registration: {
       kind: 'entry',
-      list: ['hooks', 'beforeSubmitPrompt'],
-      entry: ([command = '']) => ({ command, timeout: timeLimitSeconds }),
+      entries: ([command = '']) => {
+        const handler = { command, timeout: timeLimitSeconds }
+        const onTools = { ...handler, matcher: 'Read|Write|Shell' }
+        return { beforeSubmitPrompt: handler, preToolUse: onTools, postToolUse: onTools }
+      },
       frame: { version: 1 },
     },
+    events: { prompt: 'beforeSubmitPrompt', before: 'preToolUse', after: 'postToolUse' },
     sigil: 'slash',
     windowsShell: 'cmd',
-    answer: (context) => ({ continue: true, additional_context: context }),
+    answer: (context, event) => ({
+      ...(event === 'beforeSubmitPrompt' ? { continue: true } : {}),
+      additional_context: context,
+    }),
+    deny: (reason) => ({ permission: 'deny', agent_message: reason }),
     limit: { unit: 'characters', amount: 10_000, parts: 1 },
     steps: {},
     remark:
@@ -181,11 +251,16 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     home: { path: '.gemini', variable: 'GEMINI_CLI_HOME', moves: 'home' },
     files: { user: 'settings.json', project: '.gemini/settings.json' },
     looksUp: false,
-    registration: namedGroup('BeforeAgent'),
+    ...groups(
+      { prompt: 'BeforeAgent', before: 'BeforeTool', after: 'AfterTool' },
+      { ...milliseconds, tools: 'replace|write_file|read_file|run_shell_command|activate_skill' },
+    ),
     sigil: 'slash',
     windowsShell: 'powershell',
-    answer: nestedAnswer('BeforeAgent'),
+    answer: nestedAnswer,
+    deny: (reason) => ({ decision: 'deny', reason }),
     limit: unlimited,
+    callsRemembered: 50,
     steps: {
       project: 'Trust the folder in Gemini CLI; --skip-trust does not run a project’s hooks.',
     },
@@ -199,13 +274,15 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     files: { user: 'plugin/skillrail.js', project: '.opencode/plugin/skillrail.js' },
     looksUp: true,
     registration: { kind: 'file', text: 'opencode-plugin' },
+    events: pluginEvents,
     sigil: 'slash',
     windowsShell: 'cmd',
     answer: flatAnswer,
+    deny: flatDenial,
     limit: unlimited,
     steps: {},
   },
-  /** Run with 0.73.1: an extension, because it has no hooks that are commands. */
+  /** Run with 0.87.1: an extension, because it has no hooks that are commands. */
   pi: {
     title: 'pi',
     program: 'pi',
@@ -213,25 +290,30 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     files: { user: 'extensions/skillrail.ts', project: '.pi/extensions/skillrail.ts' },
     looksUp: false,
     registration: { kind: 'file', text: 'pi-extension' },
+    events: { ...pluginEvents, subagent: undefined },
     sigil: 'skill-colon',
     windowsShell: 'cmd',
     answer: flatAnswer,
+    deny: flatDenial,
     limit: unlimited,
-    steps: {},
+    steps: { project: 'Approve the project in pi once, or start it with: pi --approve' },
   },
-  /** Run with 0.15.10: the hook sees the text of a called skill, and what was typed as its last line. */
+  /** Run with 0.24.4: the hook sees the text of a called skill, and what was typed as its last line. */
   qwen: {
     title: 'Qwen Code',
     program: 'qwen',
     home: { path: '.qwen', variable: 'QWEN_HOME' },
     files: { user: 'settings.json', project: '.qwen/settings.json' },
     looksUp: false,
-    registration: namedGroup('UserPromptSubmit'),
+    ...groups(
+      { ...claudeEvents, compact: 'PostCompact', subagent: undefined },
+      { ...milliseconds, tools: 'edit|write_file|read_file|run_shell_command|skill' },
+    ),
     sigil: 'expanded',
     windowsShell: 'cmd',
-    answer: nestedAnswer('UserPromptSubmit'),
+    answer: nestedAnswer,
+    deny: nestedDenial,
     limit: unlimited,
     steps: {},
   },
-  /** Every client; a forgotten one is a type error. */
 }

@@ -5,6 +5,8 @@ export interface ContextLimit {
   unit: 'characters' | 'bytes'
   amount: number
   parts: number
+  /** Estimated tokens that all references together may have. */
+  tokens?: number | undefined
 }
 
 /**
@@ -53,6 +55,8 @@ function fits(
 ): readonly string[] | undefined {
   const most = limit.amount * limit.parts
   if (given.some(({ text }) => text.length > most)) return undefined
+  const used = given.reduce((sum, { tokens }) => sum + tokens, 0)
+  if (used > (limit.tokens ?? Infinity)) return undefined
   const text = composeContext(given, rest)
   const measure = (part: string): number =>
     limit.unit === 'bytes' ? Buffer.byteLength(part) : part.length

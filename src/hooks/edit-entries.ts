@@ -1,114 +1,137 @@
+import { createRequire } from 'node:module'
+import type * as Jsonc from 'jsonc-parser'
+import { SkillrailError } from '../core/errors.ts'
+import { deepestJson, isList, isObject, tooDeepAt } from '../core/json.ts'
 import type { Registration } from './adapters.ts'
-import { fieldOf, type JsonText, readClientJson } from './json-edit.ts'
 import { launcherName } from './launcher.ts'
 
 type EntryRegistration = Registration & { kind: 'entry' }
+type Place = readonly (string | number)[]
 
 /**
- * Returns the configuration with our entry in it exactly once. Everything else stays unchanged, comments
- * and spaces included; the same text if the entry is there already.
+ * Returns the configuration with one entry of ours for each event. Comments and the entries of others
+ * stay; the same text if our entries are there already.
  * @param text undefined for a file that does not exist.
  * @throws {SkillrailError} `client-configuration-broken` with the line, for text that is not JSON or
- * holds something else where the list belongs.
+ * holds something else where an entry belongs.
  */
-export function withEntry(
+export function withEntries(
   text: string | undefined,
-  { list, frame = {}, ...registration }: EntryRegistration,
+  { entries, frame = {} }: EntryRegistration,
   commands: readonly string[],
   path: string,
 ): string {
-  const entry = registration.entry(commands)
+  const wanted = Object.entries(entries(commands))
   if (text === undefined || text.trim() === '') {
-    return `${JSON.stringify({ ...frame, ...Object(nested(list, [entry])) }, undefined, 2)}\n`
+    const hooks = Object.fromEntries(wanted.map(([event, entry]) => [event, [entry]]))
+    return `${JSON.stringify({ ...frame, hooks }, undefined, 2)}\n`
   }
-  const before = readClientJson(text, list, path)
-  const ours = itemsOf(before, list).filter(isOurs)
-  if (ours.length === 1 && JSON.stringify(ours[0]) === JSON.stringify(entry)) return text
-  let json = withoutOurs(before, list, list.length)
+  const events = wanted.map(([event]) => event)
+  const ours = ownItems(readClientJson(text, path, events))
+  const found = ours.map(({ event, item }) => JSON.stringify([event, item]))
+  if (found.join('\n') === wanted.map((entry) => JSON.stringify(entry)).join('\n')) return text
+  let edited = withoutEntries(text, path, text)
   for (const [key, value] of Object.entries(frame)) {
-    if (json.at([key]) === undefined) json = json.add([], { key, value })
+    if (fieldOf(readClientJson(edited, path), key) === undefined)
+      edited = edit(edited, [key], value)
   }
-  // Makes what is missing of the objects and the list that lead to the item.
-  const depth = depthOf(json, list)
-  const [key, ...inner] = list.slice(depth)
-  const member = key === undefined ? { value: entry } : { key, value: nested(inner, [entry]) }
-  return json.add(list.slice(0, depth), member).text
-}
-
-function nested(keys: readonly string[], value: unknown): unknown {
-  return keys.reduceRight((inner, key) => ({ [key]: inner }), value)
-}
-
-/** How many of the keys that lead to the list are there already. */
-function depthOf(json: JsonText, list: readonly string[]): number {
-  const missing = list.findIndex((_, index) => json.at(list.slice(0, index + 1)) === undefined)
-  return missing < 0 ? list.length : missing
-}
-
-/** What an entry needs besides itself, and a configuration does not have. */
-interface Made {
-  found: number
-  /** The blanks in the last of those objects or that list, where nothing else is in it. */
-  blanks: string | null
-  frame: string[]
-}
-
-/** What `withEntry` would make in a text that has no entry of ours; it must be readable. */
-export function madeFor(text: string, registration: EntryRegistration, path: string): Made {
-  const { list, frame = {} } = registration
-  const keys = Object.keys(frame)
-  if (text.trim() === '') return { found: 0, blanks: null, frame: keys }
-  const json = readClientJson(text, list, path)
-  const found = depthOf(json, list)
-  const place = list.slice(0, found)
-  const blanks = json.isBlank(place) ? json.inner(place) : null
-  return { found, blanks, frame: keys.filter((key) => json.at([key]) === undefined) }
+  for (const [event, entry] of wanted) edited = edit(edited, ['hooks', event, -1], entry)
+  return edited
 }
 
 /**
  * The configuration without anything of ours.
- * @param made what was made for the entry, which goes too where nothing else has come into it. Where
- * that is not known, whatever is empty without the entry is taken for ours.
+ * @param original the text before us: what was empty in it stays, what became empty is removed.
  */
-export function withoutEntries(
-  text: string,
-  { list }: EntryRegistration,
-  path: string,
-  made?: Made,
-): string {
-  const before = readClientJson(text, list, path)
-  const rest = withoutOurs(before, list, made?.found ?? 0)
-  if (rest === before || made === undefined) return rest.text
-  // The blanks that were there come back, and the frame goes out of a file that holds nothing else.
-  const { found, blanks, frame } = made
-  const place = list.slice(0, found)
-  const blanked = blanks !== null && rest.isBlank(place) ? rest.withInner(place, blanks) : rest
-  const members = blanked.at([])?.children ?? []
-  const isFrame = members.every(({ children }) => frame.some((key) => key === children?.[0]?.value))
-  const isOnlyFrame = members.length > 0 && isFrame && blanked.hasNoComment([])
-  return isOnlyFrame ? blanked.withInner([], blanks ?? '').text : blanked.text
+export function withoutEntries(text: string, path: string, original = ''): string {
+  const before = original.trim() === '' ? {} : readClientJson(original, path)
+  let edited = text
+  for (;;) {
+    const [first] = ownItems(readClientJson(edited, path))
+    if (first === undefined) return edited
+    const { event, index, item } = first
+    const isWhole = commandsOf(item).every((command) => command.includes(launcherName))
+    const handler = Math.max(handlersOf(item).findIndex(isOurs), 0)
+    let place: Place = ['hooks', event, index, ...(isWhole ? [] : ['hooks', handler])]
+    edited = edit(edited, place, undefined)
+    while (place.length > 1) {
+      place = place.slice(0, -1)
+      const [rest, known] = [readClientJson(edited, path), before].map((value) =>
+        place.reduce<unknown>(fieldOf, value),
+      )
+      if (known !== undefined || Object.keys(Object(rest)).length > 0) break
+      edited = edit(edited, place, undefined)
+    }
+  }
 }
 
-export function ownCommands(text: string, { list }: EntryRegistration, path: string): string[] {
-  const commands = itemsOf(readClientJson(text, list, path), list).flatMap(commandsOf)
+export function ownCommands(text: string, path: string): string[] {
+  const commands = ownItems(readClientJson(text, path)).flatMap(({ item }) => commandsOf(item))
   return commands.filter((command) => command.includes(launcherName))
 }
 
-/** Without our items and handlers, and what is empty then but for the first `found` levels of the list. */
-function withoutOurs(json: JsonText, list: readonly string[], found: number): JsonText {
-  const items = itemsOf(json, list)
-  const index = items.findIndex(isOurs)
-  if (index < 0) return json
-  const item = items[index]
-  const isWhole = commandsOf(item).every((command) => command.includes(launcherName))
-  const handler = Math.max(handlersOf(item).findIndex(isOurs), 0)
-  const place = isWhole ? [...list, index] : [...list, index, 'hooks', handler]
-  let rest = json.remove(place)
-  for (let keys = place.slice(0, -1); keys.length > found && rest.isBlank(keys);) {
-    rest = rest.remove(keys)
-    keys = keys.slice(0, -1)
+/** Whether what is left says what was there before us, but for blanks and the frame of the file. */
+export function isAsBefore(rest: string, original: string, { frame }: EntryRegistration): boolean {
+  const [left, was] = [rest, original].map((text) => text.replaceAll(/\s/g, '') || '{}')
+  return left === was || (was === '{}' && left === JSON.stringify(frame))
+}
+
+/** Reads a client's configuration, and refuses one in which our entries have no place. */
+function readClientJson(text: string, path: string, events: readonly string[] = []): unknown {
+  const parser = loadParser()
+  const body = withoutMark(text)
+  const broken = (offset: number, problem: string): SkillrailError => {
+    const message = `${path}:${body.slice(0, offset).split('\n').length}: ${problem}; the file was not touched`
+    const hint = 'Fix the file, then run the command again.'
+    return new SkillrailError({ code: 'client-configuration-broken', message, hint })
   }
-  return withoutOurs(rest, list, found)
+  const deep = tooDeepAt(body)
+  if (deep !== undefined) throw broken(deep, `it is nested deeper than ${deepestJson} levels`)
+  const errors: Jsonc.ParseError[] = []
+  const tree = parser.parseTree(body, errors, { allowTrailingComma: true })
+  const [error] = errors
+  if (error !== undefined) {
+    throw broken(error.offset, `it is not JSON (${parser.printParseErrorCode(error.error)})`)
+  }
+  if (tree?.type !== 'object') throw broken(0, 'it is not a JSON object')
+  const hooks = parser.findNodeAtLocation(tree, ['hooks'])
+  if (hooks !== undefined && hooks.type !== 'object') {
+    throw broken(hooks.offset, '`hooks` is not an object')
+  }
+  for (const event of events) {
+    const list = parser.findNodeAtLocation(tree, ['hooks', event])
+    if (list === undefined || list.type === 'array') continue
+    throw broken(list.offset, `\`hooks.${event}\` is not an array`)
+  }
+  return parser.getNodeValue(tree)
+}
+
+/** Sets, inserts or removes one value, in the style of the file. */
+function edit(text: string, place: Place, value: unknown): string {
+  const { applyEdits, modify } = loadParser()
+  const body = withoutMark(text)
+  const indent = /^([ \t]+)\S/m.exec(body)?.[1] ?? '  '
+  const formattingOptions = {
+    insertSpaces: !indent.includes('\t'),
+    tabSize: indent.length,
+    eol: body.includes('\r\n') ? '\r\n' : '\n',
+  }
+  const isArrayInsertion = place.at(-1) === -1
+  const edits = modify(body, [...place], value, { formattingOptions, isArrayInsertion })
+  return text.slice(0, text.length - body.length) + applyEdits(body, edits)
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\ufeff/, '')
+}
+
+function ownItems(value: unknown): { event: string; index: number; item: unknown }[] {
+  const hooks = fieldOf(value, 'hooks')
+  return Object.entries(isObject(hooks) ? hooks : {}).flatMap(([event, list]) =>
+    (isList(list) ? list : []).flatMap((item, index) =>
+      isOurs(item) ? [{ event, index, item }] : [],
+    ),
+  )
 }
 
 function isOurs(item: unknown): boolean {
@@ -123,10 +146,13 @@ function commandsOf(item: unknown): string[] {
 
 function handlersOf(item: unknown): readonly unknown[] {
   const handlers = fieldOf(item, 'hooks')
-  return Array.isArray(handlers) ? handlers : []
+  return isList(handlers) ? handlers : []
 }
 
-function itemsOf(json: JsonText, list: readonly string[]): readonly unknown[] {
-  const value = list.reduce(fieldOf, json.value)
-  return Array.isArray(value) ? value : []
+function fieldOf(value: unknown, key: string | number): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+}
+
+function loadParser(): typeof Jsonc {
+  return createRequire(import.meta.url)('jsonc-parser')
 }

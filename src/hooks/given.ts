@@ -5,14 +5,15 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { makePrivateDirectory } from '../core/write-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
-import { sha256 } from '../core/json.ts'
+import { objectOf, parseJson } from '../core/json.ts'
 import { systemCode } from '../core/errors.ts'
 import type { InjectedReference } from '../trigger/inject.ts'
 import { fingerprint } from './trigger-cache.ts'
@@ -54,40 +55,149 @@ function agreedParts(path: string, of: number): number {
   }
 }
 
-/** The references that a session has not got yet, for `hooks.repeat: session`; noted under `turn`. */
-export function withoutGiven(
-  runtime: Runtime,
-  session: string,
-  turn: string,
-  references: readonly InjectedReference[],
-): InjectedReference[] {
-  const directory = join(stateDirectory(runtime), 'sessions')
-  const path = join(directory, fingerprint(session))
-  // Text and place: an edited reference is given again.
-  const markOf = ({ file, text }: InjectedReference): string => sha256(`${file}\0${text}`)
-  const noted = linesOf(path)
-  const isNew = references.filter((reference) => {
-    const mark = markOf(reference)
-    return noted.every((line) => !line.startsWith(`${mark} `) || line === `${mark} ${turn}`)
-  })
-  if (isNew.length === 0) return []
-  const lines = isNew.map((reference) => `${markOf(reference)} ${turn}\n`)
-  try {
-    makePrivateDirectory(directory)
-    appendFileSync(path, lines.join(''), { mode: 0o600 })
-    forgetOldFiles(directory, runtime.now())
-  } catch {
-    // Read-only or full: the reference is given again, which is only longer.
-  }
-  return isNew
+/** Whose context a reference is in. */
+export interface Conversation {
+  session: string
+  /** The subagent; empty for the agent that the user talks to. */
+  agent: string
+  /** The number of tool calls so far, where a mark is too old after `most` of them. */
+  calls?: { now: number; most: number } | undefined
 }
 
-function linesOf(path: string): string[] {
+/** The first line of a mark; the lines below it are denials, `TIME CALL`. */
+interface Mark {
+  skill: string
+  path: string
+  turn: string
+  calls: number
+}
+
+/** A call that comes so soon after a denial was made before the model could read why. */
+const denialWindowMs = 1500
+
+/** Notes that a reference is given; false where it was given before, in another turn. */
+export function claimReference(
+  runtime: Runtime,
+  conversation: Conversation,
+  reference: InjectedReference,
+  turn: string,
+): boolean {
   try {
-    return readFileSync(path, 'utf8').split('\n')
+    const known = takeMark(runtime, conversation, reference, turn, '')
+    return known === undefined || readMark(known)?.turn === turn
+  } catch {
+    return true // Read-only or full: it is given again, which is only longer.
+  }
+}
+
+/**
+ * Whether a tool call is to be denied so that the model gets a reference first: the first call that
+ * needs it, and others beside it. A call that was denied before was repeated by who has read why.
+ */
+export function claimDenial(
+  runtime: Runtime,
+  conversation: Conversation,
+  reference: InjectedReference,
+  call: string,
+): boolean {
+  const now = runtime.now()
+  const line = `${now} ${call}\n`
+  let known: string | undefined
+  try {
+    known = takeMark(runtime, conversation, reference, '', line)
+  } catch {
+    return false // What cannot be noted could be denied for ever.
+  }
+  if (known === undefined) return true
+  const denials = known.split('\n').slice(1, -1)
+  const since = now - Number.parseInt(denials[0] ?? '0', 10)
+  if (since > denialWindowMs || denials.some((denial) => denial.endsWith(` ${call}`))) return false
+  appendFileSync(markPath(runtime, conversation, reference), line)
+  return true
+}
+
+/** The references that a conversation has been given, as far as they are not lost. */
+export function givenReferences(runtime: Runtime, { session, agent }: Conversation): Mark[] {
+  const directory = sessionDirectory(runtime, session)
+  return namesOf(directory, agent).flatMap((name) => readMark(textOf(join(directory, name))) ?? [])
+}
+
+/** Forgets what a conversation was given: its context was compacted. */
+export function forgetGiven(runtime: Runtime, { session, agent }: Conversation): void {
+  const directory = sessionDirectory(runtime, session)
+  for (const name of namesOf(directory, agent)) rmSync(join(directory, name), { force: true })
+}
+
+/** The number of tool calls of a session so far; `one` counts one more. */
+export function countCalls(runtime: Runtime, session: string, one: boolean): number {
+  const path = join(sessionDirectory(runtime, session), 'calls')
+  if (one) {
+    makePrivateDirectory(dirname(path))
+    appendFileSync(path, '.', { mode: 0o600 })
+  }
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Makes a mark; returns the text of the one that was there before. */
+function takeMark(
+  runtime: Runtime,
+  conversation: Conversation,
+  { skill, path, file, text }: InjectedReference,
+  turn: string,
+  more: string,
+): string | undefined {
+  const place = markPath(runtime, conversation, { file, text })
+  const { now = 0, most = Infinity } = conversation.calls ?? {}
+  const mark: Mark = { skill, path, turn, calls: now }
+  makePrivateDirectory(dirname(place))
+  forgetOldFiles(dirname(dirname(place)), runtime.now())
+  for (;;) {
+    try {
+      writeFileSync(place, `${JSON.stringify(mark)}\n${more}`, { flag: 'wx', mode: 0o600 })
+      return undefined
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error
+      const known = textOf(place)
+      if (now - (readMark(known)?.calls ?? now) < most) return known
+      rmSync(place, { force: true })
+    }
+  }
+}
+
+/** Text and place: an edited reference is given again. */
+function markPath(
+  runtime: Runtime,
+  { session, agent }: Conversation,
+  { file, text }: Pick<InjectedReference, 'file' | 'text'>,
+): string {
+  const name = `${fingerprint(agent)}-${fingerprint(`${file}\0${text}`)}`
+  return join(sessionDirectory(runtime, session), name)
+}
+
+function readMark(text: string): Mark | undefined {
+  const { skill, path, turn, calls } = objectOf(parseJson(text.split('\n')[0] ?? ''))
+  const isWhole = typeof skill === 'string' && typeof path === 'string'
+  return isWhole ? { skill, path, turn: String(turn), calls: Number(calls) } : undefined
+}
+
+function namesOf(directory: string, agent: string): string[] {
+  try {
+    return readdirSync(directory).filter((name) => name.startsWith(`${fingerprint(agent)}-`))
   } catch {
     return []
   }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function sessionDirectory(runtime: Runtime, session: string): string {
+  return join(stateDirectory(runtime), 'sessions', fingerprint(session))
 }
 
 function stateDirectory(runtime: Runtime): string {
@@ -104,6 +214,7 @@ function forgetOldFiles(directory: string, nowMs: number): void {
   for (const name of names) {
     const path = join(directory, name)
     const age = nowMs - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs)
-    if (age > oldestMs || names.length > 4 * mostFiles) unlinkSync(path)
+    if (age > oldestMs || names.length > 4 * mostFiles)
+      rmSync(path, { recursive: true, force: true })
   }
 }

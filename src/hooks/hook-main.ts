@@ -7,8 +7,10 @@ import { isPlatform, platforms } from './adapters.ts'
 import { runHook } from './run-hook.ts'
 
 const [major = 0] = process.versions.node.split('.').map(Number)
-const [platform = '', partText] = process.argv.slice(2)
-const [number = 1, of = 1] = (partText ?? '1/1').split('/').map(Number)
+const [platform = '', ...rest] = process.argv.slice(2)
+const isPart = (text: string): boolean => /^\d+\/\d+$/.test(text)
+const [number = 1, of = 1] = (rest.find(isPart) ?? '1/1').split('/').map(Number)
+const event = rest.find((text) => !isPart(text))
 
 /** Without the clock of `performance`, which would have to be loaded. */
 const runtime = systemRuntime({
@@ -21,7 +23,7 @@ const runtime = systemRuntime({
 if (major < 20) {
   complain(`the hook needs Node 20 or newer; this is ${process.version} (${process.execPath})`)
 } else if (isPlatform(platform)) {
-  const request = { platform, part: { number, of }, input: readInput(), runtime }
+  const request = { platform, part: { number, of }, event, input: readInput(), runtime }
   void runHook(request).then(({ stdout, stderr }) => {
     if (stderr !== '') write(2, stderr)
     if (stdout !== '') write(1, stdout)

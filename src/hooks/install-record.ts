@@ -20,14 +20,6 @@ function recordSchema() {
     backup: z.string().nullable(),
     digest: z.string(),
     directories: z.array(z.string()).default([]),
-    /** What was made in the file besides the entry; undefined where the whole file is ours. */
-    made: z
-      .object({
-        found: z.number(),
-        blanks: z.string().nullable().default(null),
-        frame: z.array(z.string()).default([]),
-      })
-      .optional(),
   })
   return z.object({ version: z.literal(1), files: z.array(file) })
 }

@@ -9,9 +9,8 @@ import { requireWithin, writeFileAtomic } from '../core/write-files.ts'
 import { adapters, type Platform } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
 import { partsNeeded } from './context.ts'
-import { madeFor, withEntry, withoutEntries } from './edit-entries.ts'
+import { isAsBefore, withEntries, withoutEntries } from './edit-entries.ts'
 import { type InstallRecord, readRecords, recordPath, writeRecords } from './install-record.ts'
-import { isEmptyConfiguration } from './json-edit.ts'
 import { installLauncher, launcherName, removeLauncher } from './launcher.ts'
 import {
   configurationPath,
@@ -67,7 +66,7 @@ function planInstall(runtime: Runtime, platform: Platform, scope: HookScope): Fi
   const before = readConfiguration(path)
   const facts = { platform, scope, path, before, parts }
   if (registration.kind === 'entry') {
-    return { ...facts, after: withEntry(before, registration, commands, path) }
+    return { ...facts, after: withEntries(before, registration, commands, path) }
   }
   if (before !== undefined && !before.includes(launcherName)) {
     const message = `${path} exists and was not written by skillrail`
@@ -84,10 +83,10 @@ async function write(runtime: Runtime, change: FileChange): Promise<FileChange> 
   const known = records.find((record) => record.path === path)
   const others = records.filter((record) => record !== known)
   const isOurLast = known !== undefined && before !== undefined && sha256(before) === known.digest
-  const { backup, directories, made } = isOurLast ? known : await factsOf(runtime, change, known)
+  const { backup, directories } = isOurLast ? known : await factsOf(runtime, change)
   await writeFileAtomic(path, after, { within: limitOf(runtime, scope) })
   const digest = sha256(after)
-  writeRecords(runtime, [...others, { platform, scope, path, backup, digest, directories, made }])
+  writeRecords(runtime, [...others, { platform, scope, path, backup, digest, directories }])
   if (known?.backup != null && known.backup !== backup) rmSync(known.backup, { force: true })
   return { ...change, backup: backup ?? undefined }
 }
@@ -96,22 +95,18 @@ async function write(runtime: Runtime, change: FileChange): Promise<FileChange> 
 async function factsOf(
   runtime: Runtime,
   { platform, path, before }: FileChange,
-  known: InstallRecord | undefined,
-): Promise<Pick<InstallRecord, 'backup' | 'directories' | 'made'>> {
-  const { registration } = adapters[platform]
+): Promise<Pick<InstallRecord, 'backup' | 'directories'>> {
   // Those above the file that do not exist, deepest first.
   const directories: string[] = []
   for (let directory = dirname(path); !existsSync(directory); directory = dirname(directory)) {
     directories.push(directory)
   }
-  if (registration.kind === 'file') return { backup: null, directories }
-  const isText = before !== undefined && before.trim() !== ''
-  const original = isText ? withoutEntries(before, registration, path, known?.made) : before
-  const made = madeFor(original ?? '', registration, path)
-  if (original === undefined) return { backup: null, directories, made }
+  const isOurs = adapters[platform].registration.kind === 'file'
+  if (isOurs || before === undefined) return { backup: null, directories }
+  const original = before.trim() === '' ? before : withoutEntries(before, path)
   const backup = join(userDirectories(runtime).state, 'hooks', 'backups', runtime.id())
   await writeFileAtomic(backup, original, { mode: 0o600 })
-  return { backup, directories, made }
+  return { backup, directories }
 }
 
 /**
@@ -169,10 +164,10 @@ function textWithout(
   if (record !== undefined && sha256(before) === record.digest) return original()
   if (registration.kind === 'file') return before.includes(launcherName) ? undefined : before
   if (before.trim() === '') return before
-  const rest = withoutEntries(before, registration, path, record?.made)
-  // Others have come and gone: a file that began empty ends as it began.
-  if (rest === before || record === undefined || !isEmptyConfiguration(rest)) return rest
-  return isEmptyConfiguration(original() ?? '') ? original() : rest
+  const rest = withoutEntries(before, path, original())
+  // Others have come and gone.
+  const isOver = rest !== before && record !== undefined
+  return isOver && isAsBefore(rest, original() ?? '', registration) ? original() : rest
 }
 
 /** Removes the launcher, the caches and what sessions were given. The log is the user's. */

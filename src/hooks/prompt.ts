@@ -1,46 +1,135 @@
-import { isObject, parseJson } from '../core/json.ts'
+import { isObject, objectOf, parseJson } from '../core/json.ts'
+import type { ToolCall } from '../trigger/tool-call.ts'
+import type { HookEvent } from './adapters.ts'
 import { fingerprint } from './trigger-cache.ts'
 
 export interface HookPayload {
+  event: HookEvent
+  /** The client's own name for the event. */
+  eventName: string
+  /** What was typed; of a tool call what it does, for the log. */
   prompt: string
+  /** Undefined for a tool that touches no file and runs no command. */
+  call: ToolCall | undefined
+  /** The input of the tool, to tell calls from one another. */
+  toolInput: string
   cwd: string | undefined
   session: string | undefined
-  /** The client's own name for this turn, else one made of the session and the moment. */
+  /** The subagent; empty for the agent that the user talks to. */
+  agent: string
+  /** The client's own name for this turn or call, else one made of the session and the moment. */
   turn: string | undefined
   fromCursor: boolean
+  fromCopilot: boolean
 }
 
-/** Reads standard input. All clients send one JSON object; their names for the fields differ. */
+/** The names of the clients for what the hook answers, in lower case; any other is a prompt. */
+const events: Readonly<Record<string, HookEvent | undefined>> = {
+  pretooluse: 'before',
+  beforetool: 'before',
+  posttooluse: 'after',
+  aftertool: 'after',
+  sessionstart: 'compact',
+  precompact: 'compact',
+  postcompact: 'compact',
+  subagentstart: 'subagent',
+}
+
+/**
+ * Reads standard input. All clients send one JSON object; their names for the fields differ.
+ * @param name of the event, where the client does not say it
+ */
 export function readPayload(
   input: string,
+  name?: string,
 ): { ok: true; payload: HookPayload } | { ok: false; message: string } {
   const value = parseJson(input)
   if (value === undefined) return { ok: false, message: 'standard input holds no JSON' }
   if (!isObject(value)) return { ok: false, message: 'standard input holds no JSON object' }
   const first = (...names: readonly string[]): string | undefined =>
-    names.map((name) => value[name]).find(isText)
-  const command = first('command_name')
-  const called = `/${command} ${first('command_args') ?? ''}`.trimEnd()
-  const prompt = command === undefined ? value['prompt'] : called
-  if (typeof prompt !== 'string') return { ok: false, message: 'standard input holds no prompt' }
+    names.map((key) => value[key]).find(isText)
+  const eventName = first('hook_event_name') ?? name ?? ''
+  const event = events[eventName.toLowerCase()] ?? 'prompt'
+  const given = value['tool_input'] ?? value['toolArgs']
+  const toolInput = typeof given === 'string' ? given : JSON.stringify(given ?? '')
+  const call = readCall(first('tool_name', 'toolName') ?? '', parseJson(toolInput) ?? given)
+  const prompt =
+    event === 'prompt' ? readPrompt(value) : eventText(first('tool_name', 'toolName'), call)
+  if (prompt === undefined) return { ok: false, message: 'standard input holds no prompt' }
   const session = first('session_id', 'sessionId', 'conversation_id')
   const { timestamp, workspace_roots: roots } = value
   // Gemini CLI, Qwen Code and Copilot CLI name no turn. They read the clock once for a prompt and tell
   // every hook the same millisecond; the same prompt typed again has another one.
   const hasMoment = session !== undefined && (typeof timestamp === 'number' || isText(timestamp))
   const moment = `${session} ${String(timestamp)} ${prompt.slice(0, 4096)}`
+  const named = event === 'prompt' ? first('prompt_id', 'turn_id', 'generation_id') : undefined
   return {
     ok: true,
     payload: {
+      event,
+      eventName,
       prompt,
+      call,
+      toolInput,
       cwd: first('cwd') ?? (Array.isArray(roots) ? roots.slice(0, 1).find(isText) : undefined),
       session,
+      agent: first('agent_id', 'agentId') ?? '',
       turn:
-        first('prompt_id', 'turn_id', 'generation_id') ??
+        first('tool_use_id', 'toolCallId') ??
+        named ??
         (hasMoment ? fingerprint(moment) : undefined),
       fromCursor: value['cursor_version'] !== undefined,
+      fromCopilot: timestamp !== undefined,
     },
   }
+}
+
+function readPrompt(value: Readonly<Record<string, unknown>>): string | undefined {
+  const { prompt, command_name: command, command_args: words } = value
+  if (isText(command)) return `/${command} ${isText(words) ? words : ''}`.trimEnd()
+  return typeof prompt === 'string' ? prompt : undefined
+}
+
+function eventText(tool: string | undefined, call: ToolCall | undefined): string {
+  return [tool ?? '', ...(call?.paths ?? []), call?.command ?? ''].join(' ').trim()
+}
+
+/** What the tools of all clients do, by their names in lower case. */
+const toolKinds: Readonly<Record<string, ToolCall['kind'] | undefined>> = {
+  edit: 'edit',
+  write: 'edit',
+  create: 'edit',
+  replace: 'edit',
+  write_file: 'edit',
+  notebookedit: 'edit',
+  apply_patch: 'edit',
+  read: 'read',
+  view: 'read',
+  read_file: 'read',
+  view_image: 'read',
+  bash: 'shell',
+  shell: 'shell',
+  run_shell_command: 'shell',
+  skill: 'skill',
+  activate_skill: 'skill',
+}
+
+const pathKeys = ['file_path', 'filePath', 'path', 'notebook_path', 'skill', 'name']
+const patchKeys = ['command', 'patchText', 'input', 'patch']
+
+function readCall(tool: string, input: unknown): ToolCall | undefined {
+  const kind = toolKinds[tool.toLowerCase()]
+  if (kind === undefined) return undefined
+  const fields = typeof input === 'string' ? { input } : objectOf(input)
+  const texts = (keys: readonly string[]): string[] => keys.map((key) => fields[key]).filter(isText)
+  // Codex passes a patch to its shell, too.
+  const patch = texts(patchKeys).find((text) => text.includes('*** Begin Patch'))
+  if (patch !== undefined) {
+    const lines = patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\r?$/gm)
+    return { kind: 'edit', paths: Array.from(lines, ([, path = '']) => path), command: '' }
+  }
+  const [command = ''] = kind === 'shell' ? texts(['command']) : []
+  return { kind, paths: kind === 'shell' ? [] : texts(pathKeys).slice(0, 1), command }
 }
 
 function isText(value: unknown): value is string {

@@ -14,6 +14,7 @@ import type { Discovery, SkillInfo } from '../library/model.ts'
 import { skillAt } from '../library/find-skill.ts'
 import { skillLocations } from '../library/locations.ts'
 import { walkDirectories, walkLimits } from '../library/walk.ts'
+import { matchPrompt } from '../trigger/match.ts'
 import { compilePattern } from '../trigger/pattern.ts'
 import { readTrustPolicy } from '../trust/decide.ts'
 import { TrustStore } from '../trust/store.ts'
@@ -46,6 +47,8 @@ export function refreshCache(runtime: Runtime, place: CachePlace): Buffer {
     key: place.key,
     settled: newest < startedAt - clockGrainMs,
     repeat: settings.hooks.repeat,
+    budget: settings.hooks.budget,
+    problems: problemsIn(discovery),
     skills: {
       path: skills.map(({ path }) => path),
       changed: skills.map(({ changed }) => changed),
@@ -53,6 +56,7 @@ export function refreshCache(runtime: Runtime, place: CachePlace): Buffer {
       name: discovery.skills.map(({ name }) => name),
       trust: discovery.skills.map(trustMarks(runtime, options)),
       needs: found.map(({ needs }) => needs),
+      triggers: found.map(({ triggers }) => kindOf(triggers)),
     },
     others,
     existing: directoriesUpward(runtime.cwd).map((directory) => {
@@ -82,7 +86,11 @@ export function isStillTrusted(runtime: Runtime, path: string): boolean {
 function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; needs: string[] } {
   const triggers: CachedTrigger[] = []
   const texts = new Set<string>()
-  for (const { match, inject, line } of fields.triggers) {
+  for (const { match, inject, line, when } of fields.triggers) {
+    if (when !== undefined) {
+      triggers.push([match, inject, line, when])
+      continue
+    }
     const reading = compilePattern(match)
     if (!reading.ok) continue
     triggers.push([match, inject, line])
@@ -93,6 +101,23 @@ function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; n
   // A text that contains another one of them says nothing more.
   const needs = all.filter((text) => !all.some((other) => other !== text && text.includes(other)))
   return { triggers, needs }
+}
+
+function kindOf(triggers: readonly CachedTrigger[]): number {
+  const isOnTools = triggers.some(([, , , when]) => when !== undefined && when.kind !== 'examples')
+  return isOnTools ? 2 : Math.min(1, triggers.length)
+}
+
+/** Broken skills, and triggers of others that cannot be used. */
+function problemsIn({ broken, skills }: Discovery): string[] {
+  const found = broken.flatMap(({ diagnostics }) => diagnostics)
+  const own = skills.flatMap(({ path, diagnostics, fields }) => [
+    ...diagnostics.filter(({ code }) => code.startsWith('trigger-')),
+    ...matchPrompt('-', [{ name: '', directory: '', path, triggers: fields.triggers }]).diagnostics,
+  ])
+  return [...found, ...own]
+    .filter(({ severity }) => severity === 'error')
+    .map(({ path, line, message }) => `${path}${line === undefined ? '' : `:${line}`}: ${message}`)
 }
 
 /** Files and directories besides the usable skills whose change can change the answer. */

@@ -22,16 +22,18 @@ export function hookCommands(
 ): string[] {
   return Array.from({ length: parts }, (_, index) => {
     const argument = parts === 1 ? platform : `${platform} ${index + 1}/${parts}`
-    if (scope === 'user') return `${userStart(runtime, platform)} ${argument}`
-    const path = `"\${XDG_DATA_HOME:-$HOME/.local/share}/skillrail/hook/${launcherName}"`
-    return `if [ -x ${path} ]; then exec ${path} ${argument}; else cat >/dev/null; fi`
+    const isWindows = runtime.platform === 'win32'
+    if (scope === 'user' && isWindows) return `${windowsStart(runtime, platform)} ${argument}`
+    const shared = `"\${XDG_DATA_HOME:-$HOME/.local/share}/skillrail/hook/${launcherName}"`
+    const path = scope === 'user' ? shellWord(launcherPath(runtime)) : shared
+    // Some clients block a prompt or a tool where a hook cannot be started or fails.
+    return `if [ -x ${path} ]; then ${path} ${argument} || true; else cat >/dev/null; fi`
   })
 }
 
-/** How a shell starts the launcher, whose path may hold blanks. On Windows it was not run by us. */
-function userStart(runtime: Place, platform: Platform): string {
+/** How a shell of Windows starts the launcher, whose path may hold blanks. It was not run by us. */
+function windowsStart(runtime: Place, platform: Platform): string {
   const path = launcherPath(runtime)
-  if (runtime.platform !== 'win32') return shellWord(path)
   const windowsPath = path.replaceAll('/', '\\')
   const { windowsShell } = adapters[platform]
   if (windowsShell === 'bash') return shellWord(path.replaceAll('\\', '/'))

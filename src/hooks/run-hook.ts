@@ -1,19 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../core/errors.ts'
+import { objectOf, parseJson } from '../core/json.ts'
+import { findWorkspace } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { safeLine } from '../core/text.ts'
-import { planInjection } from '../trigger/inject.ts'
+import { type InjectedReference, planInjection } from '../trigger/inject.ts'
 import { matchPrompt, type TriggerMatch } from '../trigger/match.ts'
-import { adapters, type Platform } from './adapters.ts'
+import { matchToolCall, type ToolCall } from '../trigger/tool-call.ts'
+import { adapters, type HookAdapter, type HookEvent, type Platform } from './adapters.ts'
 import { shareContext } from './context.ts'
-import { claimTurn, withoutGiven } from './given.ts'
+import {
+  claimDenial,
+  claimReference,
+  claimTurn,
+  type Conversation,
+  countCalls,
+  forgetGiven,
+  givenReferences,
+} from './given.ts'
 import { launcherName } from './launcher.ts'
 import { canonicalPrompt, type HookPayload, readPayload } from './prompt.ts'
 import { type HookTrace, writeTrace } from './trace.ts'
 import {
   type CachedSkill,
   cachePlace,
+  fingerprint,
   openCache,
   readCache,
   type TriggerCache,
@@ -22,6 +34,8 @@ import {
 interface HookRequest {
   platform: Platform
   part: { number: number; of: number }
+  /** The client's name for the event, where its input does not say it. */
+  event?: string | undefined
   input: string
   /** Of the process; the working directory of the client is in the input. */
   runtime: Runtime
@@ -30,17 +44,19 @@ interface HookRequest {
 /** What the process prints. Its exit code is always 0: a prompt is never blocked. */
 export type HookAnswer = { stdout: string; stderr: string }
 
+type Answered = HookAnswer & Partial<HookTrace>
+
 const deadlineMs = 8000
 
 const silence: HookAnswer = { stdout: '', stderr: '' }
 
-/** Answers one prompt. Never throws: an error is a line on stderr and in the log. */
+/** Answers one prompt or tool call. Never throws: an error is a line on stderr and in the log. */
 export async function runHook(request: HookRequest): Promise<HookAnswer> {
   const { platform, part } = request
   // A child of our own run has its references in its prompt already.
   if (request.runtime.env['SKILLRAIL_RUN_ID']) return silence
   const started = request.runtime.elapsed()
-  const reading = readPayload(request.input)
+  const reading = readPayload(request.input, request.event)
   if (!reading.ok) return { stdout: '', stderr: complaint(reading.message) }
   const { payload } = reading
   const runtime = { ...request.runtime, cwd: payload.cwd ?? request.runtime.cwd }
@@ -52,6 +68,7 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
       cwd: runtime.cwd,
       session: payload.session,
       prompt: payload.prompt,
+      event: payload.event === 'prompt' ? undefined : payload.event,
       injected: [],
       withheld: [],
       durationMs: Math.round(runtime.elapsed() - started),
@@ -64,7 +81,7 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
     }
   }
   try {
-    const answer = await answerPrompt({ ...request, runtime }, payload, checkTime)
+    const answer = await answerEvent({ ...request, runtime }, payload, checkTime, trace)
     if (answer === undefined) return silence
     const { stdout, stderr, ...facts } = answer
     trace(facts)
@@ -76,12 +93,53 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
   }
 }
 
-async function answerPrompt(request: HookRequest, payload: HookPayload, checkTime: () => void) {
-  const { part, runtime } = request
+/** What an event is answered from. */
+interface Asked {
+  request: HookRequest
+  payload: HookPayload
+  adapter: HookAdapter
+  cache: TriggerCache
+  /** Undefined where the client names no session: then nothing is denied or remembered. */
+  conversation: Conversation | undefined
+  turn: string
+  checkTime: () => void
+}
+
+async function answerEvent(
+  request: HookRequest,
+  payload: HookPayload,
+  checkTime: () => void,
+  trace: (facts: Partial<HookTrace>) => void,
+): Promise<Answered | undefined> {
+  const { runtime } = request
   const platform = platformOf(request, payload)
   if (platform === undefined) return undefined
   const adapter = adapters[platform]
   const cache = await currentCache(runtime)
+  for (const error of cache.problems) trace({ error })
+  const { session, agent, event } = payload
+  const most = adapter.callsRemembered
+  const isCounted = most !== undefined && session !== undefined
+  const calls = isCounted
+    ? { most, now: countCalls(runtime, session, event === 'before') }
+    : undefined
+  const asked = {
+    request,
+    payload,
+    adapter,
+    cache,
+    conversation: session === undefined ? undefined : { session, agent, calls },
+    // Random ids would load half of Node's crypto; this one is only compared with itself.
+    turn: payload.turn ?? `${runtime.now()}-${runtime.elapsed()}`,
+    checkTime,
+  }
+  if (event === 'prompt') return await answerPrompt(asked)
+  if (event === 'before' || event === 'after') return await answerTool(asked, event)
+  return await giveAgain(asked, event)
+}
+
+async function answerPrompt(asked: Asked): Promise<Answered | undefined> {
+  const { payload, adapter, cache, conversation, turn, checkTime } = asked
   const prompt = canonicalPrompt(payload.prompt, adapter.sigil, {
     has: (name) => cache.pathOf(name) !== undefined,
     textOf: (name) => textOf(cache.pathOf(name)),
@@ -91,53 +149,172 @@ async function answerPrompt(request: HookRequest, payload: HookPayload, checkTim
     checkTime()
     matches.push(...matchPrompt(prompt, [skill]).matches)
   }
-  if (matches.length === 0) return undefined
-  const untrusted = await untrustedSkills(matches, runtime)
-  const injection = planInjection(matches, { mayInject: ({ path }) => !untrusted.has(path) })
-  checkTime()
-  // Random ids would load half of Node's crypto; this one is only compared with itself.
-  const turn = payload.turn ?? `${runtime.now()}-${runtime.elapsed()}`
-  if (payload.turn !== undefined && !claimTurn(runtime, `${request.platform} ${turn}`, part)) {
-    return undefined
-  }
-  const references =
-    cache.repeat === 'session' && payload.session !== undefined
-      ? withoutGiven(runtime, payload.session, turn, injection.injected)
-      : injection.injected
-  const { shares, rest } = shareContext(references, { ...adapter.limit, parts: part.of })
-  const share = shares[part.number - 1] ?? ''
-  const because = (reason: string) => (reference: { skill: string; path: string }) => {
-    return { skill: reference.skill, path: reference.path, reason }
-  }
-  const deferred = injection.deferred.map((one) => because(one.reason)(one))
-  const complaints = deferred.map(({ skill, path, reason }) =>
-    complaint(`${skill}/${path} was not injected: ${reason}`),
+  const { injected, deferred } = await referencesOf(asked, matches)
+  if (matches.length === 0 || !claim(asked)) return undefined
+  // What a subagent was given at its start counts; a prompt of a person always gets everything.
+  const isOnce = cache.repeat === 'session' || payload.agent !== ''
+  const { runtime } = asked.request
+  const isNew = injected.map(
+    (one) => conversation === undefined || claimReference(runtime, conversation, one, turn),
   )
-  const given = references.filter((reference) => !rest.includes(reference))
-  const repeated = injection.injected.filter((reference) => !references.includes(reference))
+  const references = injected.filter((_, index) => !isOnce || isNew[index] === true)
+  const repeated = injected.filter((one) => !references.includes(one))
+  return contextAnswer(asked, references, [
+    ...deferred,
+    ...repeated.map(because('this session has it already')),
+  ])
+}
+
+async function answerTool(asked: Asked, event: 'before' | 'after'): Promise<Answered | undefined> {
+  const { payload, adapter, cache, conversation, turn } = asked
+  const { runtime } = asked.request
+  const { call } = payload
+  if (call === undefined || conversation === undefined) return undefined
+  const skills = [...cache.skills(true)]
+  const place = { cwd: runtime.cwd, root: findWorkspace(runtime.cwd, runtime) }
+  const matches = matchToolCall(call, skills, place).filter(
+    ({ trigger: { when } }) =>
+      event === 'after' || (when !== undefined && 'require' in when && when.require),
+  )
+  const read = event === 'after' ? skills.flatMap((skill) => readBy(call, skill)) : []
+  if (matches.length + read.length === 0 || !claim(asked)) return undefined
+  const { injected, deferred } = await referencesOf(asked, matches)
+  // The model has it in the result of this call.
+  const { injected: known } = await referencesOf(asked, read)
+  for (const reference of known) claimReference(runtime, conversation, reference, turn)
+  if (event === 'after') {
+    const isNew = injected.filter((one) => claimReference(runtime, conversation, one, turn))
+    return isNew.length + deferred.length === 0 ? undefined : contextAnswer(asked, isNew, deferred)
+  }
+  const id = fingerprint(payload.toolInput)
+  const denied = injected.filter((one) => claimDenial(runtime, conversation, one, id))
+  if (denied.length === 0) return undefined
+  const limit = {
+    ...adapter.limit,
+    amount: Math.min(adapter.limit.amount, longestReason),
+    parts: 1,
+  }
+  const { shares, rest } = shareContext(denied, { ...limit, tokens: cache.budget })
+  const reason = `Read this before the call of this tool, then make the call again.\n\n${shares[0] ?? ''}`
   return {
-    stdout: share === '' ? '' : `${JSON.stringify(adapter.answer(share))}\n`,
-    stderr: part.number > 1 ? '' : complaints.join(''),
+    stdout: `${JSON.stringify(adapter.deny(reason))}\n`,
+    denied: true,
+    ...outcome(denied, rest, deferred),
+  }
+}
+
+/** After a compaction, and to a subagent, what the conversation was given. */
+async function giveAgain(asked: Asked, event: HookEvent): Promise<Answered | undefined> {
+  const { payload, adapter, cache, conversation, turn } = asked
+  const { runtime, input } = asked.request
+  const isStart = payload.eventName === 'SessionStart'
+  const { source } = objectOf(parseJson(input))
+  if (conversation === undefined) return undefined
+  if (isStart && source !== 'compact' && source !== 'clear') return undefined
+  const from = event === 'subagent' ? { ...conversation, agent: '' } : conversation
+  const marks = givenReferences(runtime, from)
+  if (event === 'compact') forgetGiven(runtime, conversation)
+  if (marks.length === 0 || source === 'clear') return undefined
+  if (adapter.events[event] !== payload.eventName || (event === 'compact' && !isStart))
+    return undefined
+  const matches = [...cache.skills(false)].flatMap((skill) =>
+    skill.triggers
+      .filter(({ inject }) => marks.some((one) => one.skill === skill.name && one.path === inject))
+      .map((trigger) => ({ skill, trigger, text: '', promptLine: 0 })),
+  )
+  if (!claim(asked)) return undefined
+  const { injected, deferred } = await referencesOf(asked, matches)
+  for (const reference of injected) claimReference(runtime, conversation, reference, turn)
+  return contextAnswer(asked, injected, deferred)
+}
+
+/** Text for a denial that every client passes on whole. */
+const longestReason = 9000
+
+/** The triggers whose reference a tool call put into the context itself. */
+function readBy(call: ToolCall, skill: CachedSkill): TriggerMatch<CachedSkill>[] {
+  const isLoaded = call.kind === 'skill' && call.paths.includes(skill.name)
+  const isIn = (file: string): boolean =>
+    call.kind === 'read' ? call.paths.includes(file) : call.command.includes(file)
+  return skill.triggers
+    .filter(
+      ({ inject }) => (isLoaded && inject === 'SKILL.md') || isIn(join(skill.directory, inject)),
+    )
+    .map((trigger) => ({ skill, trigger, text: '', promptLine: 0 }))
+}
+
+/** Whether this process is the first to answer for its part of the turn or call. */
+function claim({ request: { platform, part, runtime }, payload: { turn, event } }: Asked): boolean {
+  return turn === undefined || claimTurn(runtime, `${platform} ${event} ${turn}`, part)
+}
+
+async function referencesOf({ request, checkTime }: Asked, matches: TriggerMatch<CachedSkill>[]) {
+  const untrusted = await untrustedSkills(matches, request.runtime)
+  const { injected, deferred } = planInjection(matches, {
+    mayInject: ({ path }) => !untrusted.has(path),
+  })
+  checkTime()
+  return { injected, deferred: deferred.map((one) => because(one.reason)(one)) }
+}
+
+type Withheld = HookTrace['withheld'][number]
+
+function contextAnswer(
+  { request: { part }, payload, adapter, cache }: Asked,
+  references: readonly InjectedReference[],
+  withheld: readonly Withheld[],
+): Answered {
+  const limit = { ...adapter.limit, parts: part.of, tokens: cache.budget }
+  const { shares, rest } = shareContext(references, limit)
+  const share = shares[part.number - 1] ?? ''
+  const answer = adapter.answer(share, payload.eventName || adapter.events[payload.event] || '')
+  const { stderr, ...facts } = outcome(references, rest, withheld)
+  return {
+    stdout: share === '' ? '' : `${JSON.stringify(answer)}\n`,
+    stderr: part.number > 1 ? '' : stderr,
+    ...facts,
+  }
+}
+
+function outcome(
+  references: readonly InjectedReference[],
+  rest: readonly InjectedReference[],
+  withheld: readonly Withheld[],
+) {
+  const given = references.filter((reference) => !rest.includes(reference))
+  const complaints = withheld
+    .filter(({ reason }) => reason !== 'this session has it already')
+    .map(({ skill, path, reason }) => complaint(`${skill}/${path} was not injected: ${reason}`))
+  return {
+    stderr: complaints.join(''),
     injected: given.map(({ skill, path, text }) => ({ skill, path, characters: text.length })),
     withheld: [
-      ...deferred,
-      ...repeated.map(because('this session has it already')),
-      ...rest.map(because('it is larger than the client takes; it was named instead')),
+      ...withheld,
+      ...rest.map(
+        because('it is larger than the client or hooks.budget takes; it was named instead'),
+      ),
     ],
   }
 }
 
+function because(reason: string) {
+  return ({ skill, path }: { skill: string; path: string }): Withheld => ({ skill, path, reason })
+}
+
 /**
- * Cursor runs the hooks of Claude Code too: then it gets its own shape, from one of them. The one for
- * Claude Code keeps silent where our hook for Cursor itself is registered.
+ * Cursor and Copilot CLI run the hooks of Claude Code too: then they get their own shape, from one of
+ * them. The one for Claude Code keeps silent where our hook for that client itself is registered.
  */
-function platformOf({ platform, runtime, part }: HookRequest, { fromCursor }: HookPayload) {
+function platformOf({ platform, runtime, part }: HookRequest, payload: HookPayload) {
   const { cwd, home, env } = runtime
-  if (platform !== 'claude' || !(fromCursor || env['CURSOR_VERSION'] !== undefined)) return platform
-  const { home: own, files } = adapters.cursor
+  const isCopilot = payload.fromCopilot && env['COPILOT_CLI'] !== undefined
+  const isCursor = payload.fromCursor || env['CURSOR_VERSION'] !== undefined
+  if (platform !== 'claude' || !(isCursor || isCopilot)) return platform
+  const real = isCursor ? 'cursor' : 'copilot'
+  const { home: own, files } = adapters[real]
   const places = [join(home, own.path, files.user), join(cwd, files.project)]
   const isTwice = places.some((path) => textOf(path)?.includes(launcherName) === true)
-  return part.number > 1 || isTwice ? undefined : 'cursor'
+  return part.number > 1 || isTwice ? undefined : real
 }
 
 async function currentCache(runtime: Runtime): Promise<TriggerCache> {
@@ -145,7 +322,7 @@ async function currentCache(runtime: Runtime): Promise<TriggerCache> {
   const known = readCache(place)
   if (known !== undefined) return known
   const { refreshCache } = await import('./refresh-cache.ts')
-  return openCache(refreshCache(runtime, place))
+  return openCache(refreshCache(runtime, place), undefined, true)
 }
 
 async function untrustedSkills(matches: readonly TriggerMatch<CachedSkill>[], runtime: Runtime) {

@@ -8,7 +8,7 @@ import { adapters, type Platform, platforms } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
 import { codexTrust } from './codex-trust.ts'
 import { partsNeeded } from './context.ts'
-import { ownCommands } from './edit-entries.ts'
+import { ownCommands, withEntries } from './edit-entries.ts'
 import { folderTrust } from './folder-trust.ts'
 import { readConfiguration } from './install.ts'
 import { launcherName, launcherPath, launcherState } from './launcher.ts'
@@ -130,25 +130,26 @@ function registered(
     const text = readConfiguration(path) ?? ''
     if (!text.includes(launcherName)) {
       // Says whether the file can be read at all.
-      if (registration.kind === 'entry' && text.trim() !== '') ownCommands(text, registration, path)
+      if (registration.kind === 'entry' && text.trim() !== '') ownCommands(text, path)
       return { state: 'absent', path }
     }
-    const parts = partsNeeded(largest, limit)
-    const wanted = hookCommands(runtime, platform, scope, parts)
+    const needed = partsNeeded(largest, limit)
     if (registration.kind === 'file') {
-      return text === fileTexts[registration.text](wanted[0] ?? '')
+      const [command = ''] = hookCommands(runtime, platform, scope, needed)
+      return text === fileTexts[registration.text](command)
         ? { state: 'installed', path, parts: 1 }
         : { state: 'outdated', path, parts: 1, reason: 'it was written by another version' }
     }
-    const found = ownCommands(text, registration, path)
-    const { length } = found
+    const numbers = ownCommands(text, path).map((command) => / \d+\/(\d+)/.exec(command)?.[1])
+    const parts = Math.max(1, ...numbers.map((number) => Number(number ?? 1)))
     // More parts than are needed now do no harm.
-    if (length > parts || found.join('\n') === wanted.join('\n')) {
-      return { state: 'installed', path, parts: length }
+    const commands = hookCommands(runtime, platform, scope, Math.max(parts, needed))
+    if (withEntries(text, registration, commands, path) === text) {
+      return { state: 'installed', path, parts }
     }
-    const tooFew = `${parts} parts are needed for the largest skill, and ${length} are registered`
-    const reason = length < parts ? tooFew : 'its command is another one than is installed now'
-    return { state: 'outdated', path, parts: length, reason }
+    const tooFew = `${needed} parts are needed for the largest skill, and ${parts} are registered`
+    const reason = parts < needed ? tooFew : 'its entries are not those that are installed now'
+    return { state: 'outdated', path, parts, reason }
   } catch (error) {
     return { state: 'broken', path, reason: messageOf(error) }
   }

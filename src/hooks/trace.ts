@@ -9,7 +9,7 @@ import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { systemCode } from '../core/errors.ts'
 import { platforms } from './adapters.ts'
 
-/** What the hook did for one prompt. Secrets are masked before it is written. */
+/** What the hook did for one prompt or tool call. Secrets are masked before it is written. */
 export type HookTrace = Zod.infer<ReturnType<typeof traceSchema>>
 
 function traceSchema() {
@@ -21,6 +21,10 @@ function traceSchema() {
     cwd: z.string(),
     session: z.string().optional(),
     prompt: z.string(),
+    /** Absent for a prompt. */
+    event: z.string().optional(),
+    /** Whether the tool call was denied, with the references as the reason. */
+    denied: z.boolean().optional(),
     injected: z.array(z.object({ ...file, characters: z.number() })),
     withheld: z.array(z.object({ ...file, reason: z.string() })),
     durationMs: z.number(),

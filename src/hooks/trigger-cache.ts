@@ -2,6 +2,7 @@ import { type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
+import type { TriggerOccasion } from '../skill/model.ts'
 import type { TriggerSkill } from '../trigger/match.ts'
 
 /**
@@ -11,9 +12,14 @@ import type { TriggerSkill } from '../trigger/match.ts'
  */
 export interface TriggerCache {
   repeat: 'prompt' | 'session'
+  budget: number
+  /** What is wrong with skills that cannot be used; only where the cache was just made. */
+  problems: readonly string[]
   pathOf(name: string): string | undefined
   /** The skills of which a trigger can fire on the prompt, in order of precedence. */
   candidates(prompt: string): Generator<CachedSkill>
+  /** The skills with triggers; `onTools`: with triggers on files or commands. */
+  skills(onTools: boolean): Generator<CachedSkill>
 }
 
 export interface CachedSkill extends TriggerSkill {
@@ -29,6 +35,8 @@ export interface CacheHeader {
   /** Whether the files had been unchanged for so long that a later change shows in their times. */
   settled: boolean
   repeat: 'prompt' | 'session'
+  budget: number
+  problems: readonly string[]
   /** One list for each fact, because thousands of objects take longer to parse. */
   skills: {
     path: readonly string[]
@@ -38,6 +46,8 @@ export interface CacheHeader {
     trust: readonly TrustMark[]
     /** A prompt that fires a trigger of the skill contains one of these. */
     needs: readonly (readonly string[])[]
+    /** 2 with triggers on files or commands, 1 with others only. */
+    triggers: readonly number[]
   }
   others: readonly StampedFile[]
   /** Paths that only have to exist, or not, as before. */
@@ -51,7 +61,7 @@ interface StampedFile {
   size: number
 }
 
-export type CachedTrigger = [match: string, inject: string, line: number]
+export type CachedTrigger = [match: string, inject: string, line: number, when?: TriggerOccasion]
 
 export type CachePlace = { path: string; key: string }
 
@@ -86,20 +96,29 @@ export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
   }
 }
 
-export function openCache(file: Buffer, header: CacheHeader = headerOf(file)): TriggerCache {
-  const { path: paths, name: names, trust, needs } = header.skills
+export function openCache(file: Buffer, header = headerOf(file), isNew = false): TriggerCache {
+  const { path: paths, name: names, trust, needs, triggers } = header.skills
+  let lines: readonly string[] | undefined
+  const skillAt = (index: number): CachedSkill => {
+    lines ??= file.toString().split('\n')
+    const cached: CachedTrigger[] = JSON.parse(lines[index + 1] ?? '')
+    const declared = cached.map(([match, inject, line, when]) => ({ match, inject, line, when }))
+    const [name = '', path = '', mark = '-'] = [names[index], paths[index], trust[index]]
+    return { name, path, directory: dirname(path), triggers: declared, trust: mark }
+  }
   return {
     repeat: header.repeat,
+    budget: header.budget,
+    problems: isNew ? header.problems : [],
     pathOf: (name) => paths[names.indexOf(name)],
     *candidates(prompt) {
-      let lines: readonly string[] | undefined
-      for (const [index, path] of paths.entries()) {
-        if (!(needs[index] ?? []).some((part) => prompt.includes(part))) continue
-        lines ??= file.toString().split('\n')
-        const cached: CachedTrigger[] = JSON.parse(lines[index + 1] ?? '')
-        const triggers = cached.map(([match, inject, line]) => ({ match, inject, line }))
-        const [name = '', mark = '-'] = [names[index], trust[index]]
-        yield { name, path, directory: dirname(path), triggers, trust: mark }
+      for (const index of paths.keys()) {
+        if ((needs[index] ?? []).some((part) => prompt.includes(part))) yield skillAt(index)
+      }
+    },
+    *skills(onTools) {
+      for (const [index, kind] of triggers.entries()) {
+        if (kind >= (onTools ? 2 : 1)) yield skillAt(index)
       }
     },
   }

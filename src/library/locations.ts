@@ -4,17 +4,43 @@ import type { Runtime } from '../core/runtime.ts'
 import { upTo } from '../trust/project-files.ts'
 import type { SkillLocation } from './model.ts'
 
-/** Where skills lie below a project directory or the user's home, in order of precedence. */
-export const locationTable: readonly string[] = [
-  '.skillrail/skills',
-  '.agents/skills',
-  '.claude/skills',
-  '.opencode/skills',
-  '.gemini/skills',
-  '.codex/skills',
-  '.github/skills',
-  '.mamba/skills',
+/** A place for skills, and the agent clients that read it themselves. */
+interface LocationRow {
+  project?: string
+  /** Below the user's home. */
+  user?: string
+  clients: readonly string[]
+}
+
+function both(path: string, ...clients: readonly string[]): LocationRow {
+  return { project: path, user: path, clients }
+}
+
+/** Where skills lie, in order of precedence; the clients are those that were seen to read it, and Cursor. */
+export const locationTable: readonly LocationRow[] = [
+  both('.skillrail/skills'),
+  both('.agents/skills', 'codex', 'copilot', 'cursor', 'gemini', 'opencode', 'pi', 'qwen'),
+  { project: '.claude/skills', clients: ['claude', 'copilot', 'cursor', 'opencode'] },
+  { user: '.claude/skills', clients: ['claude', 'cursor', 'opencode'] },
+  both('.opencode/skills', 'opencode'),
+  { user: '.config/opencode/skills', clients: ['opencode'] },
+  both('.gemini/skills', 'gemini'),
+  both('.codex/skills', 'codex', 'cursor'),
+  { project: '.github/skills', clients: ['copilot'] },
+  { user: '.copilot/skills', clients: ['copilot'] },
+  both('.cursor/skills', 'cursor'),
+  both('.qwen/skills', 'qwen'),
+  { project: '.pi/skills', user: '.pi/agent/skills', clients: ['pi'] },
+  both('.mamba/skills'),
 ]
+
+/** The clients that read a place for skills; `source` as a skill has it. */
+export function clientsReading(source: string): readonly string[] {
+  const row = locationTable.find(
+    ({ project, user }) => source === project || source === `~/${user}`,
+  )
+  return row?.clients ?? []
+}
 
 export interface LocationOptions {
   /** In place of the table below the project; relative to the working directory. */
@@ -65,7 +91,9 @@ function projectLocations(runtime: Pick<Runtime, 'cwd' | 'home'>): SkillLocation
 }
 
 function tableBelow(directory: string, scope: 'project' | 'user', prefix: string): SkillLocation[] {
-  return locationTable.map((path) => {
-    return { directory: join(directory, path), scope, source: prefix + path, explicit: false }
-  })
+  return locationTable
+    .flatMap((row) => row[scope] ?? [])
+    .map((path) => {
+      return { directory: join(directory, path), scope, source: prefix + path, explicit: false }
+    })
 }

@@ -81,9 +81,14 @@ export const fieldTable: readonly FieldDefinition[] = [
   specified('allowed-tools', 'tools', 'Pre-approved tools, separated by spaces. Experimental.'),
   specified('metadata', 'map', 'A map from string keys to string values.'),
 
-  extension('triggers', 'triggers', 'List of { match, inject }, or lines of `PATTERN => FILE`.', {
-    source: 'Skillrail extension (deterministic progressive disclosure)',
-  }),
+  extension(
+    'triggers',
+    'triggers',
+    'List of { match | examples | paths | command, inject }, or lines of `PATTERN => FILE`.',
+    {
+      source: 'Skillrail extension (deterministic progressive disclosure)',
+    },
+  ),
   extension('run', 'path', 'The script that executes the skill, relative to its directory.', {
     source: 'Skillrail extension (execution)',
   }),

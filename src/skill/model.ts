@@ -8,12 +8,20 @@ export interface AllowedTool {
   pattern?: string | undefined
 }
 
-/** One entry of `triggers`: a regular expression and the file, relative to the skill, it injects. */
+/** One entry of `triggers`: when it fires, and the file, relative to the skill, that it injects. */
 export interface TriggerDeclaration {
+  /** A regular expression on the prompt; where `when` is present, its string form. */
   match: string
   inject: string
   line: number
+  when?: TriggerOccasion | undefined
 }
+
+/** What a trigger waits for besides a pattern in the prompt. `require`: the tool call is denied once. */
+export type TriggerOccasion =
+  | { kind: 'examples'; examples: readonly string[] }
+  | { kind: 'paths'; paths: readonly string[]; on: 'edit' | 'read'; require: boolean }
+  | { kind: 'command'; pattern: string; require: boolean }
 
 /** The policy fields beside `chain`, with the defaults of the chaining proposal. Times in seconds. */
 export interface ChainPolicy {

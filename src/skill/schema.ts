@@ -85,9 +85,13 @@ function fieldSchema({ name, kind, choices, minimum = 0 }: FieldDefinition): Sch
         listOf(either(word, { type: 'object', maxProperties: 1 }), { minItems: 1 }),
       )
     case 'triggers': {
-      const parts = { match: word, inject: path }
-      const required = ['match', 'inject']
-      const trigger = { type: 'object', properties: parts, required, additionalProperties: {} }
+      const texts = either(word, listOf(word))
+      const kinds = { match: word, examples: texts, paths: texts, command: word }
+      const more = { on: { type: 'string', enum: ['edit', 'read'] }, require: {} }
+      const properties = { ...kinds, ...more, inject: path }
+      const oneOf = Object.keys(kinds).map((kind) => ({ required: [kind] }))
+      const required = ['inject']
+      const trigger = { type: 'object', properties, required, oneOf, additionalProperties: {} }
       return either(matching(/^\s*$|\S => \S/), listOf(trigger))
     }
     case 'hooks': {

@@ -1,7 +1,7 @@
 import { formatAllowedTools } from './allowed-tools.ts'
 import { besideChain, defaultChainPolicy, policyKey } from './declarations.ts'
 import { metadataFields } from './field-table.ts'
-import type { ChainDeclaration, ChainStep, SkillFields } from './model.ts'
+import type { ChainDeclaration, ChainStep, SkillFields, TriggerDeclaration } from './model.ts'
 
 export interface SkillSource {
   fields: Partial<SkillFields> & Pick<SkillFields, 'name' | 'description'>
@@ -21,10 +21,7 @@ export function serializeSkill({ fields, body }: SkillSource): string {
     ...line('compatibility', fields.compatibility),
     ...line('allowed-tools', fields.allowedTools && formatAllowedTools(fields.allowedTools)),
     ...(triggers.length === 0 ? [] : ['triggers:']),
-    ...triggers.flatMap(({ match, inject }) => [
-      `  - match: ${doubleQuoted(match)}`,
-      `    inject: ${quoteText(inject)}`,
-    ]),
+    ...triggers.flatMap(triggerLines),
     ...line('run', fields.run),
     ...(fields.sandbox === true ? ['sandbox: true'] : []),
     ...line('model', fields.model),
@@ -39,6 +36,23 @@ export function serializeSkill({ fields, body }: SkillSource): string {
   ]
   const text = body.trim()
   return `---\n${lines.join('\n')}\n---\n${text === '' ? '' : `\n${text}\n`}`
+}
+
+function triggerLines({ match, inject, when }: TriggerDeclaration): string[] {
+  const end = `    inject: ${quoteText(inject)}`
+  const list = (texts: readonly string[]): string => `[${texts.map(doubleQuoted).join(', ')}]`
+  switch (when?.kind) {
+    case undefined:
+      return [`  - match: ${doubleQuoted(match)}`, end]
+    case 'examples':
+      return [`  - examples: ${list(when.examples)}`, end]
+    case 'paths': {
+      const more = [`    on: ${when.on}`, end, `    require: ${when.require}`]
+      return [`  - paths: ${list(when.paths)}`, ...more]
+    }
+    case 'command':
+      return [`  - command: ${doubleQuoted(when.pattern)}`, end, `    require: ${when.require}`]
+  }
 }
 
 function line(name: string, text: string | undefined): string[] {

@@ -279,6 +279,7 @@ climb() {
   }'
 }
 
+[ -n "$prompt" ] || exit 0
 prompt=$(lines; printf x)
 prompt=${'$'}{prompt%x}
 done=$newline

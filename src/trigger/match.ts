@@ -39,6 +39,7 @@ export function matchPrompt<Skill extends TriggerSkill>(
   const diagnostics: Diagnostic[] = []
   for (const skill of skills) {
     for (const trigger of skill.triggers) {
+      if (trigger.when !== undefined || prompt === '') continue
       const reading = compilePattern(trigger.match)
       if (!reading.ok) {
         diagnostics.push(patternDiagnostic(skill.path, trigger, reading.problem))

@@ -23,6 +23,7 @@ export interface Asking {
   env?: Readonly<Record<string, string>> | undefined
   part?: { number: number; of: number } | undefined
   input?: string | undefined
+  event?: string | undefined
 }
 
 /** A home of its own with an empty project in it; the clock is ahead, so that indexes settle. */
@@ -52,11 +53,12 @@ export function makeWorld(): World {
       const head = `---\nname: ${name}\ndescription: For tests.\ntriggers:\n${list.join('')}---\n`
       return write(`${place}/${name}/SKILL.md`, `${head}\n# ${name}\n`)
     },
-    ask(platform, prompt, { payload, env: more, part = { number: 1, of: 1 }, input } = {}) {
+    ask(platform, prompt, { payload, env: more, part = { number: 1, of: 1 }, input, event } = {}) {
       const sent = { session_id: 's', cwd: project, prompt, ...payload }
       return runHook({
         platform,
         part,
+        event,
         input: input ?? JSON.stringify(sent),
         runtime: systemRuntime({ cwd: home, env: { ...env, ...more }, now }),
       })

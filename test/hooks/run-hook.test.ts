@@ -289,3 +289,28 @@ it('is right while a skill is deleted under it', async () => {
   for (const { stdout } of await asked)
     expect(stdout === '' || stdout.includes('PROGRAM')).toBe(true)
 })
+
+it('says in the log which skills cannot be used, and goes on with the others', async () => {
+  const { ask, skill, write, runtime } = makeWorld()
+  skill('saw', [['^/saw', 'a.md']])
+  write('.agents/skills/saw/a.md', 'FLOW')
+  write('.agents/skills/bad/SKILL.md', '---\nname: bad\ntriggers:\n  - match: "^/x \\w+"\n---\n')
+  expect((await ask('claude', '/saw')).stdout).toContain('FLOW')
+  const errors = readTraces(runtime, 9).traces.flatMap(({ error }) => error ?? [])
+  expect(errors.join('\n')).toMatch(/bad\/SKILL\.md:4: /)
+})
+
+it('names what does not fit the budget with its path', async () => {
+  const { ask, skill, write } = makeWorld()
+  write('.config/skillrail/config.json', '{ "hooks": { "budget": 1000 } }')
+  skill('saw', [
+    ['^/saw', 'a.md'],
+    ['^/saw', 'b.md'],
+  ])
+  write('.agents/skills/saw/a.md', 'x'.repeat(8000))
+  const small = write('.agents/skills/saw/b.md', 'SMALL')
+  const { stdout } = await ask('gemini', '/saw')
+  expect(stdout).toContain('SMALL')
+  expect(stdout).toContain(small.replace('b.md', 'a.md'))
+  expect(stdout.length).toBeLessThan(4000)
+})

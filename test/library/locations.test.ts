@@ -1,8 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { locationTable, skillLocations } from '../../src/library/locations.ts'
+import { clientsReading, locationTable, skillLocations } from '../../src/library/locations.ts'
 import { world } from './_world.ts'
+
+const inProject = locationTable.flatMap(({ project }) => project ?? [])
 
 describe('project locations', () => {
   it('go from the working directory up to the root of the repository, nearest first', () => {
@@ -14,7 +16,7 @@ describe('project locations', () => {
       .map(({ directory }) => directory)
     expect(directories).toEqual(
       [cwd, join(project, 'packages'), project].flatMap((above) =>
-        locationTable.map((path) => join(above, path)),
+        inProject.map((path) => join(above, path)),
       ),
     )
   })
@@ -34,7 +36,7 @@ describe('project locations', () => {
     const cwd = join(root, 'elsewhere/deep')
     mkdirSync(cwd, { recursive: true })
     expect(projectDirectories({ ...runtime, cwd })).toEqual(
-      locationTable.map((path) => join(cwd, path)),
+      inProject.map((path) => join(cwd, path)),
     )
   })
 
@@ -82,6 +84,23 @@ it('takes directories in place of the standard ones', () => {
     join(project, 'relative'),
   ])
   expect(locations.every(({ explicit }) => explicit)).toBe(true)
+})
+
+it.each([
+  ['.copilot/skills', 'copilot'],
+  ['.config/opencode/skills', 'opencode'],
+  ['.qwen/skills', 'qwen'],
+  ['.pi/agent/skills', 'pi'],
+  ['.cursor/skills', 'cursor'],
+])('the user’s own %s is read, as %s reads it', (path, client) => {
+  const { home, runtime } = world()
+  expect(skillLocations(runtime)).toContainEqual({
+    directory: join(home, path),
+    scope: 'user',
+    source: `~/${path}`,
+    explicit: false,
+  })
+  expect(clientsReading(`~/${path}`)).toContain(client)
 })
 
 function projectDirectories(runtime: { cwd: string; home: string }): string[] {

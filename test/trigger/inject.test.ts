@@ -193,7 +193,8 @@ describe('a prompt', () => {
     expect(fires('alpha$', 'alpha\r')).toBe(false)
     expect(fires('^/t', ' /t')).toBe(false)
     expect(fires('a[^b]c', 'a\nc')).toBe(false)
-    expect(fires('^$', '')).toBe(true)
+    expect(fires('^$', '')).toBe(false)
+    expect(fires('^$', 'a\n')).toBe(true)
   })
 
   it('may meet 500 triggers in one skill', () => {

@@ -64,7 +64,7 @@ describe('a prompt', () => {
     ['de\nploy', 'deploy', []],
     ['dep loy depl oy', 'deploy', []],
     ['', 'deploy', []],
-    ['', '', ['one:0.md']],
+    ['', '', []],
     ['\n', '^$', ['one:0.md']],
     ['x', '^$', []],
     ['x\n', '^$', ['one:0.md']],

@@ -255,7 +255,7 @@ describe.each([
     expect(reference.find() ? reference.group() : null).toBe(found)
   })
 
-  it.each(rows.filter(([, line]) => !line.includes('\n')))(
+  it.each(rows.filter(([, line]) => line !== '' && !line.includes('\n')))(
     '%j fires on a prompt with the line %j: %j',
     (source, line, found) => {
       const triggers = [{ match: source, inject: 'a.md', line: 1 }]

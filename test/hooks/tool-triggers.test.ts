@@ -1,0 +1,215 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Platform } from '../../src/hooks/adapters.ts'
+import { makeWorld, type World } from './_world.ts'
+
+const head = '---\nname: ui\ndescription: For tests.\ntriggers:\n'
+
+function makeProject(triggers: string): World & ReturnType<typeof callsIn> {
+  const made = makeWorld()
+  made.write('.agents/skills/ui/SKILL.md', `${head}${triggers}---\n\n# ui\n`)
+  made.write('.agents/skills/ui/references/a.md', 'COMPONENTS')
+  made.write('.agents/skills/ui/references/b.md', 'RELEASE')
+  return { ...made, ...callsIn(made) }
+}
+
+/** Tool events as Claude Code sends them. */
+function callsIn({ ask, project }: World) {
+  let id = 0
+  const call = async (event: string, tool: string, input: object, more: object = {}) => {
+    const payload = { hook_event_name: event, tool_name: tool, tool_input: input, ...more }
+    const { stdout } = await ask('claude', '', { payload: { tool_use_id: `t${id++}`, ...payload } })
+    return stdout === '' ? undefined : JSON.parse(stdout).hookSpecificOutput
+  }
+  return {
+    call,
+    edit: (path: string, event = 'PreToolUse', more: object = {}) =>
+      call(event, 'Edit', { file_path: join(project, path), old_string: String(id) }, more),
+    run: (command: string, more: object = {}) => call('PreToolUse', 'Bash', { command }, more),
+  }
+}
+
+const onTsx = '  - paths: ["src/**/*.tsx"]\n    inject: references/a.md\n'
+const required = `${onTsx}    require: true\n`
+const onPush = '  - command: ^git push\n    inject: references/b.md\n'
+
+describe('a trigger on files', () => {
+  it('adds the reference to the result of the first such call', async () => {
+    const { edit } = makeProject(onTsx)
+    expect(await edit('src/a/b.tsx')).toBeUndefined()
+    const answer = await edit('src/a/b.tsx', 'PostToolUse')
+    expect(answer.hookEventName).toBe('PostToolUse')
+    expect(answer.additionalContext).toContain('COMPONENTS')
+    expect(await edit('src/c.tsx', 'PostToolUse')).toBeUndefined()
+    expect(await edit('src/c.ts', 'PostToolUse')).toBeUndefined()
+  })
+
+  it('denies the first call with the reference as the reason where it is required', async () => {
+    const { call, project } = makeProject(required)
+    const input = { file_path: join(project, 'src/a.tsx'), old_string: 'x' }
+    const first = await call('PreToolUse', 'Edit', input)
+    expect(first.permissionDecision).toBe('deny')
+    expect(first.permissionDecisionReason).toContain('COMPONENTS')
+    expect(await call('PreToolUse', 'Edit', input)).toBeUndefined()
+    expect(await call('PostToolUse', 'Edit', input)).toBeUndefined()
+  })
+
+  it('denies parallel calls too, and after the window none', async () => {
+    const { ask, edit, project } = makeProject(required)
+    const answers = await Promise.all(['a', 'b', 'c'].map((name) => edit(`src/${name}.tsx`)))
+    expect(answers.map((answer) => answer?.permissionDecision)).toEqual(['deny', 'deny', 'deny'])
+    await new Promise((resolve) => setTimeout(resolve, 1600))
+    expect(await edit('src/d.tsx')).toBeUndefined()
+    const other = { session_id: 'other', hook_event_name: 'PreToolUse', tool_name: 'Edit' }
+    const input = { file_path: join(project, 'src/a.tsx') }
+    const { stdout } = await ask('claude', '', { payload: { ...other, tool_input: input } })
+    expect(stdout).toContain('deny')
+  })
+
+  it('reads the files of a patch, also of one that the shell gets', async () => {
+    for (const tool of ['apply_patch', 'Bash']) {
+      const { call } = makeProject(required)
+      const patch =
+        '*** Begin Patch\n*** Update File: README.md\n*** Add File: src/x.tsx\n+a\n*** End Patch'
+      const answer = await call('PreToolUse', tool, { command: patch })
+      expect(answer?.permissionDecision).toBe('deny')
+    }
+  })
+
+  it('counts a reference that a prompt gave, that the model read or that a subagent got', async () => {
+    const both = `${required}  - match: ^/ui\n    inject: references/a.md\n`
+    const prompted = makeProject(both)
+    await prompted.ask('claude', '/ui')
+    expect(await prompted.edit('src/a.tsx')).toBeUndefined()
+    const read = makeProject(required)
+    const file_path = join(read.home, '.agents/skills/ui/references/a.md')
+    await read.call('PostToolUse', 'Read', { file_path })
+    expect(await read.edit('src/a.tsx')).toBeUndefined()
+    const agent = { agent_id: 'sub' }
+    expect((await read.edit('src/a.tsx', 'PreToolUse', agent))?.permissionDecision).toBe('deny')
+    const { stdout } = await prompted.ask('claude', '', {
+      payload: { hook_event_name: 'SubagentStart', ...agent },
+    })
+    expect(stdout).toContain('COMPONENTS')
+    expect(await prompted.edit('src/a.tsx', 'PreToolUse', agent)).toBeUndefined()
+  })
+
+  it('gives it again after a compaction, not after a resumed session', async () => {
+    const { ask, edit } = makeProject(`${required}  - match: ^/ui\n    inject: references/a.md\n`)
+    await ask('claude', '/ui')
+    const start = (source: string) =>
+      ask('claude', '', { payload: { hook_event_name: 'SessionStart', source } })
+    expect((await start('resume')).stdout).toBe('')
+    expect((await start('compact')).stdout).toContain('COMPONENTS')
+    expect(await edit('src/a.tsx')).toBeUndefined()
+    await start('clear')
+    expect((await edit('src/a.tsx'))?.permissionDecision).toBe('deny')
+  })
+
+  it('lets everything through where it cannot be noted, and where the skill is not trusted', async () => {
+    const { edit, ask, project, write } = makeProject(required)
+    write('.local/state/skillrail/hooks', 'a file where the directory should be')
+    expect(await edit('src/a.tsx')).toBeUndefined()
+    const payload = { session_id: undefined, hook_event_name: 'PreToolUse', tool_name: 'Edit' }
+    const input = { file_path: join(project, 'src/a.tsx') }
+    expect((await ask('claude', '', { payload: { ...payload, tool_input: input } })).stdout).toBe(
+      '',
+    )
+    const foreign = makeWorld()
+    foreign.write('project/.claude/skills/ui/SKILL.md', `${head}${required}---\n`)
+    foreign.write('project/.claude/skills/ui/references/a.md', 'COMPONENTS')
+    expect(await callsIn(foreign).edit('src/a.tsx')).toBeUndefined()
+  })
+})
+
+it.each([
+  ['git push origin main', true],
+  ['cd app && git push', true],
+  ['make; git push', true],
+  ['git log | head\n git push', true],
+  ['echo git push', false],
+  ['git pull', false],
+])('a trigger on commands sees %j: %s', async (command, isDenied) => {
+  const { run } = makeProject(onPush)
+  const answer = await run(command)
+  const reason = String(answer?.permissionDecisionReason)
+  expect([answer?.permissionDecision, reason.includes('RELEASE')]).toEqual([
+    isDenied ? 'deny' : undefined,
+    isDenied,
+  ])
+})
+
+/** One denied edit as each client names it, and the field with the reason. */
+const dialects: [Platform, Record<string, unknown>, RegExp][] = [
+  [
+    'codex',
+    {
+      hook_event_name: 'PreToolUse',
+      tool_name: 'apply_patch',
+      tool_input: { command: '*** Begin Patch\n*** Update File: src/a.tsx\n' },
+    },
+    /"permissionDecision":"deny"/,
+  ],
+  [
+    'copilot',
+    { toolName: 'edit', toolArgs: { path: 'src/a.tsx' }, sessionId: 's' },
+    /^\{"permissionDecision":"deny"/,
+  ],
+  [
+    'cursor',
+    {
+      hook_event_name: 'preToolUse',
+      tool_name: 'Write',
+      tool_input: { path: 'src/a.tsx' },
+      conversation_id: 's',
+    },
+    /"permission":"deny"/,
+  ],
+  [
+    'gemini',
+    { hook_event_name: 'BeforeTool', tool_name: 'replace', tool_input: { file_path: 'src/a.tsx' } },
+    /^\{"decision":"deny"/,
+  ],
+  [
+    'opencode',
+    { hook_event_name: 'PreToolUse', tool_name: 'edit', tool_input: { filePath: 'src/a.tsx' } },
+    /"permissionDecision":"deny"/,
+  ],
+  [
+    'pi',
+    { hook_event_name: 'PreToolUse', tool_name: 'edit', tool_input: { path: 'src/a.tsx' } },
+    /"permissionDecision":"deny"/,
+  ],
+  [
+    'qwen',
+    {
+      hook_event_name: 'PreToolUse',
+      tool_name: 'write_file',
+      tool_input: { file_path: 'src/a.tsx' },
+    },
+    /"permissionDecision":"deny"/,
+  ],
+]
+it.each(dialects)('denies in the form of %s', async (platform, payload, form) => {
+  const { ask } = makeProject(required)
+  const event = platform === 'copilot' ? 'preToolUse' : undefined
+  const { stdout } = await ask(platform, '', { payload, event })
+  expect(stdout).toMatch(form)
+  expect(stdout).toContain('COMPONENTS')
+})
+
+it('forgets for Gemini CLI, which reports no compaction, after 50 calls', async () => {
+  const { ask } = makeProject(required)
+  let denied = 0
+  for (let at = 0; at < 60; at++) {
+    const payload = {
+      hook_event_name: 'BeforeTool',
+      timestamp: `t${at}`,
+      tool_name: 'replace',
+      tool_input: { file_path: 'src/a.tsx', old_string: String(Math.floor(at / 2)) },
+    }
+    if ((await ask('gemini', '', { payload })).stdout !== '') denied++
+    if (at === 0) await new Promise((resolve) => setTimeout(resolve, 1600))
+  }
+  expect(denied).toBeGreaterThan(1)
+})

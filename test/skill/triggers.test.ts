@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest'
+import { parseSkill } from '../../src/skill/parse.ts'
+import { serializeSkill } from '../../src/skill/serialize.ts'
+import { globPattern } from '../../src/trigger/tool-call.ts'
+import { compilePattern } from '../../src/trigger/pattern.ts'
+
+const paths = { kind: 'paths', paths: ['src/**/*.{ts,tsx}', '*.css'], on: 'read', require: true }
+const expected = [
+  { match: '^/x', inject: 'a.md' },
+  { inject: 'b.md', when: { kind: 'examples', examples: ['ship it', 'roll it out'] } },
+  { inject: 'c.md', when: paths },
+  { inject: 'd.md', when: { kind: 'command', pattern: '^git push', require: true } },
+]
+
+function read(triggers: string) {
+  return parseSkill(`---\nname: s\ndescription: D.\n${triggers}---\n`, { path: 'SKILL.md' })
+}
+
+it('reads the four kinds as a list, as lines, and as it writes them', () => {
+  const list = `triggers:
+  - match: ^/x
+    inject: a.md
+  - examples: [ship it, roll it out]
+    inject: b.md
+  - paths: ["src/**/*.{ts,tsx}", "*.css"]
+    on: read
+    inject: c.md
+    require: true
+  - command: ^git push
+    inject: d.md
+`
+  const lines = `metadata:
+  triggers: |
+    ^/x => a.md
+    examples: ship it | roll it out => b.md
+    paths[read]: src/**/*.{ts,tsx}, *.css => c.md !require
+    command: ^git push => d.md
+`
+  for (const text of [list, lines]) {
+    const { skill, diagnostics } = read(text)
+    expect(diagnostics).toEqual([])
+    expect(skill?.fields.triggers).toMatchObject(expected)
+    const written = serializeSkill({
+      fields: { ...skill?.fields, name: 's', description: 'D.' },
+      body: '',
+    })
+    const again = parseSkill(written, { path: 'SKILL.md' })
+    expect(again.skill?.fields.triggers).toMatchObject(expected)
+  }
+})
+
+it.each([
+  ['  - match: ^/x\n    paths: [a]\n    inject: a.md\n', 'trigger-form'],
+  ['  - paths: []\n    inject: a.md\n', 'trigger-form'],
+  ['  - path: a\n    inject: a.md\n', 'trigger-unknown-key'],
+  ['  - paths: a\n    on: write\n    inject: a.md\n', 'field-value'],
+])('refuses %j', (entry, code) => {
+  expect(read(`triggers:\n${entry}`).diagnostics.map((one) => one.code)).toContain(code)
+})
+
+it.each([
+  ['src/**/*.tsx', 'src/a.tsx', true],
+  ['src/**/*.tsx', 'src/a/b/c.tsx', true],
+  ['src/**/*.tsx', 'lib/src/a.tsx', false],
+  ['src/*.ts', 'src/a/b.ts', false],
+  ['*.css', 'a/b.css', true],
+  ['**', 'any/thing', true],
+  ['docs/', 'docs/a', false],
+  ['a/{b,c}/?.[mt]d', 'a/c/x.md', true],
+  ['a/[!b]', 'a/b', false],
+  ['a.b+c(d)/x', 'a.b+c(d)/x', true],
+])('the glob %s matches %s: %s', (glob, path, expectedMatch) => {
+  const reading = compilePattern(globPattern(glob))
+  expect(reading.ok && reading.pattern.test(path)).toBe(expectedMatch)
+})
