@@ -40,6 +40,8 @@ export interface HookAdapter {
   /** Keeps a tool from running, with what the model is told. */
   deny(reason: string): object
   limit: ContextLimit
+  /** A tool may end without a report: what belongs to its result is given before it starts. */
+  givesBefore?: true | undefined
   /** Reports no compaction: what was given counts as lost after so many tool calls. */
   callsRemembered?: number | undefined
   /** What the user must do, besides installing, before the hook runs; a sentence each. */
@@ -182,6 +184,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     windowsShell: 'cmd',
     answer: nestedAnswer,
     deny: nestedDenial,
+    givesBefore: true,
     limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
     steps: {
       user: 'Type /hooks in Codex and trust the hook of skillrail; until then Codex skips it silently.',

@@ -172,23 +172,24 @@ async function answerTool(asked: Asked, event: 'before' | 'after'): Promise<Answ
   if (call === undefined || conversation === undefined) return undefined
   const skills = [...cache.skills(true)]
   const place = { cwd: runtime.cwd, root: findWorkspace(runtime.cwd, runtime) }
-  const matches = matchToolCall(call, skills, place).filter(
-    ({ trigger: { when } }) =>
-      event === 'after' || (when !== undefined && 'require' in when && when.require),
-  )
+  const isAll = event === 'after' || adapter.givesBefore === true
+  const matches = matchToolCall(call, skills, place).filter((match) => isAll || isRequired(match))
   const read = event === 'after' ? skills.flatMap((skill) => readBy(call, skill)) : []
   if (matches.length + read.length === 0 || !claim(asked)) return undefined
   const { injected, deferred } = await referencesOf(asked, matches)
   // The model has it in the result of this call.
   const { injected: known } = await referencesOf(asked, read)
   for (const reference of known) claimReference(runtime, conversation, reference, turn)
-  if (event === 'after') {
-    const isNew = injected.filter((one) => claimReference(runtime, conversation, one, turn))
+  const id = fingerprint(payload.toolInput)
+  const required = matches.filter(isRequired).map(({ trigger: { inject } }) => inject)
+  const isDenied = (one: InjectedReference): boolean =>
+    required.includes(one.path) && claimDenial(runtime, conversation, one, id)
+  const denied = event === 'before' ? injected.filter(isDenied) : []
+  if (denied.length === 0) {
+    const own = injected.filter(({ path }) => event === 'after' || !required.includes(path))
+    const isNew = own.filter((one) => claimReference(runtime, conversation, one, turn))
     return isNew.length + deferred.length === 0 ? undefined : contextAnswer(asked, isNew, deferred)
   }
-  const id = fingerprint(payload.toolInput)
-  const denied = injected.filter((one) => claimDenial(runtime, conversation, one, id))
-  if (denied.length === 0) return undefined
   const limit = {
     ...adapter.limit,
     amount: Math.min(adapter.limit.amount, longestReason),
@@ -226,6 +227,10 @@ async function giveAgain(asked: Asked, event: HookEvent): Promise<Answered | und
   const { injected, deferred } = await referencesOf(asked, matches)
   for (const reference of injected) claimReference(runtime, conversation, reference, turn)
   return contextAnswer(asked, injected, deferred)
+}
+
+function isRequired({ trigger: { when } }: TriggerMatch): boolean {
+  return when !== undefined && 'require' in when && when.require
 }
 
 /** Text for a denial that every client passes on whole. */

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 
 /** What is installed: a package of npm each, in the version that was last tried. */
 export const clientPackages = {
-  claude: { name: '@anthropic-ai/claude-code', version: '2.1.197' },
+  claude: { name: '@anthropic-ai/claude-code', version: '2.1.330' },
   codex: { name: '@openai/codex', version: '0.169.0' },
   copilot: { name: '@github/copilot', version: '1.0.102' },
   gemini: { name: '@google/gemini-cli', version: '0.61.0' },
   opencode: { name: 'opencode-ai', version: '1.18.33' },
-  pi: { name: '@mariozechner/pi-coding-agent', version: '0.73.1' },
-  qwen: { name: '@qwen-code/qwen-code', version: '0.15.10' },
+  pi: { name: '@earendil-works/pi-coding-agent', version: '0.87.1' },
+  qwen: { name: '@qwen-code/qwen-code', version: '0.24.4' },
 } as const
 
 export type TestedClient = keyof typeof clientPackages

@@ -9,6 +9,7 @@ import type { ClientRecipe } from './clients.ts'
 import { longReference, makeHome, shortReference, snapshot, type TestHome } from './home.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { type ClientRun, runClient } from './run-client.ts'
+import { toolSession } from './tool-checks.ts'
 
 export interface CheckResult {
   name: CheckName
@@ -25,7 +26,11 @@ export const checkNames = [
   'registered twice',
   'hook fails',
   'hook hangs',
+  'hook missing',
   'uninstalled',
+  'reads before it edits',
+  'told with the result',
+  'reads before a command',
 ] as const
 export type CheckName = (typeof checkNames)[number]
 
@@ -70,6 +75,9 @@ export async function checkClient(
     replaceHook(home, 'setInterval(() => {}, 1000)')
     run = await ask(recipe.call('program execute hanging'))
     check('hook hangs', notAbsent(model, 'hanging'), run)
+    rmSync(join(home.home, '.local/share/skillrail/hook/skillrail-hook'))
+    run = await ask(recipe.call('program execute missing'))
+    check('hook missing', notAbsent(model, 'missing'), run)
     await uninstallHook(runtime, platform, { scope: 'user' })
     const left = differences(before, configuration(home, platform))
     run = await ask(recipe.call('program execute uninstalled'))
@@ -78,6 +86,14 @@ export async function checkClient(
     await model.close()
     rmSync(home.home, { recursive: true, force: true, maxRetries: 3 })
   }
+  const session = await toolSession(platform, client, recipe, 3)
+  const { unguarded, falseDenials, firstEdits, isAdded, isCommandGuarded, output } = session
+  const isGuarded = firstEdits === 6 && unguarded + falseDenials === 0
+  const counts = `of ${firstEdits} first edits ${unguarded} unguarded, ${falseDenials} denied in vain`
+  const seen = { code: 0, output, durationMs: 0 }
+  check('reads before it edits', isGuarded ? undefined : counts, seen)
+  check('told with the result', isAdded ? undefined : 'the reference did not come', seen)
+  check('reads before a command', isCommandGuarded ? undefined : 'it was not held', seen)
   return results
 }
 

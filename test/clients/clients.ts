@@ -1,3 +1,4 @@
+import type { ModelToolCall } from '../model-server/turn.ts'
 import type { TestedClient } from './cache.ts'
 
 /** How one client is brought to ask a model on the loopback, in a home that is empty otherwise. */
@@ -9,9 +10,12 @@ export interface ClientRecipe {
   files(url: string, project: string): Readonly<Record<string, string>>
   environment(url: string): Readonly<Record<string, string>>
   /** The arguments for one prompt. */
-  prompt(text: string): readonly string[]
+  prompt(text: string, editing?: boolean): readonly string[]
   /** The arguments for a call of the skill `saw`, as a user of this client types it. */
   call(words: string): readonly string[]
+  /** The call of the client's own tool that writes a new file. */
+  edit(project: string, path: string, text: string): ModelToolCall
+  shell(project: string, command: string): ModelToolCall
   /** Where the client looks for skills, below the home. */
   skills: string
 }
@@ -30,8 +34,17 @@ export const recipes = {
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
     }),
-    prompt: (text) => ['-p', text],
+    prompt: (text, editing) => [
+      '-p',
+      text,
+      ...(editing ? ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash'] : []),
+    ],
     call: (words) => ['-p', `/saw ${words}`],
+    edit: (project, path, content) => ({
+      name: 'Write',
+      input: { file_path: `${project}/${path}`, content },
+    }),
+    shell: (_, command) => ({ name: 'Bash', input: { command, description: 'Run it' } }),
   },
   codex: {
     skills: '.agents/skills',
@@ -51,7 +64,20 @@ trust_level = "trusted"
     }),
     environment: () => ({ MOCK_KEY: 'dummy' }),
     // The one thing a user does in /hooks: here for these runs alone.
-    prompt: (text) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', text],
+    prompt: (text, editing) => [
+      'exec',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-hook-trust',
+      ...(editing ? ['--dangerously-bypass-approvals-and-sandbox'] : []),
+      text,
+    ],
+    edit: (_, path, text) => ({
+      name: 'exec_command',
+      input: {
+        cmd: `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${path}\n+${text}*** End Patch\nEOF\n`,
+      },
+    }),
+    shell: (_, cmd) => ({ name: 'exec_command', input: { cmd } }),
     call: (words) => [
       'exec',
       '--skip-git-repo-check',
@@ -72,6 +98,11 @@ trust_level = "trusted"
     }),
     prompt: (text) => ['-p', text, '--allow-all-tools'],
     call: (words) => ['-p', `/saw ${words}`, '--allow-all-tools'],
+    edit: (project, path, text) => ({
+      name: 'create',
+      input: { path: `${project}/${path}`, file_text: text },
+    }),
+    shell: (_, command) => ({ name: 'bash', input: { command, description: 'Run it' } }),
   },
   gemini: {
     skills: '.gemini/skills',
@@ -80,8 +111,19 @@ trust_level = "trusted"
       '.gemini/trustedFolders.json': settings({ [project]: 'TRUST_FOLDER' }),
     }),
     environment: (url) => ({ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url }),
-    prompt: (text) => ['-m', 'gemini-2.5-flash', '-p', text],
+    prompt: (text, editing) => [
+      ...(editing ? ['--yolo'] : []),
+      '-m',
+      'gemini-2.5-flash',
+      '-p',
+      text,
+    ],
     call: (words) => ['-m', 'gemini-2.5-flash', '-p', `/saw ${words}`],
+    edit: (project, path, content) => ({
+      name: 'write_file',
+      input: { file_path: `${project}/${path}`, content },
+    }),
+    shell: (_, command) => ({ name: 'run_shell_command', input: { command } }),
   },
   opencode: {
     skills: '.config/opencode/skills',
@@ -106,6 +148,11 @@ trust_level = "trusted"
     // One argument with blanks would arrive with quotes around it.
     prompt: (text) => ['run', ...text.split(' ')],
     call: (words) => ['run', '--command', 'saw', ...words.split(' ')],
+    edit: (project, path, content) => ({
+      name: 'write',
+      input: { filePath: `${project}/${path}`, content },
+    }),
+    shell: (_, command) => ({ name: 'bash', input: { command, description: 'Run it' } }),
   },
   pi: {
     skills: '.pi/agent/skills',
@@ -124,6 +171,8 @@ trust_level = "trusted"
     environment: () => ({ PI_OFFLINE: '1', PI_SKIP_VERSION_CHECK: '1' }),
     prompt: (text) => ['--provider', 'mock', '--model', 'mock', '-p', text],
     call: (words) => ['--provider', 'mock', '--model', 'mock', '-p', `/skill:saw ${words}`],
+    edit: (_, path, content) => ({ name: 'write', input: { path, content } }),
+    shell: (_, command) => ({ name: 'bash', input: { command } }),
   },
   qwen: {
     skills: '.qwen/skills',
@@ -135,8 +184,16 @@ trust_level = "trusted"
       OPENAI_BASE_URL: `${url}/v1`,
       OPENAI_MODEL: 'mock',
     }),
-    prompt: (text) => ['-p', text],
+    prompt: (text, editing) => ['-p', text, ...(editing ? ['--yolo'] : [])],
     call: (words) => ['-p', `/saw ${words}`],
+    edit: (project, path, content) => ({
+      name: 'write_file',
+      input: { file_path: `${project}/${path}`, content },
+    }),
+    shell: (_, command) => ({
+      name: 'run_shell_command',
+      input: { command, description: 'Run it', is_background: false },
+    }),
   },
 } as const satisfies Record<TestedClient, ClientRecipe>
 

@@ -1,3 +1,4 @@
+import { locationTable } from '../../src/library/locations.ts'
 import { type Platform, adapters, platforms } from '../../src/hooks/adapters.ts'
 import { checkNames, type CheckResult } from './checks.ts'
 
@@ -20,7 +21,7 @@ export function platformPage(rows: readonly ClientRow[], previous = ''): string 
     if (row !== undefined) return [lineOf(checkRow(row))]
     return kept.filter((line) => line.startsWith(`| ${adapters[platform].title} |`))
   })
-  return `# Platforms
+  return `# Agent clients
 
 <!-- Written by npm run test:clients; do not edit. -->
 
@@ -35,10 +36,29 @@ ${[...headOf(head), ...lines].join('\n')}
 - **registered twice**: registered for the user and for a project, in a folder that the client trusts:
   still once, and \`hooks status\` says that both will run.
 - **long one whole**: a reference of more than 12,000 characters arrives whole.
-- **hook fails**, **hook hangs**: the prompt goes through all the same.
+- **hook fails**, **hook hangs**, **hook missing**: the prompt goes through all the same.
 - **uninstalled**: nothing of the hook is left, and the client's settings are what they were.
+- **reads before it edits**: of a trigger with \`require\`, the model has the reference before the first of
+  two parallel edits is made, and no call is denied once it has it.
+- **told with the result**: of a trigger on files without \`require\`, the reference comes with the first edit.
+- **reads before a command**: a shell command of a trigger is denied until the model has the reference.
 
-Cursor is not run here: it is not a program that can be started without an account.
+Cursor, Factory Droid, VS Code and Antigravity are not run: they need an account or a desktop. What is said of
+Cursor is from its documentation. Factory Droid and VS Code read the files of Claude Code, by their documentation.
+Antigravity has no event that takes a context for a prompt; use \`skillrail index\` there.
+
+## What each client takes
+
+${table(['client', 'before a tool', 'after a tool', 'compaction', 'subagents', 'folders with skills'], platforms.map(eventRow))}
+
+- **compaction**: \`again\`: what was given comes again at once; \`forgotten\`: it comes again with the next prompt
+  or tool call that asks for it.
+- **subagents**: they get at their start what their parent was given. Tools of subagents are watched on every client.
+- A trigger on files sees the tools that edit, write, patch and read. It does not see \`sed -i\`, \`cat > file\`,
+  \`git apply\` and tools of MCP servers: it is a guide, not a wall.
+- Gemini CLI names no subagents, so a subagent there counts as its parent.
+- OpenCode installs packages when it starts the first time after an installation, which can take more than a minute;
+  with \`--project\` it leaves about 60 MB in \`.opencode/node_modules\`.
 
 ## Where the hook goes
 
@@ -66,6 +86,24 @@ function placeRow(platform: Platform): string[] {
     ? `${limit.amount.toLocaleString('en-US')} ${limit.unit}${parts}`
     : 'no limit found'
   return [title, user, `\`${files.project}\``, `\`${callForms[sigil]}\``, amount]
+}
+
+function eventRow(platform: Platform): string[] {
+  const { title, events, callsRemembered } = adapters[platform]
+  const calls = callsRemembered === undefined ? '-' : `after ${callsRemembered} calls`
+  const again = events.compact === 'SessionStart' ? 'again' : 'forgotten'
+  const folders = locationTable
+    .filter(({ clients }) => clients.includes(platform))
+    .flatMap(({ project, user }) => [project, user && `~/${user}`])
+    .filter((path) => path !== undefined)
+  return [
+    title,
+    events.before === undefined ? '-' : 'can deny',
+    events.after === undefined ? '-' : 'takes a context',
+    events.compact === undefined ? calls : again,
+    events.subagent === undefined ? '-' : 'told',
+    folders.map((path) => `\`${path}\``).join(' '),
+  ]
 }
 
 const callForms = {

@@ -22,7 +22,7 @@ for (const [client, program] of installed) {
     if (!ok) console.log(`  ${detail.replaceAll('\n', '\n  ')}`)
   }
 }
-const page = 'docs/platforms.md'
+const page = 'docs/clients.md'
 if (process.argv.includes('--write')) {
   const previous = existsSync(page) ? readFileSync(page, 'utf8') : ''
   writeFileSync(page, platformPage(rows, previous))

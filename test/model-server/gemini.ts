@@ -1,12 +1,21 @@
 import type { ModelAnswer, ModelRequest } from './protocol.ts'
 import type { WrittenTurn } from './turn.ts'
 
-/** Text only: the provider packages that are tested speak other protocols. */
-export function answerGemini({ path }: ModelRequest, { text, usage }: WrittenTurn): ModelAnswer {
+export function answerGemini(
+  { path }: ModelRequest,
+  { text, calls, usage }: WrittenTurn,
+): ModelAnswer {
   const { input, output } = usage
   if (path.includes(':countTokens')) return { kind: 'json', value: { totalTokens: input } }
+  const parts = [
+    ...(text === '' && calls.length > 0 ? [] : [{ text }]),
+    ...calls.map(({ name, arguments: json }) => {
+      const args: unknown = JSON.parse(json)
+      return { functionCall: { name, args } }
+    }),
+  ]
   const value = {
-    candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }],
+    candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
     usageMetadata: {
       promptTokenCount: input,
       candidatesTokenCount: output,
