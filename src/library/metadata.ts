@@ -117,17 +117,11 @@ export function selfReferences(fields: SkillFields, path: string): Diagnostic[] 
   if (fields.chain === undefined && fields.triggers.length === 0) return []
   const own = new Set([fields.name, basename(dirname(path))])
   const steps = (fields.chain?.steps ?? []).filter(({ name }) => own.has(name))
-  const triggers = fields.triggers.filter(({ inject }) => isOwnSkillFile(inject))
   const finding = { code: selfReferenceCode, severity: 'error', path } as const
   return [
     ...steps.map(({ name, line }) => {
       const message = `the chain names its own skill, ${name}`
       return { ...finding, message, line, hint: 'Take it out of `chain`.' }
-    }),
-    ...triggers.map(({ inject, line }) => {
-      const message = `a trigger injects ${inject}, which is this file itself`
-      const hint = 'Move what it shall inject to a file in `references`.'
-      return { ...finding, message, line, hint }
     }),
   ]
 }

@@ -116,7 +116,9 @@ class TreeReader {
     const offset = mark?.position ?? 0
     const character = this.#source.charAt(offset)
     const quote = /[@`]/.test(character) ? 'Put the value into quotes.' : undefined
-    const hint = character === ':' ? 'Put a value that contains `: ` into quotes.' : quote
+    const colon = character === ':' ? 'Put a value that contains `: ` into quotes.' : quote
+    const escape = 'Write the value in single quotes, in which a backslash is itself.'
+    const hint = reason.includes('escape') ? escape : colon
     this.report('yaml-syntax', offset, `The YAML cannot be read: ${reason}`, hint)
   }
 

@@ -13,6 +13,7 @@ import {
 import { compilePattern, type Pattern } from './pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 import { portableRewrite } from './rewrite-pattern.ts'
+import { globPattern } from './tool-call.ts'
 
 export interface CheckedSkill extends TriggerSkill {
   text: string
@@ -36,16 +37,19 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
   const body = promptLines(skill.body)
   const diagnostics: Diagnostic[] = []
   const triggers = skill.triggers.map((trigger) => {
-    const reading = compilePattern(trigger.match)
+    const { when } = trigger
     const target = readTarget(skill.directory, trigger.inject)
     const lineText = lines[trigger.line - 1]
-    const found = reading.ok
-      ? [...portability(path, trigger, reading.pattern, lineText), ...moment(path, trigger)]
-      : [patternDiagnostic(path, trigger, reading.problem, lineText)]
+    const patterns = patternsOf(trigger).map(compilePattern)
+    const wrong = patterns.flatMap((reading) => (reading.ok ? [] : [reading.problem]))
+    const [reading] = when === undefined ? patterns : []
+    const found = wrong.map((problem) => patternDiagnostic(path, trigger, problem, lineText))
+    if (reading?.ok === true)
+      found.push(...portability(path, trigger, reading.pattern, lineText), ...moment(path, trigger))
     if (!target.ok) found.push(targetDiagnostic(path, trigger, target))
     diagnostics.push(...found)
     const errors = found.filter(({ severity }) => severity === 'error')
-    const place = reading.ok ? firstMatch(reading.pattern, body) : undefined
+    const place = reading?.ok === true ? firstMatch(reading.pattern, body) : undefined
     const bodyLine = place?.promptLine ?? 0
     const risk = place && { bodyLine, text: body[bodyLine - 1] ?? '' }
     if (risk !== undefined) {
@@ -58,6 +62,13 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
   })
   diagnostics.push(...checkTwins(skill), ...checkFormat(skill), ...checkSize(skill))
   return { skill: name, path, triggers, diagnostics: diagnostics.toSorted(compareDiagnostics) }
+}
+
+/** The regular expressions of a trigger: its own, or those of its globs. */
+export function patternsOf({ match, when }: TriggerDeclaration): string[] {
+  if (when === undefined) return [match]
+  if (when.kind === 'command') return [when.pattern]
+  return when.kind === 'paths' ? when.paths.map(globPattern) : []
 }
 
 function finding(

@@ -13,7 +13,7 @@ export type TriggerVerdict = { trigger: TriggerDeclaration } & (
       problem?: string | undefined
     }
   | { outcome: 'near-miss'; miss: NearMiss }
-  | { outcome: 'no-match' }
+  | { outcome: 'no-match'; reason: string }
   | { outcome: 'invalid'; reason: string }
 )
 
@@ -28,6 +28,8 @@ export function explainPrompt(prompt: string, skills: readonly TriggerSkill[]): 
   return skills.map((skill) => ({
     skill: skill.name,
     verdicts: skill.triggers.map((trigger): TriggerVerdict => {
+      const other = whenReason(trigger)
+      if (other !== undefined) return { trigger, outcome: 'no-match', reason: other }
       const reading = compilePattern(trigger.match)
       if (!reading.ok) return { trigger, outcome: 'invalid', reason: reading.problem.message }
       const place = firstMatch(reading.pattern, lines)
@@ -38,10 +40,23 @@ export function explainPrompt(prompt: string, skills: readonly TriggerSkill[]): 
         return { trigger, outcome: 'fired', ...place, tokens, problem }
       }
       const miss = nearMiss(reading.pattern, lines.join('\n'))
-      if (miss === undefined) return { trigger, outcome: 'no-match' }
+      if (miss === undefined)
+        return { trigger, outcome: 'no-match', reason: farReason(reading.pattern) }
       return { trigger, outcome: 'near-miss', miss }
     }),
   }))
+}
+
+/** Why a trigger that waits for a tool call does not fire on a prompt. */
+function whenReason({ when }: TriggerDeclaration): string | undefined {
+  if (when?.kind === 'command') return 'it waits for a shell command, not for a prompt'
+  if (when?.kind !== 'paths') return undefined
+  return `it waits until such a file is ${when.on === 'edit' ? 'edited' : 'read or edited'}`
+}
+
+function farReason({ required: [texts] }: Pattern): string {
+  if (texts === undefined) return 'no line of the prompt matches the pattern'
+  return `the prompt does not contain ${texts.map((text) => `\`${text}\``).join(' or ')}`
 }
 
 type NearMissCause = 'sigil' | 'blanks' | 'not-at-start' | 'not-at-end' | 'case' | 'part'

@@ -46,7 +46,8 @@ export function withoutExport(text: string): string {
 }
 
 function routingBlock({ triggers }: TriggerSkill): string {
-  const rows = triggers.map(({ match, inject }) => `| ${cell(match)} | ${cell(inject)} |\n`)
+  const onPrompts = triggers.filter(({ when }) => when === undefined)
+  const rows = onPrompts.map(({ match, inject }) => `| ${cell(match)} | ${cell(inject)} |\n`)
   return `## References for this request
 
 Where the context already has \`<!-- injected: FILE -->\` with a file's text, that file is loaded: do not
@@ -87,7 +88,7 @@ function notInScript({ text, path, triggers }: TriggerSkill & { text: string }):
   }
   const hint = '`skillrail triggers check` says how, and --fix rewrites it where that is possible.'
   return triggers
-    .filter(({ match }) => !isPortable(match))
+    .filter(({ match, when }) => when === undefined && !isPortable(match))
     .map(({ match, line }) => {
       const message = `The script may read the pattern \`${match}\` differently.`
       return warning('trigger-pattern-not-portable', line, message, hint)
@@ -219,6 +220,9 @@ triggers() {
       next
     }
     /^[^ \t-]/ { inside = 0; next }
+    /^ *- (examples|paths|command):/ { other = 1 }
+    /^ *- match:/ { other = 0 }
+    other { next }
     {
       if ($0 !~ /^ *- match: +[^ ]/) refuse()
       match($0, /^ */)

@@ -46,6 +46,13 @@ export function compilePattern(written: string): PatternReading {
     const facts = { message, offset: longestPattern, hint: 'Make several triggers of it.' }
     return { ok: false, problem: { code: 'pattern-too-long', ...facts } }
   }
+  const control = source.search(controlCharacter)
+  if (control >= 0) {
+    const code = source.charCodeAt(control).toString(16).padStart(4, '0')
+    const message = `the pattern has the control character U+${code}, which nobody types`
+    const hint = 'Write the pattern in single quotes: in double quotes YAML makes \\b a backspace.'
+    return { ok: false, problem: { code: 'pattern-invalid', message, offset: control, hint } }
+  }
   const plain = plainPattern(source)
   if (plain !== undefined) return { ok: true, pattern: plain }
   const { facts, notes } = parsePattern(source)
@@ -56,6 +63,8 @@ export function compilePattern(written: string): PatternReading {
   const engine = (): Re2.RE2JS => (compiled ??= loadRe2().RE2JS.compile(source))
   return { ok: true, pattern: re2Pattern(source, notes, required, engine) }
 }
+
+const controlCharacter = /[\0-\u0008\u000b-\u001f\u007f]/
 
 /** Whether a text contains what every match needs; false only if no line of the text can match. */
 export function hasRequired(text: string, required: RequiredText): boolean {

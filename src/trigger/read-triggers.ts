@@ -51,10 +51,15 @@ export function readPortableTriggers(text: string): PortableReading {
   if (start < 0) return { portable: true, triggers: [] }
   const triggers: TriggerDeclaration[] = []
   let indent: number | undefined
+  let isOther = false
   for (let index = start + 1; index < lines.length; index++) {
     const line = lines[index] ?? ''
     if (blank.test(line)) continue
     if (/^[^ \t-]/.test(line)) break
+    // The items of other kinds are for full readers.
+    if (/^ *- (?:examples|paths|command):/.test(line)) isOther = true
+    else if (item.test(line)) isOther = false
+    if (isOther) continue
     const [, spaces = '', value = ''] = item.exec(line) ?? []
     const written = withoutEnd(value.replace(/^ +/, ''), ' ')
     const match = readScalar(written)
@@ -111,7 +116,9 @@ export function leftOutTriggers(
   const entries = writtenEntries(text, path)
   return entries.flatMap(({ match, inject, line }, index): UnusableTrigger[] => {
     const isRead = triggers.some(
-      (trigger) => trigger.line === line && trigger.match === match && trigger.inject === inject,
+      (trigger) =>
+        trigger.line === line &&
+        (trigger.when !== undefined || (trigger.match === match && trigger.inject === inject)),
     )
     if (isRead) return []
     const end = Math.max(entries[index + 1]?.line ?? Infinity, line + 1)

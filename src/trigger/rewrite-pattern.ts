@@ -12,8 +12,8 @@ export function fixTriggers(text: string, path: string): TriggerFix {
   const triggers = parseSkill(text, { path }).skill?.fields.triggers ?? []
   const lines = text.split('\n')
   const changes: { line: number; from: string; to: string }[] = []
-  for (const { match, line } of triggers) {
-    const to = portableRewrite(match)
+  for (const { match, line, when } of triggers) {
+    const to = when !== undefined ? undefined : portableRewrite(match)
     const written = lines[line - 1]
     if (to === undefined || written === undefined) continue
     const fixed = replaceValue(written, match, to)

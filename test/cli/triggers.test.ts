@@ -86,6 +86,28 @@ describe('skillrail inject', () => {
 })
 
 describe('skillrail match', () => {
+  it('is what validate checks, too', async () => {
+    const text = readFileSync(join(skill, 'SKILL.md'), 'utf8')
+    writeFileSync(join(skill, 'SKILL.md'), text.replace('program-flow.md', 'nope.md'))
+    const { stdout, code } = await skillrail(['validate', skill])
+    writeFileSync(join(skill, 'SKILL.md'), text)
+    expect(stdout).toContain('trigger-target-missing')
+    expect(code).toBe(1)
+  })
+
+  it('says why nothing is near, and which skill is not installed', async () => {
+    const { stdout, stderr } = await skillrail(['match', '--explain', '/nosuch x'])
+    expect(stdout).toContain('the prompt does not contain `/saw program`')
+    expect(stderr).toContain('No skill nosuch is installed here.')
+  })
+
+  it('reads a prompt as the hook of a client does', async () => {
+    const ask = (client: string) =>
+      skillrail(['match', '--trust-workspace', '--client', client, '$saw program x'])
+    expect((await ask('codex')).stdout).toContain('program-flow.md')
+    expect((await ask('claude')).stdout).toBe('')
+  })
+
   it('has the fixed JSON shape', async () => {
     const { stdout } = await skillrail(['match', '--trust-workspace', '--json', '/saw program x'])
     expect(JSON.parse(stdout)).toEqual({
@@ -93,6 +115,7 @@ describe('skillrail match', () => {
       matches: [
         {
           skill: 'saw',
+          kind: 'match',
           match: '^/saw program',
           inject: 'references/program-flow.md',
           line: 6,

@@ -337,11 +337,8 @@ it('reports a custom path that does not exist, and no standard one', () => {
 it('reports a skill that leads to itself, and still lists it', () => {
   const place = world()
   place.skill('project/.claude/skills/loop', { more: 'metadata:\n  chain: a loop' })
-  place.skill('project/.claude/skills/self', {
-    more: 'triggers:\n  - match: x\n    inject: ./SKILL.md',
-  })
   const { skills } = discover(place)
-  expect(skills.map(codes)).toEqual([['skill-refers-to-itself'], ['skill-refers-to-itself']])
+  expect(skills.map(codes)).toEqual([['skill-refers-to-itself']])
 })
 
 it('is not disturbed by a skill that goes away while it looks', () => {

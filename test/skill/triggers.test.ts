@@ -73,3 +73,13 @@ it.each([
   const reading = compilePattern(globPattern(glob))
   expect(reading.ok && reading.pattern.test(path)).toBe(expectedMatch)
 })
+
+it('recommends single quotes where double quotes make another text of a pattern', () => {
+  const { diagnostics } = read('triggers:\n  - match: "^/x \\w+"\n    inject: a.md\n')
+  expect(diagnostics).toMatchObject([
+    { code: 'yaml-syntax', hint: expect.stringContaining('single') },
+  ])
+  expect(compilePattern('\bcat\b')).toMatchObject({
+    problem: { code: 'pattern-invalid', hint: expect.stringContaining('single quotes') },
+  })
+})

@@ -1,10 +1,17 @@
 import { dirname } from 'node:path'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
-import { type Diagnostic, diagnosticText } from '../../core/diagnostic.ts'
+import {
+  compareDiagnostics,
+  type Diagnostic,
+  diagnosticText,
+  hasErrors,
+} from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '../../core/text.ts'
+import { checkTriggers, triggerRules } from '../../trigger/check.ts'
+import { parseSkill } from '../parse.ts'
 import { validationRules } from '../rules.ts'
 import { validateSkill } from '../validate.ts'
 import { listSkillFiles } from '../../library/skill-files.ts'
@@ -61,7 +68,11 @@ export const command = defineCommand<ValidateResult>()({
     github: ({ skills }) =>
       skills.flatMap(({ diagnostics }) => diagnostics.map(annotation)).join(''),
     sarif({ skills, directory }) {
-      const tool = { name: 'Skillrail', version: packageVersion(), rules: validationRules }
+      const tool = {
+        name: 'Skillrail',
+        version: packageVersion(),
+        rules: [...validationRules, ...triggerRules],
+      }
       const found = skills.flatMap(({ diagnostics }) => diagnostics)
       return `${JSON.stringify(sarifLog(tool, found, directory), null, 2)}\n`
     },
@@ -79,8 +90,18 @@ async function withPlan(verdict: SkillVerdict, file: string, cwd: string): Promi
 async function validatorOf(profile: string): Promise<VerdictOptions['validate']> {
   if (profile === 'reference')
     return (await import('../reference/validate-reference.ts')).validateReference
-  return (content, { path, directory, directoryName }) =>
-    validateSkill(content, { path, directoryName, files: listSkillFiles(directory) })
+  return (content, { path, directory, directoryName }) => {
+    const options = { path, directoryName, files: listSkillFiles(directory) }
+    const verdict = validateSkill(content, options)
+    const text = typeof content === 'string' ? content : Buffer.from(content).toString()
+    const { skill } = text.includes('triggers:') ? parseSkill(text, { path }) : {}
+    const { triggers = [], name = directoryName } = skill?.fields ?? {}
+    if (skill === undefined || triggers.length === 0) return verdict
+    const checked = { name, path, directory, triggers, text, body: skill.body }
+    const found = checkTriggers(checked).diagnostics.filter(({ severity }) => severity !== 'info')
+    const diagnostics = [...verdict.diagnostics, ...found].toSorted(compareDiagnostics)
+    return { ...verdict, valid: !hasErrors(diagnostics), diagnostics }
+  }
 }
 
 function summaryOf(skills: readonly SkillVerdict[]): ValidateResult['summary'] {

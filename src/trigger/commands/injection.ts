@@ -47,7 +47,8 @@ export function matchResult(
       const { match, inject, line } = trigger
       const target = readTarget(skill.directory, inject)
       const tokens = target.ok ? estimateTokens(target.text) : null
-      return { skill: skill.name, match, inject, line, text, promptLine, tokens }
+      const kind = trigger.when?.kind ?? 'match'
+      return { skill: skill.name, kind, match, inject, line, text, promptLine, tokens }
     }),
     injected: injected.map(({ text: _text, ...reference }) => reference),
     deferred,

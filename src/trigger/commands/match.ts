@@ -1,8 +1,10 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { amount, cell, count, linesText, safeLine } from '../../core/text.ts'
+import { adapters, platforms } from '../../hooks/adapters.ts'
+import { canonicalPrompt } from '../../hooks/prompt.ts'
 import { explainPrompt, type SkillExplanation, type TriggerVerdict } from '../explain.ts'
 import { injectionFor, type MatchResult, matchResult } from './injection.ts'
-import { promptFor, promptOptions } from './skills.ts'
+import { promptFor, promptOptions, readText, skillsFor } from './skills.ts'
 
 interface Result extends MatchResult {
   explanation?: readonly SkillExplanation[] | undefined
@@ -12,11 +14,26 @@ export const command = defineCommand<Result>()({
   arguments: { '[prompt...]': 'what the user types (default: stdin)' },
   options: {
     explain: option.flag('--explain', 'show for every trigger why it matched or not'),
+    client: option.choice('--client <name>', 'read the prompt as the hook of this client does', {
+      choices: platforms,
+    }),
     ...promptOptions,
   },
-  examples: ['match "/deploy staging" --explain'],
-  async run(context, { arguments: words, skill: references, budget, explain }) {
-    const prompt = await promptFor(context, words)
+  examples: ['match "/deploy staging" --explain', 'match --client codex "$deploy staging"'],
+  async run(context, { arguments: words, skill: references, budget, explain, client }) {
+    const typed = await promptFor(context, words)
+    const { skills } = skillsFor(context, references)
+    const named = new Map(skills.map((skill) => [skill.name, skill]))
+    const prompt = canonicalPrompt(typed, client === undefined ? 'slash' : adapters[client].sigil, {
+      has: (name) => named.has(name),
+      textOf(name) {
+        const path = named.get(name)?.path
+        return path === undefined ? undefined : readText(path)
+      },
+    })
+    const called = /^\s*(?:\/skill:|[/$])([a-z0-9][a-z0-9-]*)(?=\s|$)/.exec(typed)?.[1]
+    if (called !== undefined && !named.has(called))
+      context.note(`No skill ${called} is installed here.`)
     const answer = injectionFor(context, { prompt, references, tokenBudget: budget })
     const explanation = explain ? explainPrompt(prompt, answer.skills) : undefined
     return { ...matchResult(prompt, answer), explanation }
@@ -75,6 +92,6 @@ function verdictLine(verdict: TriggerVerdict, { style }: Screen): string {
     case 'invalid':
       return `${style('red', 'invalid')} ${trigger}: ${safeLine(verdict.reason)}`
     case 'no-match':
-      return `${style('dim', '-')}       ${trigger}`
+      return `${style('dim', '-')}       ${trigger}: ${safeLine(verdict.reason)}`
   }
 }

@@ -1,6 +1,7 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { amount, cell, count, estimateTokens } from '../../core/text.ts'
+import { patternsOf } from '../check.ts'
 import { readTarget } from '../inject.ts'
 import { compilePattern } from '../pattern.ts'
 import { tokenReport, type TokenReport } from '../tier-zero.ts'
@@ -56,11 +57,11 @@ function listed({ name, path, directory, triggers, info }: InstalledSkill, withT
     path,
     triggers: triggers.map((trigger) => {
       const target = readTarget(directory, trigger.inject)
-      const reading = compilePattern(trigger.match)
+      const readings = patternsOf(trigger).map(compilePattern)
       return {
         ...trigger,
-        valid: reading.ok,
-        portable: reading.ok && reading.pattern.notes.length === 0,
+        valid: readings.every(({ ok }) => ok),
+        portable: readings.every((reading) => reading.ok && reading.pattern.notes.length === 0),
         tokens: target.ok ? estimateTokens(target.text) : null,
       }
     }),

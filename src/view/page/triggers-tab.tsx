@@ -132,7 +132,6 @@ function Verdict(verdict: TriggerVerdict & { skill: string }): JSX.Element {
 function reasonOf(verdict: TriggerVerdict): Child {
   switch (verdict.outcome) {
     case 'no-match':
-      return null
     case 'invalid':
       return verdict.reason
     case 'near-miss':
