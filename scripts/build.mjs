@@ -58,7 +58,7 @@ function keepReachableDeclarations(entries) {
 
 async function bundle(input, output, options = {}) {
   // Every command reads frontmatter; a library in a file of its own would cost each start more.
-  const external = (name) => !/^[./]/.test(name) && name !== 'js-yaml'
+  const external = (name) => !/^[./]|^(?:js-yaml|stemmer)$/.test(name)
   const build = await rolldown({ input, platform: 'node', external, ...options })
   const { output: written } = await build.write(output)
   await build.close()

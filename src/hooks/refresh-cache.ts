@@ -14,12 +14,14 @@ import type { Discovery, SkillInfo } from '../library/model.ts'
 import { skillAt } from '../library/find-skill.ts'
 import { skillLocations } from '../library/locations.ts'
 import { walkDirectories, walkLimits } from '../library/walk.ts'
+import { aboutSkills } from '../trigger/examples.ts'
 import { matchPrompt } from '../trigger/match.ts'
 import { compilePattern } from '../trigger/pattern.ts'
 import { readTrustPolicy } from '../trust/decide.ts'
 import { TrustStore } from '../trust/store.ts'
 import { skillTrust } from '../trust/skill-trust.ts'
 import {
+  beginnings,
   cacheDirectory,
   type CachedTrigger,
   type CacheHeader,
@@ -40,6 +42,9 @@ export function refreshCache(runtime: Runtime, place: CachePlace): Buffer {
   const options = discoverOptionsFrom(runtime, settings)
   const discovery = discoverSkills(options)
   const found = discovery.skills.map(acceptedTriggers)
+  const examples = discovery.skills.flatMap(({ fields }) =>
+    fields.triggers.flatMap(({ when }) => (when?.kind === 'examples' ? when.examples : [])),
+  )
   const others = otherPaths(runtime, options, discovery).map(stampOf)
   const skills = discovery.skills.map(({ path }) => stampOf(path))
   const newest = [...others, ...skills].reduce((time, { changed }) => Math.max(time, changed), 0)
@@ -56,8 +61,10 @@ export function refreshCache(runtime: Runtime, place: CachePlace): Buffer {
       name: discovery.skills.map(({ name }) => name),
       trust: discovery.skills.map(trustMarks(runtime, options)),
       needs: found.map(({ needs }) => needs),
+      about: aboutSkills(discovery.skills),
       triggers: found.map(({ triggers }) => kindOf(triggers)),
     },
+    examples: ` ${beginnings(examples.join(' ')).join(' ')} `,
     others,
     existing: directoriesUpward(runtime.cwd).map((directory) => {
       const path = join(directory, '.git')

@@ -149,6 +149,11 @@ async function answerPrompt(asked: Asked): Promise<Answered | undefined> {
     checkTime()
     matches.push(...matchPrompt(prompt, [skill]).matches)
   }
+  if (cache.isLikeExamples(prompt)) {
+    const { matchExamples } = await import('../trigger/examples.ts')
+    matches.push(...(matchExamples(prompt, cache.all()) ?? []))
+    checkTime()
+  }
   const { injected, deferred } = await referencesOf(asked, matches)
   if (matches.length === 0 || !claim(asked)) return undefined
   // What a subagent was given at its start counts; a prompt of a person always gets everything.

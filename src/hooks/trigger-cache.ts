@@ -18,8 +18,11 @@ export interface TriggerCache {
   pathOf(name: string): string | undefined
   /** The skills of which a trigger can fire on the prompt, in order of precedence. */
   candidates(prompt: string): Generator<CachedSkill>
+  /** Whether the prompt has words in common with the examples of any skill. */
+  isLikeExamples(prompt: string): boolean
   /** The skills with triggers; `onTools`: with triggers on files or commands. */
   skills(onTools: boolean): Generator<CachedSkill>
+  all(): CachedSkill[]
 }
 
 export interface CachedSkill extends TriggerSkill {
@@ -46,9 +49,13 @@ export interface CacheHeader {
     trust: readonly TrustMark[]
     /** A prompt that fires a trigger of the skill contains one of these. */
     needs: readonly (readonly string[])[]
+    /** What the skill says of itself, where any skill has examples. */
+    about: readonly string[]
     /** 2 with triggers on files or commands, 1 with others only. */
     triggers: readonly number[]
   }
+  /** How the words of all examples begin. */
+  examples: string
   others: readonly StampedFile[]
   /** Paths that only have to exist, or not, as before. */
   existing: readonly { path: string; exists: boolean }[]
@@ -104,7 +111,8 @@ export function openCache(file: Buffer, header = headerOf(file), isNew = false):
     const cached: CachedTrigger[] = JSON.parse(lines[index + 1] ?? '')
     const declared = cached.map(([match, inject, line, when]) => ({ match, inject, line, when }))
     const [name = '', path = '', mark = '-'] = [names[index], paths[index], trust[index]]
-    return { name, path, directory: dirname(path), triggers: declared, trust: mark }
+    const about = header.skills.about[index]
+    return { name, path, directory: dirname(path), triggers: declared, about, trust: mark }
   }
   return {
     repeat: header.repeat,
@@ -116,12 +124,24 @@ export function openCache(file: Buffer, header = headerOf(file), isNew = false):
         if ((needs[index] ?? []).some((part) => prompt.includes(part))) yield skillAt(index)
       }
     },
+    isLikeExamples(prompt) {
+      const words = beginnings(prompt.slice(0, 2000))
+      const known = words.filter((word) => header.examples.includes(` ${word} `))
+      return known.length >= Math.min(2, Math.max(1, words.length))
+    },
     *skills(onTools) {
       for (const [index, kind] of triggers.entries()) {
         if (kind >= (onTools ? 2 : 1)) yield skillAt(index)
       }
     },
+    all: () => Array.from(paths.keys(), skillAt),
   }
+}
+
+/** The first letters of each longer word: enough to see whether a closer look is worth it. */
+export function beginnings(text: string): string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
+  return [...new Set(words.map((word) => word.slice(0, 4)))]
 }
 
 export function stampOf(path: string): StampedFile {

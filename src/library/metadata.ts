@@ -118,12 +118,10 @@ export function selfReferences(fields: SkillFields, path: string): Diagnostic[] 
   const own = new Set([fields.name, basename(dirname(path))])
   const steps = (fields.chain?.steps ?? []).filter(({ name }) => own.has(name))
   const finding = { code: selfReferenceCode, severity: 'error', path } as const
-  return [
-    ...steps.map(({ name, line }) => {
-      const message = `the chain names its own skill, ${name}`
-      return { ...finding, message, line, hint: 'Take it out of `chain`.' }
-    }),
-  ]
+  return steps.map(({ name, line }) => {
+    const message = `the chain names its own skill, ${name}`
+    return { ...finding, message, line, hint: 'Take it out of `chain`.' }
+  })
 }
 
 /** Whether a path, relative to a skill, leads to the `SKILL.md` of that skill. */

@@ -29,6 +29,7 @@ export function readFields(
   const fields: SkillFields = {
     name: specified('name'),
     description: specified('description'),
+    whenToUse: specified('when_to_use'),
     license: specified('license'),
     compatibility: specified('compatibility'),
     metadata: scalarTexts(metadata),

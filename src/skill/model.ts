@@ -90,6 +90,8 @@ export type JsonValue =
 export interface SkillFields {
   name: string | undefined
   description: string | undefined
+  /** Claude Code adds it to the description. */
+  whenToUse?: string | undefined
   license: string | undefined
   compatibility: string | undefined
   metadata: Readonly<Record<string, string>>

@@ -1,6 +1,7 @@
 import { estimateTokens } from '../core/text.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
+import { type ExampleVerdict, judgeExamples, sureFrom } from './examples.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import { readTarget } from './inject.ts'
 
@@ -25,19 +26,18 @@ export interface SkillExplanation {
 /** Says of every trigger of every skill what it made of a prompt, and why the near misses missed. */
 export function explainPrompt(prompt: string, skills: readonly TriggerSkill[]): SkillExplanation[] {
   const lines = promptLines(prompt)
+  const judged = judgeExamples(prompt, skills)
   return skills.map((skill) => ({
     skill: skill.name,
     verdicts: skill.triggers.map((trigger): TriggerVerdict => {
+      if (trigger.when?.kind === 'examples') return exampleVerdict(skill, trigger, judged)
       const other = whenReason(trigger)
       if (other !== undefined) return { trigger, outcome: 'no-match', reason: other }
       const reading = compilePattern(trigger.match)
       if (!reading.ok) return { trigger, outcome: 'invalid', reason: reading.problem.message }
       const place = firstMatch(reading.pattern, lines)
       if (place !== undefined) {
-        const target = readTarget(skill.directory, trigger.inject)
-        const tokens = target.ok ? estimateTokens(target.text) : undefined
-        const problem = target.ok ? undefined : target.message
-        return { trigger, outcome: 'fired', ...place, tokens, problem }
+        return { trigger, outcome: 'fired', ...place, ...costOf(skill, trigger) }
       }
       const miss = nearMiss(reading.pattern, lines.join('\n'))
       if (miss === undefined)
@@ -45,6 +45,34 @@ export function explainPrompt(prompt: string, skills: readonly TriggerSkill[]): 
       return { trigger, outcome: 'near-miss', miss }
     }),
   }))
+}
+
+/** Says of a trigger with examples which skill the prompt means, and how sure that is. */
+function exampleVerdict(
+  skill: TriggerSkill,
+  trigger: TriggerDeclaration,
+  judged: ExampleVerdict<TriggerSkill> | undefined,
+): TriggerVerdict {
+  if (judged === undefined) {
+    return { trigger, outcome: 'no-match', reason: 'the prompt has no word in common with a skill' }
+  }
+  const { probability, example, words, isSure } = judged
+  const percent = `${Math.floor(100 * probability)} %`
+  const meant = judged.skill.name
+  const why = `most by ${words.map((word) => `\`${word}\``).join(', ')}`
+  if (meant !== skill.name) {
+    return { trigger, outcome: 'no-match', reason: `the prompt is more like ${meant}, ${why}` }
+  }
+  if (isSure)
+    return { trigger, outcome: 'fired', text: example, promptLine: 1, ...costOf(skill, trigger) }
+  const reason = `it is like this skill, ${why}, but only ${percent} sure; it fires from ${100 * sureFrom} % on`
+  return { trigger, outcome: 'near-miss', miss: { causes: ['not-sure'], reason } }
+}
+
+function costOf({ directory }: TriggerSkill, { inject }: TriggerDeclaration) {
+  const target = readTarget(directory, inject)
+  const tokens = target.ok ? estimateTokens(target.text) : undefined
+  return { tokens, problem: target.ok ? undefined : target.message }
 }
 
 /** Why a trigger that waits for a tool call does not fire on a prompt. */
@@ -59,7 +87,14 @@ function farReason({ required: [texts] }: Pattern): string {
   return `the prompt does not contain ${texts.map((text) => `\`${text}\``).join(' or ')}`
 }
 
-type NearMissCause = 'sigil' | 'blanks' | 'not-at-start' | 'not-at-end' | 'case' | 'part'
+type NearMissCause =
+  | 'not-sure'
+  | 'sigil'
+  | 'blanks'
+  | 'not-at-start'
+  | 'not-at-end'
+  | 'case'
+  | 'part'
 type NearMiss = { causes: readonly NearMissCause[]; reason: string }
 
 const relaxations: readonly {

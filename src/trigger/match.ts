@@ -7,6 +7,8 @@ export interface TriggerSkill {
   directory: string
   path: string
   triggers: readonly TriggerDeclaration[]
+  /** What it says of itself, as triggers with examples are compared. */
+  about?: string | undefined
 }
 
 export interface TriggerMatch<Skill extends TriggerSkill = TriggerSkill> {

@@ -6,7 +6,7 @@ import type { Skill, SkillInfo } from '../../library/model.ts'
 import { alreadyActiveNote } from '../../skill/catalog.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
 import { planInjection, renderInjection } from '../../trigger/inject.ts'
-import { matchPrompt } from '../../trigger/match.ts'
+import { aboutSkills, matchTriggers } from '../../trigger/examples.ts'
 import { SkillNotTrustedError } from '../../trust/decide.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
 import type { CallRules } from '../approval/permit.ts'
@@ -257,10 +257,11 @@ export class SkillPart implements SessionPart {
     const skills = (await this.manager.list()).filter(
       ({ trustLevel, fields }) => trustLevel === 'trusted' && fields.triggers.length > 0,
     )
-    const { matches, diagnostics } = matchPrompt(
-      prompt,
-      skills.map(({ fields: { triggers }, ...skill }) => ({ ...skill, triggers })),
-    )
+    const abouts = aboutSkills(skills)
+    const declared = skills.map(({ fields, ...skill }, index) => {
+      return { ...skill, triggers: fields.triggers, about: abouts[index] }
+    })
+    const { matches, diagnostics } = matchTriggers(prompt, declared)
     const withheld = new Set<string>()
     for (const name of new Set(matches.map(({ skill }) => skill.name))) {
       try {

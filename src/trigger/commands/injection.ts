@@ -5,7 +5,8 @@ import { currentTrust, discoverOptionsFrom } from '../../library/discover.ts'
 import type { InvocationSource } from '../../library/activation.ts'
 import { SkillLoadError, SkillParseError } from '../../skill/errors.ts'
 import { planInjection, readTarget } from '../inject.ts'
-import { matchPrompt, type TriggerSkill } from '../match.ts'
+import { matchTriggers } from '../examples.ts'
+import type { TriggerSkill } from '../match.ts'
 import { readTriggers } from '../read-triggers.ts'
 import { readText, type Settled, skillsFor } from './skills.ts'
 
@@ -25,7 +26,7 @@ export function injectionFor(context: Settled, request: InjectionRequest) {
     diagnostics: found,
     mayInject,
   } = references.length > 0 ? namedSkills(context, references) : installedSkills(context, source)
-  const matching = matchPrompt(prompt, skills)
+  const matching = matchTriggers(prompt, skills)
   const { matches } = matching
   const injection = planInjection(matches, {
     tokenBudget,

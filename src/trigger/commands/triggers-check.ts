@@ -13,7 +13,8 @@ import { splitFrontmatter } from '../../skill/frontmatter.ts'
 import { validationRules } from '../../skill/rules.ts'
 import { checkTriggers, type TriggerCheck, triggerRules } from '../check.ts'
 import { planInjection } from '../inject.ts'
-import { matchPrompt, type TriggerSkill } from '../match.ts'
+import { matchTriggers } from '../examples.ts'
+import type { TriggerSkill } from '../match.ts'
 import { type PromptCase, readPromptCases } from '../prompt-cases.ts'
 import { leftOutTriggers } from '../read-triggers.ts'
 import { fixTriggers, type TriggerFix } from '../rewrite-pattern.ts'
@@ -153,7 +154,7 @@ function checkLines(files: readonly CheckedFile[], { checked, risks }: Result['s
 }
 
 function verdictOn({ prompt, inject }: PromptCase, skills: readonly TriggerSkill[]) {
-  const { injected } = planInjection(matchPrompt(prompt, skills).matches)
+  const { injected } = planInjection(matchTriggers(prompt, skills).matches)
   const names = injected.map(({ skill, path }) => [path, `${skill}:${path}`])
   const isMet = names.every((spellings) => spellings.some((name) => inject.includes(name)))
   const isComplete = inject.every((wanted) => names.some((spellings) => spellings.includes(wanted)))
