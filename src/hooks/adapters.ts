@@ -265,6 +265,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     limit: unlimited,
     callsRemembered: 50,
     steps: {
+      user: 'Gemini CLI runs hooks only in folders that you trust.',
       project: 'Trust the folder in Gemini CLI; --skip-trust does not run a project’s hooks.',
     },
     remark: 'In its terminal Gemini CLI drops the name of a skill that is called by /name.',

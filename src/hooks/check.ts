@@ -1,5 +1,5 @@
 import type { Check, CheckContext } from '../core/check.ts'
-import { bestRun, hooksStatus, type PlatformStatus, probeHook } from './status.ts'
+import { hooksStatus, type PlatformStatus, probeHook } from './status.ts'
 
 /** Whether the hook of each client is registered and will run; `probe` calls it as each client would. */
 export async function checkHooks({ runtime }: CheckContext, probe: boolean): Promise<Check[]> {
@@ -28,20 +28,16 @@ export async function checkHooks({ runtime }: CheckContext, probe: boolean): Pro
   return checks
 }
 
-function checkPlatform(status: PlatformStatus): Check {
-  const { title, user, project, program } = status
+function checkPlatform({ title, user, project, steps }: PlatformStatus): Check {
   const places = [user, project].filter(({ state }) => state !== 'absent')
   const isBad = places.some(({ state }) => state !== 'installed')
-  const run = bestRun(status)
-  const waits = run?.answer === 'no' && program !== undefined
-  const hindrance = run === undefined || run.answer === 'yes' ? undefined : run
   const found = places.map((place) =>
     'reason' in place ? `${place.path}: ${place.reason}` : place.path,
   )
   return {
     name: `${title} hook`,
-    status: isBad || waits ? 'warning' : 'ok',
-    found: [...found, hindrance?.reason ?? []].flat().join('; '),
-    advice: isBad ? 'skillrail hooks install fixes it.' : hindrance?.step,
+    status: isBad ? 'warning' : 'ok',
+    found: found.join('; '),
+    advice: isBad ? 'skillrail hooks install fixes it.' : steps.join(' ') || undefined,
   }
 }

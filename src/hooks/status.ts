@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs'
 import { messageOf } from '../core/errors.ts'
-import { findWorkspace, realPathOf } from '../core/read-files.ts'
+import { findWorkspace } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { findProgram } from '../exec/find-program.ts'
 import { capturedText, type ProcessEnd, runProcess } from '../exec/process.ts'
 import { adapters, type Platform, platforms } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
-import { codexTrust } from './codex-trust.ts'
 import { partsNeeded } from './context.ts'
 import { ownCommands, withEntries } from './edit-entries.ts'
-import { folderTrust } from './folder-trust.ts'
 import { readConfiguration } from './install.ts'
 import { launcherName, launcherPath, launcherState } from './launcher.ts'
 import {
@@ -19,7 +17,6 @@ import {
   type HookScope,
   largestInjection,
 } from './registration.ts'
-import { willRun, type WillRun } from './will-run.ts'
 
 export type Registered =
   | { state: 'absent'; path: string }
@@ -31,33 +28,15 @@ export type Registered =
 export type HooksStatus = Awaited<ReturnType<typeof hooksStatus>>
 export type PlatformStatus = HooksStatus['platforms'][number]
 
-interface StatusOptions {
-  findProgram?(name: string): string | undefined
-  /** How long a client that is asked itself may take to answer; default: 8000. */
-  patienceMs?: number
-}
-
-export async function hooksStatus(runtime: Runtime, options: StatusOptions = {}) {
+export async function hooksStatus(runtime: Runtime) {
   const launcher = { path: launcherPath(runtime), state: launcherState(runtime) }
   const facts = {
-    launcher: launcher.state,
     largest: largestInjection(runtime),
     workspace: findWorkspace(runtime.cwd, runtime),
-    cwd: realPathOf(runtime.cwd) ?? runtime.cwd,
   }
-  const statuses = []
-  for (const platform of platforms) {
-    statuses.push(await platformStatus(runtime, platform, facts, options))
-  }
+  const statuses = platforms.map((platform) => platformStatus(runtime, platform, facts))
   const probe = launcher.state === 'missing' ? undefined : await probeHook(runtime, 'claude')
   return { launcher, probe, platforms: statuses }
-}
-
-/** The best that one of its registrations comes to; undefined for a client without any. */
-export function bestRun({ runs }: PlatformStatus): WillRun | undefined {
-  const known = [runs.user, runs.project].filter((run) => run !== undefined)
-  const order: readonly WillRun['answer'][] = ['yes', 'once-trusted', 'unknown', 'no']
-  return known.toSorted((a, b) => order.indexOf(a.answer) - order.indexOf(b.answer))[0]
 }
 
 /** Clients that seem to be used here: their program or their directory is there. */
@@ -70,52 +49,36 @@ export function installedPlatforms(runtime: Runtime): Platform[] {
 }
 
 interface PlaceFacts {
-  launcher: ReturnType<typeof launcherState>
   largest: number
   workspace: string
-  cwd: string
 }
 
-async function platformStatus(
-  runtime: Runtime,
-  platform: Platform,
-  facts: PlaceFacts,
-  options: StatusOptions,
-) {
-  const adapter = adapters[platform]
-  const find = options.findProgram ?? ((name: string) => findProgram(name, runtime))
-  const program = find(adapter.program)
+function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts) {
+  const { title, program, steps, events, remark } = adapters[platform]
   const user = registered(runtime, platform, 'user', facts)
   const shared = registered(runtime, platform, 'project', facts)
   // In the home directory the project's file is the user's own.
   const isOne = shared.path === user.path
   const project: Registered = isOne ? { state: 'absent', path: user.path } : shared
-  const isThere = user.state !== 'absent' || project.state !== 'absent'
-  const folder = await folderTrust(platform, facts.cwd, runtime)
-  const asked = { cwd: runtime.cwd, env: { ...runtime.env }, timeoutMs: options.patienceMs }
-  const trust =
-    platform === 'codex' && isThere && program ? await codexTrust(program, asked) : undefined
-  const judge = ({ state }: Registered, scope: HookScope): WillRun | undefined => {
-    if (state === 'absent' || state === 'broken') return undefined
-    const codex = platform === 'codex' ? (trust?.[scope] ?? 'unknown') : undefined
-    return willRun({ ...facts, platform, scope, folder, codex })
-  }
-  const runs = { user: judge(user, 'user'), project: judge(project, 'project') }
-  const steps = Object.values(runs).flatMap((run) => (run && 'step' in run ? [run.step] : []))
+  const wanted = [
+    user.state === 'absent' ? undefined : steps.user,
+    project.state === 'absent' ? undefined : steps.project,
+  ]
   return {
     platform,
-    title: adapter.title,
-    program,
+    title,
+    program: findProgram(program, runtime),
     user,
     project,
-    folder,
-    trust,
-    runs,
-    /** What is left for the user to do before the hook runs. */
-    steps: [...new Set(steps)],
-    remark: adapter.remark,
+    /** What the user must have done before the hook runs. */
+    steps: wanted.filter((step) => step !== undefined),
+    /** What the client does not report, or takes nothing for. */
+    missing: eventKinds.filter((kind) => events[kind] === undefined),
+    remark,
   }
 }
+
+const eventKinds = ['before', 'after', 'compact', 'subagent'] as const
 
 function registered(
   runtime: Runtime,

@@ -103,7 +103,7 @@ interface LocationCache {
 const noCache: LocationCache = { scannedAtMs: 0, rows: [] }
 
 /** Raised when rows change, or when the same file is read differently. */
-const cacheVersion = '2'
+const cacheVersion = '1'
 /** Below this number of skills reading them is as fast as reading a cache. */
 const worthwhile = 32
 /** The coarsest clock of a file system (FAT): a second change within it can look like none. */

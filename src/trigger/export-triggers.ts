@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { sha256 } from '../core/json.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
-import { maxTargetBytes } from './inject.ts'
 import type { TriggerSkill } from './match.ts'
 import { isPortable } from './rewrite-pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
@@ -141,6 +142,8 @@ const signature = /^# skillrail inject-context (sha256:[0-9a-f]{64})\n/
  * because it reads the `SKILL.md` beside it.
  */
 export function scriptText(): string {
+  const path = fileURLToPath(new URL('../../plugins/portable/inject-context.sh', import.meta.url))
+  const script = readFileSync(path, 'utf8')
   return `#!/bin/sh\n# skillrail inject-context ${sha256(script)}\n${script}`
 }
 
@@ -150,160 +153,3 @@ export function scriptOrigin(text: string): 'ours' | 'foreign' {
   const digest = signature.exec(rest)?.[1]
   return digest === sha256(rest.replace(signature, '')) ? 'ours' : 'foreign'
 }
-
-const script = String.raw`# Prints the references whose trigger matches the prompt, as skillrail inject does.
-# Written by: skillrail triggers export. Changes here are lost; the triggers are in SKILL.md.
-#
-# Usage: inject-context PROMPT...    or the prompt on standard input
-set -u
-skill=$(cd -- "$(dirname -- "$0")/.." && pwd -P) || exit 1
-manifest=$skill/SKILL.md
-[ -f "$manifest" ] || manifest=$skill/skill.md
-if [ ! -r "$manifest" ]; then
-  printf 'inject-context: there is no SKILL.md in %s\n' "$skill" >&2
-  exit 1
-fi
-newline='
-'
-# The x keeps line ends at the end of the prompt: a prompt is not trimmed.
-if [ "$#" -gt 0 ]; then prompt=$*; else prompt=$(cat; printf x); prompt=${'$'}{prompt%x}; fi
-
-# CRLF counts as a line end. A CR at the very end of the prompt is not CRLF.
-lines() {
-  printf '%s\n' "$prompt" |
-    LC_ALL=C awk 'NR > 1 { sub(/\r$/, "", last); print last } { last = $0 } END { if (NR) print last }'
-}
-
-# Two lines a trigger, pattern and file; a line "!" and its number for what is not portable.
-triggers() {
-  LC_ALL=C awk '
-    function value(text, inner) {
-      sub(/ *$/, "", text)
-      if (text ~ /^"/) {
-        if (text !~ /^"([^"\\]|\\["\\])+"$/) return ""
-        inner = substr(text, 2, length(text) - 2)
-        gsub(/\\\\/, "\001", inner)
-        gsub(/\\"/, "\"", inner)
-        gsub(/\001/, "\\", inner)
-        return inner
-      }
-      if (text ~ /^\047/) {
-        if (text !~ /^\047([^\047]|\047\047)+\047$/) return ""
-        inner = substr(text, 2, length(text) - 2)
-        gsub(/\047\047/, "\047", inner)
-        return inner
-      }
-      if (text ~ /^[-?:,{}#&*!|>%@=<~]/ || text ~ /^[][]/ || text ~ /^\140/) return ""
-      if (text ~ /: / || text ~ /:$/ || text ~ / #/) return ""
-      return text
-    }
-    function refuse() { out = out "!\n" NR "\n"; done = 1; exit }
-    { sub(/\r$/, "") }
-    NR == 1 { sub(/^\357\273\277/, ""); if ($0 ~ /^---[ \t]*$/) next; exit }
-    /^---[ \t]*$/ { if (wanted) refuse(); done = 1; exit }
-    /^ *$/ || /^ *#/ { next }
-    !inside {
-      if ($0 ~ /^triggers: *$/) { inside = 1; next }
-      if ($0 ~ /^(["\047]triggers["\047]|triggers) *:/) refuse()
-      if ($0 ~ /^ +["\047]?triggers["\047]? *:/) refuse()
-      next
-    }
-    wanted {
-      prefix = substr(blanks, 1, indent + 2) "inject: "
-      if (substr($0, 1, length(prefix)) != prefix) refuse()
-      text = substr($0, length(prefix) + 1)
-      sub(/^ */, "", text)
-      file = value(text)
-      if (file == "") refuse()
-      out = out pattern "\n" file "\n"
-      wanted = 0
-      next
-    }
-    /^[^ \t-]/ { inside = 0; next }
-    /^ *- (examples|paths|command):/ { other = 1 }
-    /^ *- match:/ { other = 0 }
-    other { next }
-    {
-      if ($0 !~ /^ *- match: +[^ ]/) refuse()
-      match($0, /^ */)
-      if (!known) { indent = RLENGTH; known = 1; blanks = $0; gsub(/./, " ", blanks); blanks = blanks "  " }
-      if (RLENGTH != indent) refuse()
-      text = $0
-      sub(/^ *- match: +/, "", text)
-      pattern = value(text)
-      if (pattern == "") refuse()
-      wanted = 1
-    }
-    # Frontmatter that is not closed is none.
-    END { if (done) printf "%s", out }
-  ' "$manifest"
-}
-
-refuse() {
-  printf 'inject-context: %s: %s\n' "$1" "$2" >&2
-}
-
-# The real path of a file inside the skill, or nothing and the reason.
-target() {
-  case $1 in
-    /* | [A-Za-z]:* | *\\*) refuse "$1" 'leads out of the skill'; return 1 ;;
-  esac
-  case /$1/ in
-    */../*) climbs=yes ;;
-    *) climbs=no ;;
-  esac
-  if [ ! -f "$skill/$1" ]; then refuse "$1" 'is not a file of the skill'; return 1; fi
-  real=$(cd -P -- "$(dirname -- "$skill/$1")" && pwd -P)/$(basename -- "$1")
-  if [ -L "$real" ]; then real=$(readlink -f -- "$real" 2>/dev/null) || real=; fi
-  case $real in
-    "$skill"/*) ;;
-    *) refuse "$1" 'leads out of the skill'; return 1 ;;
-  esac
-  if [ "$climbs" = yes ]; then
-    case $(climb "$1") in
-      out) refuse "$1" 'leads out of the skill'; return 1 ;;
-    esac
-  fi
-  if [ "$(wc -c <"$real")" -gt ${maxTargetBytes} ]; then refuse "$1" 'is larger than 1 MiB'; return 1; fi
-  if [ "$(LC_ALL=C tr -dc '\000' <"$real" | wc -c)" -gt 0 ]; then
-    refuse "$1" 'is binary, not text'
-    return 1
-  fi
-  printf '%s\n' "$real"
-}
-
-# Whether a path leaves the skill on its way, even if it comes back.
-climb() {
-  printf '%s\n' "$1" | awk -F / '{
-    depth = 0
-    for (i = 1; i <= NF; i++) {
-      if ($i == "..") { if (--depth < 0) { print "out"; exit } }
-      else if ($i != "" && $i != ".") depth++
-    }
-  }'
-}
-
-[ -n "$prompt" ] || exit 0
-prompt=$(lines; printf x)
-prompt=${'$'}{prompt%x}
-done=$newline
-triggers | while IFS= read -r pattern && IFS= read -r file; do
-  if [ "$pattern" = '!' ]; then
-    refuse "$manifest" "line $file: the triggers from here on are not in the portable format"
-    break
-  fi
-  printf '%s' "$prompt" 2>/dev/null | LC_ALL=C.UTF-8 grep -E -q -e "$pattern" 2>/dev/null
-  case $? in
-    0) ;;
-    1) continue ;;
-    *) refuse "$pattern" 'is not a pattern that grep -E accepts'; continue ;;
-  esac
-  real=$(target "$file") || continue
-  case $done in
-    *"$newline$real$newline"*) continue ;;
-  esac
-  done=$done$real$newline
-  text=$(cat -- "$real")
-  printf '<!-- injected: %s -->\n%s\n\n' "$file" "$text"
-done
-`

@@ -105,7 +105,7 @@ const targetCodes: Partial<Record<string, string>> = {
 }
 
 /** A larger reference is refused: it would be some 250,000 tokens. */
-export const maxTargetBytes: number = 1024 * 1024
+const maxTargetBytes: number = 1024 * 1024
 
 type TargetReading =
   /** `file` is the real path: two ways to write one file are one file. */

@@ -103,60 +103,6 @@ function readScalar(written: string): string | undefined {
   return isPlain ? written : undefined
 }
 
-type UnusableTrigger = TriggerDeclaration & { problems: readonly string[] }
-
-/** Entries of `triggers` that are not usable, with the `diagnostics` of reading the same text. */
-export function leftOutTriggers(
-  text: string,
-  path: string,
-  triggers: readonly TriggerDeclaration[],
-  diagnostics: readonly Diagnostic[],
-): UnusableTrigger[] {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error')
-  const entries = writtenEntries(text, path)
-  return entries.flatMap(({ match, inject, line }, index): UnusableTrigger[] => {
-    const isRead = triggers.some(
-      (trigger) =>
-        trigger.line === line &&
-        (trigger.when !== undefined || (trigger.match === match && trigger.inject === inject)),
-    )
-    if (isRead) return []
-    const end = Math.max(entries[index + 1]?.line ?? Infinity, line + 1)
-    const own = errors.filter(({ line: at = 0 }) => at >= line && at < end)
-    const problems = own.map(({ message }) => message)
-    const noTrigger = 'A trigger has one `match` and one `inject`, each a text.'
-    return [{ match, inject, line, problems: problems.length > 0 ? problems : [noTrigger] }]
-  })
-}
-
-function writtenEntries(text: string, path: string): TriggerDeclaration[] {
-  const root = readFrontmatterYaml(text, path)?.root
-  const node = memberOf(root, 'triggers')
-  const part = (entry: YamlNode, name: string): string => {
-    const value = memberOf(entry, name)
-    return (value?.kind === 'scalar' && value.text) || '(none)'
-  }
-  if (node?.kind === 'list') {
-    return node.items.map((entry) => {
-      return { match: part(entry, 'match'), inject: part(entry, 'inject'), line: entry.line }
-    })
-  }
-  if (node?.kind !== 'scalar' || node.value === null) return []
-  return node.text.split('\n').flatMap((written, index) => {
-    if (written.trim() === '') return []
-    const arrow = written.lastIndexOf(' => ')
-    const match = arrow < 0 ? written : written.slice(0, arrow)
-    const inject = arrow < 0 ? '(none)' : written.slice(arrow + 4)
-    const line = node.style === 'literal' ? node.line + 1 + index : node.line
-    return [{ match: match.trim(), inject: inject.trim(), line }]
-  })
-}
-
-function memberOf(node: YamlNode | undefined, name: string): YamlNode | undefined {
-  const entries = node?.kind === 'map' ? node.entries : []
-  return entries.find(({ key }) => key.text === name)?.value
-}
-
 /** Whether a line of a `SKILL.md` belongs to its field `triggers`. */
 export function isInTriggers(text: string, path: string, line: number | undefined): boolean {
   if (line === undefined) return false

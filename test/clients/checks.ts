@@ -1,8 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Runtime, systemRuntime } from '../../src/core/runtime.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
 import { adapters, type Platform } from '../../src/hooks/adapters.ts'
-import { hooksStatus } from '../../src/hooks/status.ts'
 import { installHook, uninstallHook } from '../../src/hooks/install.ts'
 import type { InstalledClient } from './cache.ts'
 import type { ClientRecipe } from './clients.ts'
@@ -65,9 +64,8 @@ export async function checkClient(
     run = await ask(recipe.call('amend the plan'))
     check('long one whole', notExactlyOnce(model, longReference), run)
     await installHook(runtime, platform, { scope: 'project' })
-    const wrong = await wronglyJudged(runtime, platform, client)
     run = await ask(recipe.call('program execute twice'))
-    check('registered twice', wrong ?? notExactlyOnce(model, shortReference), run)
+    check('registered twice', notExactlyOnce(model, shortReference), run)
     await uninstallHook(runtime, platform, { scope: 'project' })
     replaceHook(home, 'process.stderr.write("broken"); process.exit(1)')
     run = await ask(recipe.call('program execute failing'))
@@ -95,23 +93,6 @@ export async function checkClient(
   check('told with the result', isAdded ? undefined : 'the reference did not come', seen)
   check('reads before a command', isCommandGuarded ? undefined : 'it was not held', seen)
   return results
-}
-
-/** The recipes make the folder a trusted one. Codex's trust in the hook itself is bypassed in them. */
-async function wronglyJudged(
-  runtime: Runtime,
-  platform: Platform,
-  { program }: InstalledClient,
-): Promise<string | undefined> {
-  const findProgram = (name: string): string | undefined =>
-    name === adapters[platform].program ? program : undefined
-  const { platforms } = await hooksStatus(runtime, { findProgram, patienceMs: 60_000 })
-  const status = platforms.find((candidate) => candidate.platform === platform)
-  const wanted = platform === 'codex' ? 'no' : 'yes'
-  const answers = [status?.runs.user?.answer, status?.runs.project?.answer]
-  return answers.every((answer) => answer === wanted) && status?.folder.state !== 'open'
-    ? undefined
-    : `hooks status says ${JSON.stringify(status?.runs)} of a folder ${status?.folder.state}`
 }
 
 /** Every line once in every request that has it, and all of them in one. */

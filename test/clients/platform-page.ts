@@ -34,7 +34,7 @@ ${[...headOf(head), ...lines].join('\n')}
 - **injected once**: a call of a skill, as a user of that client types it, brings the reference once.
 - **absent otherwise**: another prompt brings nothing.
 - **registered twice**: registered for the user and for a project, in a folder that the client trusts:
-  still once, and \`hooks status\` says that both will run.
+  still once.
 - **long one whole**: a reference of more than 12,000 characters arrives whole.
 - **hook fails**, **hook hangs**, **hook missing**: the prompt goes through all the same.
 - **uninstalled**: nothing of the hook is left, and the client's settings are what they were.

@@ -1,18 +1,12 @@
 import { defineCommand } from '../../core/command.ts'
 import { exitCode } from '../../core/errors.ts'
 import { linesText, safeLine } from '../../core/text.ts'
-import {
-  bestRun,
-  type HooksStatus,
-  hooksStatus,
-  type PlatformStatus,
-  type Registered,
-} from '../status.ts'
+import { type HooksStatus, hooksStatus, type PlatformStatus, type Registered } from '../status.ts'
 
 export const command = defineCommand<HooksStatus>()({
   options: {},
   details:
-    'Says for each client whether the hook is there, whether it will run in this folder, and if not\nwhat to do. What a client trusts is read from its own files; nothing of it is written.\nEnds with 1 when an installed hook would not run as it should.',
+    'Says for each client whether the hook is there, what you must do before it runs, and what the client\ndoes not report. Ends with 1 when an installed hook is broken or outdated.',
   examples: ['hooks status'],
   run: async ({ runtime }) => await hooksStatus(runtime),
   exitCode: (status) => (isWell(status) ? exitCode.done : exitCode.badAnswer),
@@ -22,7 +16,7 @@ export const command = defineCommand<HooksStatus>()({
       status.program === undefined ? 'not found' : 'found',
       `you: ${shortState(status.user)}`,
       `project: ${shortState(status.project)}`,
-      answers[bestRun(status)?.answer ?? 'absent'],
+      isThere(status) && status.missing.length > 0 ? `without: ${lacks(status)}` : '',
     ])
     const lines = [
       ...platforms.flatMap(platformLines),
@@ -43,38 +37,34 @@ export const command = defineCommand<HooksStatus>()({
 function isWell({ launcher, probe, platforms }: HooksStatus): boolean {
   const states = platforms.flatMap(({ user, project }) => [user.state, project.state])
   if (states.includes('broken') || states.includes('outdated')) return false
-  const isSkipped = platforms.some(
-    (status) => status.program !== undefined && bestRun(status)?.answer === 'no',
-  )
-  if (isSkipped) return false
   return !states.includes('installed') || (launcher.state === 'current' && probe?.ok === true)
 }
 
-const answers = {
-  absent: '',
-  yes: 'runs here',
-  'once-trusted': 'runs here once the folder is trusted',
-  no: 'does not run here',
-  unknown: 'may run here',
+const eventNames = {
+  before: 'denying tools',
+  after: 'references with results',
+  compact: 'compaction',
+  subagent: 'subagents',
 } as const
+
+function lacks({ missing }: PlatformStatus): string {
+  return missing.map((event) => eventNames[event]).join(', ')
+}
+
+function isThere({ user, project }: PlatformStatus): boolean {
+  return user.state !== 'absent' || project.state !== 'absent'
+}
 
 function shortState(place: Registered): string {
   if (place.state !== 'installed') return place.state
   return place.parts === 1 ? 'installed' : `installed in ${place.parts} parts`
 }
 
-function platformLines({ title, user, project, runs, remark }: PlatformStatus): string[] {
+function platformLines(status: PlatformStatus): string[] {
+  const { title, user, project, steps, remark } = status
   const problems = [user, project].flatMap((place) =>
     'reason' in place ? [`${title}: ${safeLine(place.path)}: ${safeLine(place.reason)}`] : [],
   )
-  const judged = [
-    { name: 'yours', run: runs.user },
-    { name: 'the project’s', run: runs.project },
-  ].flatMap(({ name, run }) =>
-    run === undefined || run.answer === 'yes'
-      ? []
-      : [`${title} (${name}): ${safeLine(run.reason)}`, `  ${safeLine(run.step)}`],
-  )
-  const isShown = remark !== undefined && user.state !== 'absent'
-  return [...problems, ...judged, ...(isShown ? [`${title}: ${remark}`] : [])]
+  const notes = isThere(status) && remark !== undefined ? [...steps, remark] : steps
+  return [...problems, ...notes.map((note) => `${title}: ${note}`)]
 }

@@ -16,7 +16,6 @@ import { planInjection } from '../inject.ts'
 import { matchTriggers } from '../examples.ts'
 import type { TriggerSkill } from '../match.ts'
 import { type PromptCase, readPromptCases } from '../prompt-cases.ts'
-import { leftOutTriggers } from '../read-triggers.ts'
 import { fixTriggers, type TriggerFix } from '../rewrite-pattern.ts'
 import { aboutTriggers, type InstalledSkill, readText, skillsFor } from './skills.ts'
 
@@ -118,7 +117,12 @@ function checkOne(
   const triggers = document?.fields.triggers ?? []
   const skill = { name, path, directory, triggers, text, body: split.found ? split.body : '' }
   const check = checkTriggers(skill)
-  const all = [...check.triggers, ...leftOutTriggers(text, path, triggers, diagnostics)]
+  const wrong = hasErrors(diagnostics) ? aboutTriggers(path, diagnostics) : []
+  const unusable = wrong.map(({ line = 0, message }) => {
+    const match = text.split(/\r?\n/)[line - 1]?.trim() ?? ''
+    return { match, inject: '(none)', line, problems: [message] }
+  })
+  const all = [...check.triggers, ...unusable]
   const file = {
     ...check,
     triggers: all.toSorted((a, b) => a.line - b.line),
