@@ -12,6 +12,7 @@ import {
 } from '../library/discover.ts'
 import type { Discovery, SkillInfo } from '../library/model.ts'
 import { skillAt } from '../library/find-skill.ts'
+import { overlayPaths } from '../library/overlays.ts'
 import { skillLocations } from '../library/locations.ts'
 import { walkDirectories, walkLimits } from '../library/walk.ts'
 import { aboutSkills } from '../trigger/examples.ts'
@@ -93,14 +94,15 @@ export function isStillTrusted(runtime: Runtime, path: string): boolean {
 function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; needs: string[] } {
   const triggers: CachedTrigger[] = []
   const texts = new Set<string>()
-  for (const { match, inject, line, when } of fields.triggers) {
-    if (when !== undefined) {
-      triggers.push([match, inject, line, when])
+  for (const { match, inject, line, when = null, base } of fields.triggers) {
+    const trigger: CachedTrigger = [match, inject, line, when, base]
+    if (when !== null) {
+      triggers.push(trigger)
       continue
     }
     const reading = compilePattern(match)
     if (!reading.ok) continue
-    triggers.push([match, inject, line])
+    triggers.push(trigger)
     // The empty text is in every prompt.
     for (const text of reading.pattern.required[0] ?? ['']) texts.add(text)
   }
@@ -111,7 +113,7 @@ function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; n
 }
 
 function kindOf(triggers: readonly CachedTrigger[]): number {
-  const isOnTools = triggers.some(([, , , when]) => when !== undefined && when.kind !== 'examples')
+  const isOnTools = triggers.some(([, , , when]) => when !== null && when.kind !== 'examples')
   return isOnTools ? 2 : Math.min(1, triggers.length)
 }
 
@@ -136,6 +138,7 @@ function otherPaths(
   const files = [
     join(userDirectories(runtime).config, 'config.json'),
     new TrustStore(runtime).path,
+    ...overlayPaths(runtime, findWorkspace(runtime.cwd, runtime)),
     ...[...shadowed, ...conflicts, ...broken].map(({ path }) => path),
     ...directoriesUpward(runtime.cwd).map((directory) =>
       join(directory, '.skillrail', 'config.json'),

@@ -247,9 +247,10 @@ function readBy(call: ToolCall, skill: CachedSkill): TriggerMatch<CachedSkill>[]
   const isIn = (file: string): boolean =>
     call.kind === 'read' ? call.paths.includes(file) : call.command.includes(file)
   return skill.triggers
-    .filter(
-      ({ inject }) => (isLoaded && inject === 'SKILL.md') || isIn(join(skill.directory, inject)),
-    )
+    .filter(({ inject, base }) => {
+      const file = join(base ?? skill.directory, inject)
+      return (isLoaded && inject === 'SKILL.md') || isIn(file)
+    })
     .map((trigger) => ({ skill, trigger, text: '', promptLine: 0 }))
 }
 

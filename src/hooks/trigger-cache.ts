@@ -68,7 +68,13 @@ interface StampedFile {
   size: number
 }
 
-export type CachedTrigger = [match: string, inject: string, line: number, when?: TriggerOccasion]
+export type CachedTrigger = [
+  match: string,
+  inject: string,
+  line: number,
+  when: TriggerOccasion | null,
+  base?: string | null | undefined,
+]
 
 export type CachePlace = { path: string; key: string }
 
@@ -109,7 +115,9 @@ export function openCache(file: Buffer, header = headerOf(file), isNew = false):
   const skillAt = (index: number): CachedSkill => {
     lines ??= file.toString().split('\n')
     const cached: CachedTrigger[] = JSON.parse(lines[index + 1] ?? '')
-    const declared = cached.map(([match, inject, line, when]) => ({ match, inject, line, when }))
+    const declared = cached.map(([match, inject, line, when, base]) => {
+      return { match, inject, line, when: when ?? undefined, base: base ?? undefined }
+    })
     const [name = '', path = '', mark = '-'] = [names[index], paths[index], trust[index]]
     const about = header.skills.about[index]
     return { name, path, directory: dirname(path), triggers: declared, about, trust: mark }

@@ -2,6 +2,8 @@ import { dirname } from 'node:path'
 import type { Check, CheckContext } from '../core/check.ts'
 import { amount } from '../core/text.ts'
 import { discoverOptionsFrom, discoverSkills } from './discover.ts'
+import { clientsReading } from './locations.ts'
+import type { SkillInfo } from './model.ts'
 
 export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
   const discovery = discoverSkills(discoverOptionsFrom(runtime, settings))
@@ -27,9 +29,41 @@ export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
       advice: isBad ? `skillrail validate ${first.join(' ')}` : none,
     },
     ...(doubtful.length === 0 ? [] : [findings]),
+    ...catalogueChecks(skills),
     ...places.map(({ path, message, hint, severity }): Check => {
       const status = severity === 'error' ? 'warning' : 'information'
       return { name: 'place', status, found: `${path}: ${message}`, advice: hint }
     }),
   ]
+}
+
+/** Characters of the catalogue that clients take, as seen in their requests; others showed no limit. */
+const catalogueLimits = [
+  { client: 'claude', title: 'Claude Code', most: 24_000, entry: 6, rest: 'are names alone' },
+  { client: 'codex', title: 'Codex', most: 19_000, entry: 31, rest: 'make it shorten all of them' },
+  { client: 'copilot', title: 'Copilot CLI', most: 16_000, entry: 65, rest: 'are names alone' },
+] as const
+
+/** What the catalogue of a client cuts or drops. */
+export function catalogueChecks(
+  skills: readonly Pick<SkillInfo, 'name' | 'description' | 'source' | 'fields'>[],
+): Check[] {
+  return catalogueLimits.flatMap(({ client, title, most, entry, rest }): Check[] => {
+    const listed = skills.filter(
+      ({ source, fields }) =>
+        clientsReading(source).includes(client) && !fields.disableModelInvocation,
+    )
+    const sizes = listed.map(({ name, description, fields: { whenToUse = '' } }) => {
+      const about = client === 'claude' ? description.length + whenToUse.length : description.length
+      return name.length + Math.min(about, 1536) + entry
+    })
+    const total = sizes.reduce((sum, size) => sum + size, 0)
+    if (total <= most) return []
+    let room = most
+    const fitting = sizes.filter((size) => (room -= size) >= 0).length
+    const found = `${listed.length} skills have about ${total} characters, and it takes about ${most}; ${listed.length - fitting} descriptions ${rest}`
+    const advice =
+      'Shorten descriptions, or add triggers: the hook does not depend on the catalogue.'
+    return [{ name: `catalogue of ${title}`, status: 'warning', found, advice }]
+  })
 }

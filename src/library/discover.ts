@@ -16,6 +16,7 @@ import {
   type SkillInfo,
   type SkillLocation,
 } from './model.ts'
+import { withOverlays } from './overlays.ts'
 import { scanLocation, type ScannedSkill } from './scan-location.ts'
 
 export interface DiscoverOptions extends LocationOptions {
@@ -39,11 +40,11 @@ export interface DiscoverOptions extends LocationOptions {
 export function discoverSkills(options: DiscoverOptions): Discovery {
   const { policy, diagnostics } = trustPolicy(options)
   const search = searchLocations(options, policy)
-  return {
+  return withOverlays(options.runtime, policy, {
     ...resolveNames(search.candidates),
     broken: search.broken,
     diagnostics: [...diagnostics, ...search.diagnostics],
-  }
+  })
 }
 
 /** What a search found before it is decided who has which name. */

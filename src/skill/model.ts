@@ -15,6 +15,8 @@ export interface TriggerDeclaration {
   inject: string
   line: number
   when?: TriggerOccasion | undefined
+  /** Of an overlay: the directory that the file is relative to. */
+  base?: string | undefined
 }
 
 /** What a trigger waits for besides a pattern in the prompt. `require`: the tool call is denied once. */

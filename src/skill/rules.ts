@@ -30,6 +30,9 @@ const rules = [
   group('error', section('progressive-disclosure'), {
     'file-too-large': 'A `SKILL.md` has at most 1 MiB; longer material belongs into references.',
   }),
+  group('warning', section('description-field'), {
+    'catalogue-cut': 'The catalogue of every client has the whole description.',
+  }),
   group('warning', section('frontmatter'), {
     'byte-order-mark': 'A `SKILL.md` begins with `---`, not with a byte order mark.',
     'text-unquoted': 'A text that YAML reads as a number, a boolean or null is quoted.',

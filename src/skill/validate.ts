@@ -66,6 +66,16 @@ function validateSpec(
     const hint = 'Add `description:` with what the skill does and when to use it.'
     reportMissing(reader, 'description', values, root, hint)
   } else checkLength(reader, 'description', at, 1024)
+  const listed = `${description ?? ''}${fields.whenToUse ?? ''}`.length
+  if (fields.whenToUse !== undefined && listed > longestEntry) {
+    const message = `\`description\` and \`when_to_use\` have ${listed} characters; Claude Code cuts them at ${longestEntry}.`
+    reader.report(
+      'catalogue-cut',
+      values.get('when_to_use'),
+      message,
+      'Say the most important first.',
+    )
+  }
   const compatibility = values.get('compatibility')
   if (compatibility?.kind === 'scalar' && isEmpty(compatibility)) {
     const hint = 'Say what the skill needs, or remove the field.'
@@ -181,6 +191,8 @@ function stringForm(name: string): string {
 }
 
 const longestName = 64
+/** Of an entry in the catalogue of Claude Code. */
+const longestEntry = 1536
 
 /** Letters outside a-z that the reference validator lets pass are a warning, other characters an error. */
 function checkName(

@@ -69,8 +69,8 @@ function exampleVerdict(
   return { trigger, outcome: 'near-miss', miss: { causes: ['not-sure'], reason } }
 }
 
-function costOf({ directory }: TriggerSkill, { inject }: TriggerDeclaration) {
-  const target = readTarget(directory, inject)
+function costOf({ directory }: TriggerSkill, { inject, base }: TriggerDeclaration) {
+  const target = readTarget(base ?? directory, inject)
   const tokens = target.ok ? estimateTokens(target.text) : undefined
   return { tokens, problem: target.ok ? undefined : target.message }
 }

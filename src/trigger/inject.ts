@@ -45,14 +45,15 @@ export function planInjection(
   let used = 0
   for (const { skill, trigger } of matches) {
     const reference = { skill: skill.name, path: trigger.inject }
-    const key = `${skill.directory}\0${reference.path}`
+    const directory = trigger.base ?? skill.directory
+    const key = `${directory}\0${reference.path}`
     if (seen.has(key)) continue
     seen.add(key)
     if (!mayInject(skill)) {
       deferred.push({ ...reference, reason: 'the skill is not trusted' })
       continue
     }
-    const target = readTarget(skill.directory, reference.path)
+    const target = readTarget(directory, reference.path)
     if (!target.ok) {
       deferred.push({ ...reference, reason: target.message })
       diagnostics.push(targetDiagnostic(skill.path, trigger, target))

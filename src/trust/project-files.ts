@@ -33,8 +33,12 @@ const toolCaches = [
   '.skillrail/tools.json',
 ]
 
+/** Adds triggers to skills without a change of them. */
+export const triggerOverlay = '.skillrail/triggers.yaml'
+
 const workspaceFiles = (): readonly WorkspaceFile[] => [
   { path: '.skillrail/config.json', kind: 'configuration' },
+  { path: triggerOverlay, kind: 'configuration' },
   { path: '.skillrail/workflows.json', kind: 'workflow' },
   ...toolCaches.map((path): WorkspaceFile => ({
     path,

@@ -4,6 +4,7 @@ import { amount, cell, count } from '../../core/text.ts'
 import { findWorkspace } from '../../core/read-files.ts'
 import { lockedTrust } from '../../trust/skill-trust.ts'
 import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
+import { clientsReading } from '../locations.ts'
 import type { BrokenSkill, SkillInfo } from '../model.ts'
 
 interface ListResult {
@@ -14,6 +15,8 @@ interface ListResult {
   shadowed: number
   /** How many skills are not trusted, though their place is. */
   heldBack: number
+  /** Whether the table shows clients in place of descriptions. */
+  byClient?: boolean | undefined
 }
 
 interface ListedSkill extends ReturnType<typeof listed> {
@@ -27,6 +30,7 @@ interface ListedSkill extends ReturnType<typeof listed> {
 export const command = defineCommand<ListResult>()({
   options: {
     all: option.flag('--all', 'also list skills hidden by another one of the same name'),
+    clients: option.flag('--clients', 'show which agent clients read each skill themselves'),
     precedence: option.choice(
       '--precedence <scope>',
       'project or user: which skills take precedence',
@@ -34,7 +38,7 @@ export const command = defineCommand<ListResult>()({
     ),
   },
   examples: ['list --all'],
-  run: async (context, values) => listSkills(context, values),
+  run: async (context, values) => ({ ...listSkills(context, values), byClient: values.clients }),
   render: (result, screen) => (isEmpty(result) ? '' : screen.table(tableRows(result, screen))),
   notes(result, { verbose }): readonly Note[] {
     // Those of a shadowed skill are for `--json`.
@@ -98,7 +102,8 @@ export function listSkills(
 function listed(info: SkillInfo) {
   const { name, description, path, scope, trustLevel: trust, tokens, diagnostics } = info
   const shadows = info.shadows.length > 0 ? info.shadows : undefined
-  return { name, description, path, scope, trust, tokens, shadows, diagnostics }
+  const clients = clientsReading(info.source)
+  return { name, description, path, scope, trust, tokens, clients, shadows, diagnostics }
 }
 
 function isEmpty({ skills, broken }: ListResult): boolean {
@@ -155,9 +160,9 @@ const colours: Readonly<Record<string, 'green' | 'yellow' | 'red' | undefined>> 
 }
 
 /** Skills, conflicts, broken ones, and with `--all` the shadowed ones. */
-function rowsOf({ skills, broken }: ListResult): Row[] {
+function rowsOf({ skills, broken, byClient = false }: ListResult): Row[] {
   const rowsWith = (wanted: ListedSkill['standing']): Row[] =>
-    skills.filter(({ standing }) => standing === wanted).map(rowOf)
+    skills.filter(({ standing }) => standing === wanted).map((skill) => rowOf(skill, byClient))
   const unusable = broken.map(({ name, scope, diagnostics }): Row => {
     const why = diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
     return [name, scope, 'broken', '-', why]
@@ -165,12 +170,16 @@ function rowsOf({ skills, broken }: ListResult): Row[] {
   return [...rowsWith(undefined), ...rowsWith('conflict'), ...unusable, ...rowsWith('shadowed')]
 }
 
-function rowOf({ standing, shadows, description, source, ...skill }: ListedSkill): Row {
+function rowOf(
+  { standing, shadows, description, source, ...skill }: ListedSkill,
+  byClient: boolean,
+): Row {
   const hides = shadows === undefined ? '' : `[hides ${shadows.length}] `
+  const about = byClient ? skill.clients.join(' ') || 'no client by itself' : description
   const notes = {
     conflict: 'another skill here has this name',
     shadowed: `${skill.trust}, in ${source}`,
   }
-  const note = standing === undefined ? hides + description : notes[standing]
+  const note = standing === undefined ? hides + about : notes[standing]
   return [skill.name, skill.scope, standing ?? skill.trust, count(skill.tokens.body), note]
 }

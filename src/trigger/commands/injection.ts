@@ -45,8 +45,8 @@ export function matchResult(
   return {
     prompt,
     matches: matches.map(({ skill, trigger, text, promptLine }) => {
-      const { match, inject, line } = trigger
-      const target = readTarget(skill.directory, inject)
+      const { match, inject, line, base } = trigger
+      const target = readTarget(base ?? skill.directory, inject)
       const tokens = target.ok ? estimateTokens(target.text) : null
       const kind = trigger.when?.kind ?? 'match'
       return { skill: skill.name, kind, match, inject, line, text, promptLine, tokens }

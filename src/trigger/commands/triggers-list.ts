@@ -56,7 +56,7 @@ function listed({ name, path, directory, triggers, info }: InstalledSkill, withT
     skill: name,
     path,
     triggers: triggers.map((trigger) => {
-      const target = readTarget(directory, trigger.inject)
+      const target = readTarget(trigger.base ?? directory, trigger.inject)
       const readings = patternsOf(trigger).map(compilePattern)
       return {
         ...trigger,

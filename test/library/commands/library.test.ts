@@ -118,6 +118,7 @@ describe('list', () => {
       scope: 'user',
       trust: 'trusted',
       tokens: { metadata: 11, body: 4 },
+      clients: ['claude', 'cursor', 'opencode'],
       shadows: [ofProject],
       diagnostics: [],
     })

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { catalogueChecks } from '../../src/library/check.ts'
+import { noFields } from '../../src/library/metadata.ts'
+import { validateSkill } from '../../src/skill/validate.ts'
+
+/** As many skills of 266 characters as were seen in the requests of real clients. */
+function skills(count: number, source: string) {
+  return Array.from({ length: count }, (_, at) => {
+    const name = `zq${String(at).padStart(3, '0')}`
+    return { name, description: 'x'.repeat(266), source, fields: noFields }
+  })
+}
+
+it.each([
+  [60, '~/.claude/skills', undefined],
+  [300, '~/.claude/skills', 74],
+  [60, '~/.copilot/skills', 38],
+  [60, '~/.gemini/skills', undefined],
+])('%i skills in %s keep %s descriptions', (count, source, kept) => {
+  const [check] = catalogueChecks(skills(count, source))
+  const lost = Number(/; (\d+) descriptions/.exec(check?.found ?? '')?.[1])
+  // A tenth more or less: clients list skills of their own, too.
+  const near = kept === undefined ? check : Math.abs(count - lost - kept) <= 12
+  expect(near).toBe(kept === undefined ? undefined : true)
+})
+
+it('warns of an entry that Claude Code cuts', () => {
+  const text = `---\nname: a\ndescription: ${'Reads files. '.repeat(70)}Use when asked.\nwhen_to_use: ${'When asked. '.repeat(60)}\n---\n`
+  const { diagnostics, valid } = validateSkill(text, { path: 'a/SKILL.md', directoryName: 'a' })
+  expect(diagnostics.map(({ code }) => code)).toContain('catalogue-cut')
+  expect(valid).toBe(true)
+})
