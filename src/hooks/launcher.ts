@@ -113,35 +113,11 @@ type LauncherTarget = { node: string; entry: string }
 
 /**
  * The launcher for POSIX shells. It becomes Node (`exec`), so that a client that ends it ends the
- * hook. Without any Node it says so and lets the prompt through. One thread is cheaper to start.
- * Variables that change how Node starts are for the user's programs, not for this one.
+ * hook. Without any Node it says so and lets the prompt through. Variables that change how Node starts
+ * are for the user's programs, not for this one.
  */
 function posixLauncher({ node, entry }: LauncherTarget): string {
-  return `#!/bin/sh
-# Written by skillrail hooks install. Agent clients call it before every prompt.
-entry=${shellWord(entry)}
-unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_V8_COVERAGE
-case "$HOME" in /*) ;; *) HOME= ;; esac
-try() {
-  program=$1
-  shift
-  if [ -x "$program" ]; then exec "$program" --single-threaded "$entry" "$@"; fi
-}
-if [ -f "$entry" ]; then
-  try ${shellWord(node)} "$@"
-  found=$(command -v node 2>/dev/null) && try "$found" "$@"
-  for found in "$HOME"/.volta/bin/node "$HOME"/.local/share/mise/shims/node "$HOME"/.asdf/shims/node \\
-    "$HOME"/.nvm/versions/node/*/bin/node "$HOME"/.local/share/fnm/node-versions/*/installation/bin/node \\
-    /usr/local/bin/node /opt/homebrew/bin/node /usr/bin/node; do
-    try "$found" "$@"
-  done
-  echo "skillrail: no Node was found, so no references were injected; install Node 20 or newer" >&2
-else
-  echo "skillrail: $entry is gone, so no references were injected; run: npx skillrail hooks install" >&2
-fi
-cat >/dev/null
-exit 0
-`
+  return launcherText('sh', { node: shellWord(node), entry: shellWord(entry) })
 }
 
 /**
@@ -151,34 +127,15 @@ exit 0
  * @param entry relative to the directory of the launcher.
  */
 export function windowsLauncher({ node, entry }: LauncherTarget): string {
-  const system = '%SystemRoot%\\System32\\'
-  const lines = [
-    '@echo off',
-    'rem Written by skillrail hooks install. Agent clients call it before every prompt.',
-    'setlocal DisableDelayedExpansion',
-    'set "NODE_OPTIONS="',
-    'set "NODE_EXTRA_CA_CERTS="',
-    'set "NODE_V8_COVERAGE="',
-    `set "ENTRY=%~dp0${entry.replaceAll('/', '\\').replaceAll('%', '%%')}"`,
-    'if not exist "%ENTRY%" goto gone',
-    `set "PROGRAM=${node.replaceAll('%', '%%')}"`,
-    'if exist "%PROGRAM%" goto run',
-    `for /f "delims=" %%n in ('${system}where.exe "$PATH:node.exe" 2^>nul') do (`,
-    '  set "PROGRAM=%%n"',
-    '  goto run',
-    ')',
-    'echo skillrail: no Node was found, so no references were injected; install Node 20 or newer 1>&2',
-    'goto drain',
-    ':gone',
-    'echo skillrail: the hook is gone, so no references were injected; run: npx skillrail hooks install 1>&2',
-    ':drain',
-    `${system}findstr.exe "^" >nul`,
-    'exit /b 0',
-    ':run',
-    '"%PROGRAM%" --single-threaded "%ENTRY%" %*',
-    'exit /b 0',
-  ]
-  return `${lines.join('\r\n')}\r\n`
+  const escaped = (path: string): string => path.replaceAll('%', '%%')
+  const places = { node: escaped(node), entry: escaped(entry.replaceAll('/', '\\')) }
+  return launcherText('cmd', places).replaceAll('\n', '\r\n')
+}
+
+function launcherText(kind: 'sh' | 'cmd', { node, entry }: LauncherTarget): string {
+  const path = new URL(`../../plugins/launcher/skillrail-hook.${kind}`, import.meta.url)
+  const text = readFileSync(fileURLToPath(path), 'utf8')
+  return text.replaceAll('@NODE@', () => node).replaceAll('@ENTRY@', () => entry)
 }
 
 /** In every command that we register: by this an entry is known to be ours. */

@@ -26,8 +26,10 @@ export function hookCommands(
     if (scope === 'user' && isWindows) return `${windowsStart(runtime, platform)} ${argument}`
     const shared = `"\${XDG_DATA_HOME:-$HOME/.local/share}/skillrail/hook/${launcherName}"`
     const path = scope === 'user' ? shellWord(launcherPath(runtime)) : shared
-    // Some clients block a prompt or a tool where a hook cannot be started or fails.
-    return `if [ -x ${path} ]; then ${path} ${argument} || true; else cat >/dev/null; fi`
+    // Some clients block a prompt or a tool where a hook cannot be started or fails, and some wait
+    // for the children of a shell that they have ended.
+    const start = `exec 3<&0; ${path} ${argument} <&3 & trap "kill $!" TERM INT HUP; wait $!`
+    return `if [ -x ${path} ]; then ${start}; else cat >/dev/null; fi; exit 0`
   })
 }
 
