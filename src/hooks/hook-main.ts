@@ -34,11 +34,7 @@ if (major < 20) {
   complain(`${platform || 'nothing'} is not a client; the clients are ${platforms.join(', ')}`)
 }
 
-/**
- * Reads standard input to its end, or to the end of the JSON where the client keeps it open. Streams
- * and the thread pool would cost a tenth of the start; for a client that says nothing at all its own
- * time limit holds.
- */
+/** Reads standard input to its end, or to the end of the JSON where the client keeps it open. */
 function readInput(): string {
   const chunks: Buffer[] = []
   const buffer = Buffer.allocUnsafe(1 << 16)

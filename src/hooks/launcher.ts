@@ -111,11 +111,7 @@ function readIfThere(path: string): string | undefined {
 /** `node`: the one that installed it, tried first: clients started from a desktop have a poor PATH. */
 type LauncherTarget = { node: string; entry: string }
 
-/**
- * The launcher for POSIX shells. It becomes Node (`exec`), so that a client that ends it ends the
- * hook. Without any Node it says so and lets the prompt through. Variables that change how Node starts
- * are for the user's programs, not for this one.
- */
+/** The launcher for POSIX shells. */
 function posixLauncher({ node, entry }: LauncherTarget): string {
   return launcherText('sh', { node: shellWord(node), entry: shellWord(entry) })
 }

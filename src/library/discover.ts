@@ -51,14 +51,13 @@ export function discoverSkills(options: DiscoverOptions): Discovery {
 export interface LocationSearch {
   candidates: readonly Candidate[]
   broken: readonly BrokenSkill[]
-  directories: readonly string[]
   diagnostics: readonly Diagnostic[]
 }
 
 export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): LocationSearch {
   const { runtime, useIndex = true } = options
   const found = skillLocations(runtime, options).map((location) => {
-    const { skills, directories, diagnostics } = scanLocation(location, { runtime, useIndex })
+    const { skills, diagnostics } = scanLocation(location, { runtime, useIndex })
     const { scope, source, directory: place } = location
     const broken = skills
       .filter(({ metadata }) => metadata.head === undefined)
@@ -72,14 +71,12 @@ export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): 
         .toSorted((a, b) => compareText(a.directory, b.directory))
         .map((info) => ({ info, place })),
       broken,
-      directories,
       diagnostics: all.toSorted(compareDiagnostics),
     }
   })
   return {
     candidates: found.flatMap(({ candidates }) => candidates),
     broken: found.flatMap(({ broken }) => broken),
-    directories: found.flatMap(({ directories }) => directories),
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
   }
 }

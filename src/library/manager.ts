@@ -15,7 +15,6 @@ import { absolutePath, skillLocations } from './locations.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'
 import { readSkillResource, type Resource } from './skill-files.ts'
 import { type OfferedTool, SkillRegistry, type SkillTool } from './registry.ts'
-import { type SkillWatcher, type WatchListener, watchSkills } from './watch.ts'
 
 export interface SkillManagerOptions {
   /** Clock, environment, working directory and home; default: those of this process. */
@@ -215,19 +214,6 @@ export class SkillManager {
   async readResource(name: string, path: string): Promise<Resource> {
     const { info } = await this.#required(name)
     return readSkillResource(info, path)
-  }
-
-  /** Searches again whenever something changes, and tells what did, until the watcher is closed. */
-  async watch(listener: WatchListener): Promise<SkillWatcher> {
-    await this.#discovery()
-    return watchSkills({
-      search: () => {
-        const { policy } = trustPolicy(this.#options)
-        const { directories } = this.#registry.search(this.#options, policy)
-        return { skills: this.#registry.current().skills, directories }
-      },
-      listener,
-    })
   }
 
   async #discovery(): Promise<Discovery> {

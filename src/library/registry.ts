@@ -13,7 +13,7 @@ import {
 } from './discover.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'
 
-const nothing: LocationSearch = { candidates: [], broken: [], directories: [], diagnostics: [] }
+const nothing: LocationSearch = { candidates: [], broken: [], diagnostics: [] }
 
 /** What a manager knows: the last search, what the program added, and what it took away. */
 export class SkillRegistry {

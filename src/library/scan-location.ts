@@ -21,8 +21,6 @@ export interface ScannedSkill {
 
 interface LocationScan {
   skills: readonly ScannedSkill[]
-  /** Every directory that was read, for whoever wants to watch them. */
-  directories: readonly string[]
   diagnostics: readonly Diagnostic[]
 }
 
@@ -37,9 +35,8 @@ export function scanLocation(
   { runtime, useIndex }: { runtime: Runtime; useIndex: boolean },
 ): LocationScan {
   const skills: ScannedSkill[] = []
-  const directories: string[] = []
   const diagnostics: Diagnostic[] = []
-  if (!explicit && isAbsent(root)) return { skills, directories, diagnostics }
+  if (!explicit && isAbsent(root)) return { skills, diagnostics }
   const cache = new MetadataCache(useIndex ? runtime : undefined, root)
   const childless = new Set<string>()
   let metadata: Metadata | undefined
@@ -61,7 +58,6 @@ export function scanLocation(
     },
   })
   for (const { path, real, depth, skillFile } of walk) {
-    directories.push(path)
     if (skillFile !== undefined && metadata !== undefined) {
       const file = { path: below(path, skillFile), directory: path, realDirectory: real }
       skills.push({ file, metadata })
@@ -73,7 +69,7 @@ export function scanLocation(
   // A name that begins with `.` or `_` is a common way to say: this is not a skill.
   const expected = [...childless].filter((path) => !/[\\/][._][^\\/]*$/.test(path))
   const missing = explicit ? [] : expected.map(withoutSkill)
-  return { skills, directories, diagnostics: [...diagnostics, ...missing] }
+  return { skills, diagnostics: [...diagnostics, ...missing] }
 }
 
 const leaf: Listing = { skillFile: 'SKILL.md', directories: [], links: [], problem: undefined }
@@ -109,10 +105,7 @@ const worthwhile = 32
 /** The coarsest clock of a file system (FAT): a second change within it can look like none. */
 const clockGrainMs = 2000
 
-/**
- * The metadata of a location's skills in the user's cache. A row counts only where size, times and
- * inode are the same.
- */
+/** The metadata of a location's skills in the user's cache. */
 class MetadataCache {
   readonly #path: string | undefined
   readonly #known: ReadonlyMap<string, Metadata>

@@ -50,10 +50,7 @@ export interface Ranking {
   words: readonly { word: string; weight: number }[]
 }
 
-/**
- * Ranks documents for a sentence. Pure: the same sentence gives the same ranking. `meaning` is
- * likeness by the document's id, -1 to 1; it counts only where the words are not sure.
- */
+/** Ranks documents for a sentence. */
 type Ranker = (sentence: string, meaning?: ReadonlyMap<string, number>) => Ranking
 
 /** Chosen by cross-validation on MetaTool and on prompts for 25 skills; all lie on plateaus. */

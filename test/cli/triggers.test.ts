@@ -239,7 +239,7 @@ describe('skillrail triggers check', () => {
     ])
     expect(code).toBe(1)
     expect(stdout).toContain(
-      'FAIL /saw amend -> nothing\nExpected: references/amend-flow.md\n2 prompts checked, 1 wrong',
+      'FAIL /saw amend -> nothing\nExpected: references/amend-flow.md\nprecision 100.0 % (20.7 to 100.0), recall 50.0 % (9.5 to 90.5), with 95 % confidence\n2 prompts checked, 1 wrong',
     )
     const json = await skillrail(['triggers', 'check', '--json', '--prompts', 'prompts.json'])
     expect(JSON.parse(json.stdout)).toMatchObject({

@@ -21,8 +21,8 @@ export function matchWhileTyping(context: Settled, prompt: string) {
   const explained = new Map<TriggerSkill, SkillExplanation>()
   let said = 0
   let tried = 0
-  const ranked = Map.groupBy(skills, (skill) => (fired.has(skill) ? 0 : shares(skill, prompt)))
-  for (const skill of ([0, 1, 2] as const).flatMap((rank) => ranked.get(rank) ?? [])) {
+  const firedFirst = [...fired, ...skills.filter((skill) => !fired.has(skill))]
+  for (const skill of firedFirst) {
     if (elapsed() > end || said > mostVerdicts) break
     for (const explanation of explainPrompt(prompt, [skill])) {
       const verdicts = explanation.verdicts.filter(({ outcome }) => outcome !== 'no-match')
@@ -39,13 +39,4 @@ export function matchWhileTyping(context: Settled, prompt: string) {
     quiet: tried - said,
     untried: triggers - tried,
   }
-}
-
-/** 1 where a pattern of the skill has letters of the prompt, else 2. */
-function shares({ triggers }: TriggerSkill, prompt: string): 1 | 2 {
-  const typed = prompt.toLowerCase()
-  const isShared = triggers.some(({ match }) =>
-    (match.toLowerCase().match(/\p{L}{4}/gu) ?? []).some((letters) => typed.includes(letters)),
-  )
-  return isShared ? 1 : 2
 }

@@ -15,13 +15,14 @@ import { checkTriggers, type TriggerCheck, triggerRules } from '../check.ts'
 import { planInjection } from '../inject.ts'
 import { matchTriggers } from '../examples.ts'
 import type { TriggerSkill } from '../match.ts'
-import { type PromptCase, readPromptCases } from '../prompt-cases.ts'
+import { type PromptCase, readPromptCases, shareOf } from '../prompt-cases.ts'
 import { fixTriggers, type TriggerFix } from '../rewrite-pattern.ts'
 import { aboutTriggers, type InstalledSkill, readText, skillsFor } from './skills.ts'
 
 interface Result {
   skills: readonly CheckedFile[]
   prompts?: readonly CaseVerdict[] | undefined
+  measured?: ReturnType<typeof measured> | undefined
   /** Those that are about the file of prompts. */
   diagnostics: readonly Diagnostic[]
   summary: { checked: number; risks: number; errors: number; warnings: number }
@@ -46,7 +47,7 @@ export const command = defineCommand<Result>()({
     dryRun: option.flag('--dry-run', 'with --fix, show the changes and write nothing'),
     prompts: option.text(
       '--prompts <file>',
-      'JSON of { "prompt", "inject" }: what each prompt must inject',
+      'JSON of { "prompt", "inject" }, an evals.json or a trigger-eval.json: what each prompt must inject',
     ),
     format: option.choice('--format <name>', 'text, json, or sarif for code scanning', {
       choices: ['text', 'json', 'sarif'],
@@ -74,7 +75,14 @@ export const command = defineCommand<Result>()({
     const risks = triggers.filter(({ risk }) => risk !== undefined).length
     const [errors, warnings] = [error.length, warning.length]
     const summary = { checked: triggers.length, risks, errors, warnings }
-    return { skills, prompts, diagnostics, summary, directory }
+    return {
+      skills,
+      prompts,
+      measured: prompts && measured(prompts),
+      diagnostics,
+      summary,
+      directory,
+    }
   },
   exitCode({ skills, prompts = [], diagnostics }) {
     const isBad =
@@ -160,18 +168,41 @@ function checkLines(files: readonly CheckedFile[], { checked, risks }: Result['s
 function verdictOn({ prompt, inject }: PromptCase, skills: readonly TriggerSkill[]) {
   const { injected } = planInjection(matchTriggers(prompt, skills).matches)
   const names = injected.map(({ skill, path }) => [path, `${skill}:${path}`])
+  const paths = injected.map(({ skill, path }) => (skills.length > 1 ? `${skill}:${path}` : path))
+  if (typeof inject === 'boolean') {
+    return { prompt, ok: paths.length > 0 === inject, expected: inject, injected: paths }
+  }
   const isMet = names.every((spellings) => spellings.some((name) => inject.includes(name)))
   const isComplete = inject.every((wanted) => names.some((spellings) => spellings.includes(wanted)))
-  const paths = injected.map(({ skill, path }) => (skills.length > 1 ? `${skill}:${path}` : path))
   return { prompt, ok: isMet && isComplete, expected: inject, injected: paths }
 }
 
+/** How many prompts that fired were meant to, and how many that were meant to did. */
+function measured(verdicts: readonly CaseVerdict[]) {
+  const isMeant = ({ expected }: CaseVerdict): boolean =>
+    typeof expected === 'boolean' ? expected : expected.length > 0
+  const fired = verdicts.filter(({ injected }) => injected.length > 0)
+  const meant = verdicts.filter(isMeant)
+  const right = meant.filter(({ ok }) => ok).length
+  return { precision: shareOf(right, fired.length), recall: shareOf(right, meant.length) }
+}
+
 function caseLines(verdicts: readonly CaseVerdict[]): string[] {
-  const list = (paths: readonly string[]): string => paths.join(', ') || 'nothing'
+  const list = (paths: readonly string[] | boolean): string => {
+    if (typeof paths === 'boolean') return paths ? 'a reference' : 'nothing'
+    return paths.join(', ') || 'nothing'
+  }
   const lines = verdicts.flatMap(({ prompt, ok, expected, injected }) => {
     const head = safeLine(`${ok ? 'OK' : 'FAIL'} ${prompt.slice(0, 100)} -> ${list(injected)}`)
     return ok ? [head] : [head, safeLine(`Expected: ${list(expected)}`)]
   })
   const wrong = verdicts.filter(({ ok }) => !ok).length
-  return [...lines, `${amount(verdicts.length, 'prompt')} checked, ${wrong} wrong`]
+  const { precision, recall } = measured(verdicts)
+  const percent = ({ share, low, high }: ReturnType<typeof shareOf>): string =>
+    `${(100 * share).toFixed(1)} % (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`
+  return [
+    ...lines,
+    `precision ${percent(precision)}, recall ${percent(recall)}, with 95 % confidence`,
+    `${amount(verdicts.length, 'prompt')} checked, ${wrong} wrong`,
+  ]
 }
