@@ -9,10 +9,7 @@ export interface ContextLimit {
   tokens?: number | undefined
 }
 
-/**
- * What each part of the hook prints. A reference that no longer fits as a whole is named with its
- * path instead, and is one of `rest`.
- */
+/** What each part of the hook prints. */
 export function shareContext(
   references: readonly InjectedReference[],
   limit: ContextLimit,

@@ -33,10 +33,7 @@ export interface FileChange {
   parts: number
 }
 
-/**
- * Registers the hook with one client, once. Where it throws a {@link SkillrailError}, the file is
- * untouched.
- */
+/** Registers the hook with one client, once. */
 export async function installHook(
   runtime: Runtime,
   platform: Platform,

@@ -10,10 +10,7 @@ import { launcherName, launcherPath } from './launcher.ts'
 export type HookScope = 'user' | 'project'
 type Place = Pick<Runtime, 'env' | 'home' | 'platform'>
 
-/**
- * The command line of each part. They must never change: a client that trusts a hook by its text
- * would ask again.
- */
+/** The command line of each part. It must not change: clients that trust it by its text ask again. */
 export function hookCommands(
   runtime: Place,
   platform: Platform,

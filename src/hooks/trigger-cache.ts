@@ -5,11 +5,7 @@ import { type Runtime, userDirectories } from '../core/runtime.ts'
 import type { TriggerOccasion } from '../skill/model.ts'
 import type { TriggerSkill } from '../trigger/match.ts'
 
-/**
- * What the hook knows of all skills that a working directory can use. The file has lines of JSON:
- * {@link CacheHeader}, then a list of {@link CachedTrigger} for each skill, parsed only when one of
- * them can fire.
- */
+/** What the hook knows of all skills that a working directory can use. */
 export interface TriggerCache {
   repeat: 'prompt' | 'session'
   budget: number

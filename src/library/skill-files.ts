@@ -13,10 +13,7 @@ import type { SkillFile } from '../skill/model.ts'
 import { SkillLoadError } from '../skill/errors.ts'
 import type { ResourceTree, SkillInfo } from './model.ts'
 
-/**
- * The files below a skill's directory, in code-point order. A link counts when it leads to a file
- * inside; pipes, `.git`, `node_modules` and what editors leave behind are left out. Never throws.
- */
+/** The files below a skill's directory, in code-point order. */
 export function listSkillFiles(directory: string): SkillFile[] {
   return [...walkFiles(directory, true)].toSorted((a, b) => compareText(a.path, b.path))
 }

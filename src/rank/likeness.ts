@@ -28,11 +28,7 @@ const enoughExamples = 4
 
 type Vector = ReadonlyMap<string, number>
 
-/**
- * Prepares the likeness of sentences to documents, by their place. A document's own sentences take
- * part in its centre, so that one example does not stand for all that it does; the fewer documents
- * have examples, the less the centres count. Grammar counts: people ask in their own manner.
- */
+/** Prepares the likeness of sentences to documents, by their place. */
 export function prepareLikeness(
   documents: readonly RankDocument[],
 ): (sentence: string) => ReadonlyMap<number, Likeness> {

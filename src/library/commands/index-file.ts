@@ -54,7 +54,11 @@ export const command = defineCommand<IndexResult>()({
     const text = tierZeroBlock(skills)
     const tokens = estimateTokens(text)
     const isWanted = write !== undefined || check || dryRun
-    const targets = isWanted ? indexTargets(context.runtime.cwd, write) : []
+    const none =
+      skills.length === 0 ? 'There are no skills of the project; --all takes your own.' : ''
+    if (none !== '') context.note(none)
+    const isUsed = isWanted && none === ''
+    const targets = isUsed ? indexTargets(context.runtime.cwd, write) : []
     const files = targets.map((path): ReportedFile => {
       const file = isAbsolute(path) ? path : resolve(context.runtime.cwd, path)
       const { before, text: after, problem } = planFile(file, text)
