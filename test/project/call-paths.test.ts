@@ -93,7 +93,7 @@ describe('a command executes few source files', () => {
       args: ['claude'],
       input: JSON.stringify(event),
     })
-    expect(executed.length).toBeLessThanOrEqual(40)
+    expect(executed.length).toBeLessThanOrEqual(44)
     expect(executed.length).toBeGreaterThan(5)
   })
 

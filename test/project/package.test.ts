@@ -76,7 +76,16 @@ it('ships what it should and nothing else', () => {
   const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
   const top = new Set(files.map((file) => file.split('/').slice(1, 2).join('')))
   expect([...top].toSorted()).toEqual(
-    ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json', 'schema', 'skills'].toSorted(),
+    [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist',
+      'package.json',
+      'plugins',
+      'schema',
+      'skills',
+    ].toSorted(),
   )
 })
 

@@ -46,18 +46,18 @@ export const command = defineCommand<IndexResult>()({
   },
   examples: ['index', 'index --write AGENTS.md CLAUDE.md', 'index --check'],
   async run(context, { write, check, dryRun, all }) {
-    const skills = skillsFor(context, [])
-      .skills.filter(({ info }) => all || info.scope === 'project')
+    const found = skillsFor(context, []).skills
+    const skills = found
+      .filter(({ info }) => all || info.scope === 'project')
       .filter(({ info }) => info.scope === 'project' || info.trustLevel === 'trusted')
       .filter(({ info }) => !info.fields.disableModelInvocation)
       .map(({ name, info }) => tierZeroLine(name, info.fields))
     const text = tierZeroBlock(skills)
     const tokens = estimateTokens(text)
     const isWanted = write !== undefined || check || dryRun
-    const none =
-      skills.length === 0 ? 'There are no skills of the project; --all takes your own.' : ''
-    if (none !== '') context.note(none)
-    const isUsed = isWanted && none === ''
+    // An empty block would say that there are none.
+    const isUsed = isWanted && (skills.length > 0 || found.length === 0)
+    if (isWanted && !isUsed) context.note('The project has no skills; --all takes your own.')
     const targets = isUsed ? indexTargets(context.runtime.cwd, write) : []
     const files = targets.map((path): ReportedFile => {
       const file = isAbsolute(path) ? path : resolve(context.runtime.cwd, path)
