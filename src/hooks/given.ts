@@ -1,13 +1,14 @@
 import {
   appendFileSync,
   closeSync,
-  linkSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
-  unlinkSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,11 +19,7 @@ import { systemCode } from '../core/errors.ts'
 import type { InjectedReference } from '../trigger/inject.ts'
 import { fingerprint } from './trigger-cache.ts'
 
-/**
- * Claims one part of one turn, so that a client that asks twice (for two events, or for the user and
- * for the project) gets one answer. Returns whether this is the first claim. Of two registrations with
- * different numbers of parts the one that comes first gives them all.
- */
+/** Claims one part of one turn, so that a client that asks twice gets one answer. */
 export function claimTurn(
   runtime: Runtime,
   turn: string,
@@ -41,17 +38,14 @@ export function claimTurn(
   return true
 }
 
+/** The first registration writes how many parts there are, as the target of a link. */
 function agreedParts(path: string, of: number): number {
-  const own = `${path}.${process.pid}`
-  writeFileSync(own, String(of), { mode: 0o600 })
   try {
-    linkSync(own, path)
+    symlinkSync(String(of), path)
     return of
   } catch (error) {
     // Where a file system has no links every registration answers for itself.
-    return systemCode(error) === 'EEXIST' ? Number(readFileSync(path, 'utf8')) : of
-  } finally {
-    unlinkSync(own)
+    return systemCode(error) === 'EEXIST' ? Number(readlinkSync(path)) : of
   }
 }
 
@@ -90,10 +84,7 @@ export function claimReference(
   }
 }
 
-/**
- * Whether a tool call is to be denied so that the model gets a reference first: the first call that
- * needs it, and others beside it. A call that was denied before was repeated by who has read why.
- */
+/** Whether a call is denied so that the model reads first; a repeated call is not. */
 export function claimDenial(
   runtime: Runtime,
   conversation: Conversation,
@@ -213,7 +204,7 @@ function forgetOldFiles(directory: string, nowMs: number): void {
   if (names.length < mostFiles) return
   for (const name of names) {
     const path = join(directory, name)
-    const age = nowMs - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs)
+    const age = nowMs - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs)
     if (age > oldestMs || names.length > 4 * mostFiles)
       rmSync(path, { recursive: true, force: true })
   }

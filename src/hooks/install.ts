@@ -106,12 +106,7 @@ async function factsOf(
   return { backup, directories }
 }
 
-/**
- * Takes the hook out of one client's configuration: byte for byte what was there before where nobody
- * else has changed the file, else only our entry and the lists and objects that were made for it. The
- * launcher goes with the last hook.
- * @throws {SkillrailError} `client-configuration-broken` with the line; the file is untouched.
- */
+/** Takes the hook out; a file that nobody else has changed is put back byte for byte. */
 export async function uninstallHook(
   runtime: Runtime,
   platform: Platform,

@@ -12,12 +12,7 @@ const entryFile = 'dist/hook/hook.cjs'
 /** A version that was replaced stays as long as a process may still be starting from it. */
 const graceMs = 24 * 3600 * 1000
 
-/**
- * Copies the hook out of the package into the user's data directory and points the launcher at it.
- * Nobody else may write or read it. Does nothing where this version is there already; several
- * processes may run this simultaneously.
- * @throws the system error where the directory cannot be written.
- */
+/** Copies the hook into the user's data directory and points the launcher at it. */
 export async function installLauncher(runtime: Runtime): Promise<'installed' | 'unchanged'> {
   const files = packagedFiles()
   const home = join(launcherDirectory(runtime), versionOf(files))

@@ -312,10 +312,7 @@ function because(reason: string) {
   return ({ skill, path }: { skill: string; path: string }): Withheld => ({ skill, path, reason })
 }
 
-/**
- * Cursor and Copilot CLI run the hooks of Claude Code too: then they get their own shape, from one of
- * them. The one for Claude Code keeps silent where our hook for that client itself is registered.
- */
+/** Cursor and Copilot CLI run the hooks of Claude Code too: one hook answers, in their own shape. */
 function platformOf({ platform, runtime, part }: HookRequest, payload: HookPayload) {
   const { cwd, home, env } = runtime
   const isCopilot = payload.fromCopilot && env['COPILOT_CLI'] !== undefined

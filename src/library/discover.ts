@@ -176,7 +176,7 @@ export function resolveNames(
     }
   }
   const skills = candidates.flatMap(({ info }) => winners.get(info) ?? [])
-  return { shadowed, conflicts, skills: withCaseWarnings(skills) }
+  return { shadowed, conflicts, skills }
 }
 
 /** `Map.groupBy`, which Node 20 does not have: the hook promises to run there. */
@@ -206,21 +206,6 @@ function conflictDiagnostic(info: SkillInfo, contested: readonly SkillInfo[]): D
   const message = `${others}${more > 0 ? ` and ${more} more` : ''} in the same place has the name ${info.name} too; none of them can be used by that name`
   const hint = 'Rename one of them, or remove it.'
   return { code: 'skill-conflict', severity: 'error', message, path: info.path, hint }
-}
-
-/** Some clients fold the case of names, and some file systems do: there only one of them is left. */
-function withCaseWarnings(skills: SkillInfo[]): SkillInfo[] {
-  if (skills.every(({ name }) => name === name.toLowerCase())) return skills
-  const folded = grouped(skills, ({ name }) => name.toLowerCase())
-  return skills.map((info) => {
-    const { name, path, diagnostics } = info
-    const twin = folded.get(name.toLowerCase())?.find((other) => other !== info)
-    if (twin === undefined) return info
-    const message = `the name ${name} differs from ${twin.name} (${twin.path}) only in case; some clients take them for one`
-    const facts = { code: 'name-differs-in-case', severity: 'warning' } as const
-    const finding = { ...facts, message, path, hint: 'Rename one of them.' }
-    return { ...info, diagnostics: [...diagnostics, finding] }
-  })
 }
 
 /** Whether two skills are copies of each other: the same bytes in their `SKILL.md`. */

@@ -86,10 +86,7 @@ export function isPath(reference: string): boolean {
   return /[\\/]|^(?:\.{1,2}|~|skill\.md)$/i.test(reference)
 }
 
-/**
- * The skill file that an absolute path means; anything by that name counts, so that it can be complained of.
- * @throws {SkillNotFoundError} where that cannot be looked at.
- */
+/** The skill file that an absolute path means, whatever it is. */
 function skillFileAt(path: string): string | undefined {
   const stats = lookAt(path)
   if (stats === undefined) return undefined

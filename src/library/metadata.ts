@@ -109,10 +109,7 @@ export interface FileIdentity {
   ino: number
 }
 
-/**
- * Where a skill leads back to itself: a chain that names its own skill, or a trigger that injects
- * the `SKILL.md` it stands in. Such a skill is listed, and refused when it is to be used.
- */
+/** Where a chain names its own skill, which is listed, and refused when it is to be used. */
 export function selfReferences(fields: SkillFields, path: string): Diagnostic[] {
   if (fields.chain === undefined && fields.triggers.length === 0) return []
   const own = new Set([fields.name, basename(dirname(path))])

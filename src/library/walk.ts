@@ -4,10 +4,7 @@ import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, messageOf, systemCode } from '../core/errors.ts'
 import { realPathOf } from '../core/read-files.ts'
 
-/**
- * Levels below the root, and directories that hold no skill: what the client guide of the standard
- * recommends as an upper bound for a search that nobody pointed at a directory for.
- */
+/** What the client guide of the standard recommends as an upper bound for a search. */
 export const walkLimits = { depth: 6, directories: 2000 }
 type WalkLimits = typeof walkLimits
 

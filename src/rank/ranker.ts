@@ -105,10 +105,7 @@ export function prepareRanker(documents: readonly RankDocument[]): Ranker {
   }
 }
 
-/**
- * A sentence that names another document, as `for charts see make-chart`, speaks of that one: its
- * words are credited there. Only names of several words joined by a sign are looked for.
- */
+/** Credits a sentence that names another document, `for charts see make-chart`, to that one. */
 function withMentions(documents: readonly RankDocument[]): readonly RankDocument[] {
   const names = new Set(documents.map(({ name }) => name).filter((name) => /\w[-_]\w/.test(name)))
   if (names.size === 0) return documents

@@ -27,10 +27,7 @@ const mostKeywords = 5000
 const mostForOne = 200
 const mostTimes = 10
 
-/**
- * What each skill says of itself, for telling prompts apart: description, when to use it, headings, and
- * the words that its body has most often. Empty where no skill has a trigger with examples.
- */
+/** What each skill says of itself; empty where no skill has a trigger with examples. */
 export function aboutSkills(skills: readonly { path: string; fields: SkillFields }[]): string[] {
   if (!skills.some(({ fields }) => hasExamples(fields))) return []
   const most = Math.min(mostForOne, Math.floor(mostKeywords / skills.length))

@@ -12,10 +12,7 @@ interface Part {
   anchor?: 'start' | 'end'
 }
 
-/**
- * What we read of a pattern. `facts` is undefined for one with a construct that only the RE2 library
- * reads, `(?i)` say, and for one that may be invalid: RE2 tells which.
- */
+/** What we read of a pattern; without `facts` only the RE2 library can read it. */
 interface ParsedPattern {
   facts: Pick<Part, 'size' | 'required'> | undefined
   notes: readonly PortabilityNote[]

@@ -49,12 +49,9 @@ function quoted(text: string): string {
 /** The pattern in the portable subset; undefined where it is portable already, or cannot be. */
 export function portableRewrite(source: string): string | undefined {
   if (source.length > longestPattern) return undefined // refused, however it is written
-  const folded = foldLetters(source)
-  const from = folded ?? source
-  const { facts, notes } = parsePattern(from)
-  if (facts === undefined) return undefined
-  if (notes.length === 0 && folded === undefined) return undefined
-  let text = from
+  const { facts, notes } = parsePattern(source)
+  if (facts === undefined || notes.length === 0) return undefined
+  let text = source
   for (const { start, end, rewrite } of notes.toSorted((a, b) => b.start - a.start)) {
     if (rewrite === undefined) return undefined
     text = text.slice(0, start) + rewrite + text.slice(end)
@@ -68,19 +65,4 @@ export function isPortable(source: string): boolean {
   if (source.length > longestPattern) return false
   const { facts, notes } = parsePattern(source)
   return facts !== undefined && notes.length === 0
-}
-
-/** Letters that have a third form outside ASCII (the Kelvin sign, the long s) have no exact spelling. */
-const withThirdForm = /[ks]/i
-
-/** A pattern without its `(?i)`, each letter in brackets with both its forms; undefined for other signs. */
-function foldLetters(source: string): string | undefined {
-  const written = /^(\^?)\(\?i\)(\^?[A-Za-z0-9 /_:,-]+\$?)$/.exec(source)
-  const [, anchor = '', text = ''] = written ?? []
-  if (written === null || withThirdForm.test(text)) return undefined
-  const folded = text.replace(
-    /[A-Za-z]/g,
-    (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`,
-  )
-  return anchor + folded
 }

@@ -134,16 +134,12 @@ describe('skills of one name', () => {
     expect(shadowed).toEqual([])
   })
 
-  it('that differ only in case are two skills, with a warning on each', () => {
+  it('that differ only in case are two skills', () => {
     const place = world()
     place.skill('project/.claude/skills/Deploy')
     place.skill('project/.claude/skills/deploy')
     const discovery = discover(place)
     expect(names(discovery)).toEqual(['Deploy', 'deploy'])
-    expect(discovery.skills.map(codes)).toEqual([
-      ['name-differs-in-case'],
-      ['name-differs-in-case'],
-    ])
   })
 })
 
