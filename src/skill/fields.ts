@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { argumentNamePattern, reservedArgumentName } from './arguments.ts'
-import { readChain, readHooks, readTriggers } from './declarations.ts'
+import { readChain, readHooks } from './declarations.ts'
+import { readTriggers } from './trigger-declarations.ts'
 import { isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { metadataFields, topFields } from './field-table.ts'
 import { describe, FieldReader, isNull } from './field-values.ts'

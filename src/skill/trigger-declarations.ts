@@ -1,0 +1,147 @@
+import { describe, didYouMean, type FieldReader, isNull, staysInside } from './field-values.ts'
+import type { TriggerDeclaration } from './model.ts'
+import type { YamlMap, YamlNode, YamlScalar } from './read-yaml.ts'
+
+/** Triggers from a list of maps, or from lines of `PATTERN => FILE`. */
+export function readTriggers(
+  reader: FieldReader,
+  node: YamlNode | undefined,
+): TriggerDeclaration[] {
+  if (node === undefined || isNull(node)) return []
+  if (node.kind === 'scalar') return readLines(reader, node)
+  if (node.kind === 'list') return node.items.flatMap((item) => readEntry(reader, item) ?? [])
+  const hint = 'Begin every trigger with `- match: …`, followed by `inject: …`.'
+  reader.report('field-type', node, '`triggers` is a map, and a list is required.', hint)
+  return []
+}
+
+const triggerKinds = ['match', 'examples', 'paths', 'command'] as const
+const triggerKeys = [...triggerKinds, 'inject', 'on', 'require'] as const
+
+function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | undefined {
+  if (item.kind !== 'map') {
+    const hint = 'Write `- match: PATTERN` and below it `inject: FILE`.'
+    return reader.report('trigger-form', item, `A trigger is ${describe(item)}, no map.`, hint)
+  }
+  const values = new Map(item.entries.map(({ key, value }) => [key.text, value]))
+  for (const { key } of item.entries) {
+    if (triggerKeys.some((known) => known === key.text)) continue
+    const hint = didYouMean(key.text, triggerKeys)
+    reader.report('trigger-unknown-key', key, `A trigger has no key \`${key.text}\`.`, hint)
+  }
+  const [kind = 'match', ...more] = triggerKinds.filter((name) => values.has(name))
+  if (more.length > 0) {
+    const message = `A trigger has \`${kind}\` and \`${more.join('`, `')}\`, and only one of them is allowed.`
+    return reader.report('trigger-form', item, message, 'Write a trigger for each of them.')
+  }
+  const inject = readPart(reader, item, values, 'inject')
+  const at = { inject: inject ?? '', line: item.line }
+  const declared = readOccasion(reader, item, values, kind, at)
+  return inject === undefined || declared === undefined
+    ? undefined
+    : checked(reader, item, declared)
+}
+
+function readOccasion(
+  reader: FieldReader,
+  item: YamlMap,
+  values: ReadonlyMap<string, YamlNode>,
+  kind: (typeof triggerKinds)[number],
+  at: { inject: string; line: number },
+): TriggerDeclaration | undefined {
+  const node = values.get(kind)
+  const require = reader.boolean('require', values.get('require'))
+  const on = reader.choice('on', values.get('on'), ['edit', 'read'])
+  if (kind === 'examples' || kind === 'paths') {
+    const nodes = node?.kind === 'list' ? node.items : node === undefined ? [] : [node]
+    const texts = nodes.flatMap((one) => reader.text(kind, one) ?? [])
+    if (texts.length > 0) return triggerOf(kind, texts, at, { on, require })
+    return reader.report('trigger-form', node ?? item, `The \`${kind}\` of a trigger is empty.`)
+  }
+  const pattern = readPart(reader, item, values, kind)
+  return pattern === undefined ? undefined : triggerOf(kind, [pattern], at, { require })
+}
+
+/** A trigger from its parts, with the string form of what it waits for. */
+function triggerOf(
+  kind: (typeof triggerKinds)[number],
+  texts: readonly string[],
+  at: { inject: string; line: number },
+  { on = 'edit', require }: { on?: 'edit' | 'read' | undefined; require?: boolean | undefined },
+): TriggerDeclaration {
+  const [pattern = ''] = texts
+  if (kind === 'match') return { match: pattern, ...at }
+  if (kind === 'examples') {
+    return { match: `examples: ${texts.join(' | ')}`, ...at, when: { kind, examples: texts } }
+  }
+  if (kind === 'command') {
+    return {
+      match: `command: ${pattern}`,
+      ...at,
+      when: { kind, pattern, require: require ?? true },
+    }
+  }
+  const when = { kind, paths: texts, on, require: require ?? false }
+  return { match: `paths[${on}]: ${texts.join(', ')}`, ...at, when }
+}
+
+function readPart(
+  reader: FieldReader,
+  item: YamlMap,
+  values: ReadonlyMap<string, YamlNode>,
+  name: string,
+): string | undefined {
+  const value = values.get(name)
+  if (value === undefined) {
+    return reader.report('trigger-form', item, `A trigger has no \`${name}\`.`)
+  }
+  if (value.kind !== 'scalar') return reader.text(name, value)
+  // Blanks at the ends of a quoted pattern are part of it.
+  if (value.text !== '') return value.text
+  return reader.report('trigger-form', value, `The \`${name}\` of a trigger is empty.`)
+}
+
+function readLines(reader: FieldReader, node: YamlScalar): TriggerDeclaration[] {
+  const isLiteral = node.style === 'literal'
+  return node.text.split('\n').flatMap((written, index) => {
+    if (written.trim() === '') return []
+    // The text of a literal block begins on the line after its `|`; of other styles lines are folded.
+    const line = isLiteral ? node.line + 1 + index : node.line
+    const at = { ...node, line }
+    const trigger = readTriggerLine(written, line)
+    if (trigger !== undefined) return checked(reader, at, trigger) ?? []
+    const hint = 'Write `PATTERN => FILE`, one trigger a line.'
+    reader.report('trigger-form', at, `\`${written.trim()}\` is not a trigger.`, hint)
+    return []
+  })
+}
+
+/** Reads `PATTERN => FILE` and the string forms of the other kinds; undefined for anything else. */
+function readTriggerLine(written: string, line: number): TriggerDeclaration | undefined {
+  const separator = written.lastIndexOf(' => ')
+  const match = written.slice(0, Math.max(separator, 0)).trim()
+  const [, inject = '', required] =
+    /^(.*?)( !require)?$/.exec(written.slice(separator + 4).trim()) ?? []
+  if (separator < 0 || match === '' || inject === '') return undefined
+  const [, kind, on, rest = ''] =
+    /^(examples|command|paths(?:\[(edit|read)\])?):(.+)$/.exec(match) ?? []
+  const list = (separator: string): string[] =>
+    rest.split(separator).flatMap((text) => text.trim() || [])
+  const require = required === undefined ? undefined : true
+  const at = { inject, line }
+  if (kind === undefined) return triggerOf('match', [match], at, {})
+  if (kind === 'examples') return triggerOf(kind, list('|'), at, {})
+  if (kind === 'command') return triggerOf(kind, [rest.trim()], at, { require })
+  const paths = rest
+    .replaceAll(/\{[^{}]*\}/g, (group) => group.replaceAll(',', '\0'))
+    .split(',')
+    .flatMap((path) => path.trim().replaceAll('\0', ',') || [])
+  return triggerOf('paths', paths, at, { on: on === 'read' ? on : 'edit', require })
+}
+
+function checked(reader: FieldReader, at: YamlNode, trigger: TriggerDeclaration) {
+  if (staysInside(trigger.inject)) return trigger
+  const message = `A trigger injects \`${trigger.inject}\`, which is not a relative path inside the skill.`
+  const hint = 'Only files of the skill itself are injected; write the path from its directory.'
+  return reader.report('path-outside', at, message, hint)
+}
