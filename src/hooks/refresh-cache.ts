@@ -9,10 +9,10 @@ import {
   discoverOptionsFrom,
   type DiscoverOptions,
   discoverSkills,
+  overlayPaths,
 } from '../library/discover.ts'
 import type { Discovery, SkillInfo } from '../library/model.ts'
 import { skillAt } from '../library/find-skill.ts'
-import { overlayPaths } from '../library/overlays.ts'
 import { skillLocations } from '../library/locations.ts'
 import { walkDirectories, walkLimits } from '../library/walk.ts'
 import { aboutSkills } from '../trigger/examples.ts'
@@ -62,7 +62,7 @@ export function refreshCache(runtime: Runtime, place: CachePlace): Buffer {
       name: discovery.skills.map(({ name }) => name),
       trust: discovery.skills.map(trustMarks(runtime, options)),
       needs: found.map(({ needs }) => needs),
-      about: aboutSkills(discovery.skills),
+      about: examples.length === 0 ? [] : aboutSkills(discovery.skills),
       triggers: found.map(({ triggers }) => kindOf(triggers)),
     },
     examples: ` ${beginnings(examples.join(' ')).join(' ')} `,

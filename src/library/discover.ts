@@ -1,14 +1,20 @@
-import { basename, dirname } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { compareDiagnostics, compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { findWorkspace, readRegularFile } from '../core/read-files.ts'
-import type { Runtime } from '../core/runtime.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import { estimateTokens } from '../core/text.ts'
+import { FieldReader } from '../skill/field-values.ts'
+import type { TriggerDeclaration } from '../skill/model.ts'
+import { readYaml } from '../skill/read-yaml.ts'
+import { readTriggers } from '../skill/trigger-declarations.ts'
 import { mayShadow, readTrustPolicy } from '../trust/decide.ts'
 import type { TrustPolicy, TrustVerdict } from '../trust/model.ts'
+import { triggerOverlay, workspaceFileParts } from '../trust/project-files.ts'
 import { confirmTrust, skillTrust } from '../trust/skill-trust.ts'
 import { type LocationOptions, skillLocations } from './locations.ts'
-import { fieldsOf } from './metadata.ts'
+import { fieldsOf } from './scan-location.ts'
 import {
   type BrokenSkill,
   type Discovery,
@@ -16,7 +22,6 @@ import {
   type SkillInfo,
   type SkillLocation,
 } from './model.ts'
-import { withOverlays } from './overlays.ts'
 import { scanLocation, type ScannedSkill } from './scan-location.ts'
 
 export interface DiscoverOptions extends LocationOptions {
@@ -214,4 +219,51 @@ export function sameContent(a: SkillInfo, b: SkillInfo): boolean {
   const first = readRegularFile(a.path, { maxBytes: maxSkillBytes })
   const second = readRegularFile(b.path, { maxBytes: maxSkillBytes })
   return first.ok && second.ok && first.bytes.equals(second.bytes)
+}
+
+/** The files that add triggers to skills of others: the user's own, then the project's. */
+export function overlayPaths(runtime: Runtime, workspace: string): string[] {
+  return [join(userDirectories(runtime).config, 'triggers.yaml'), join(workspace, triggerOverlay)]
+}
+
+/** Adds the triggers of overlays to the skills that they name. Never throws. */
+function withOverlays(runtime: Runtime, policy: TrustPolicy, discovery: Discovery): Discovery {
+  const paths = overlayPaths(runtime, policy.workspace).filter((path) => existsSync(path))
+  if (paths.length === 0) return discovery
+  const diagnostics: Diagnostic[] = []
+  const added = new Map<string, TriggerDeclaration[]>()
+  for (const path of paths) {
+    const report = (message: string, hint?: string): void => {
+      diagnostics.push({ code: 'overlay-unused', severity: 'warning', message, path, hint })
+    }
+    if (path.endsWith(triggerOverlay) && !isAccepted(policy)) {
+      report('the triggers are not trusted, so they have no effect', 'Review: skillrail trust')
+      continue
+    }
+    const reading = readRegularFile(path, { maxBytes: 1024 * 1024 })
+    const yaml = readYaml(reading.ok ? reading.text : '', { firstLine: 1, path })
+    diagnostics.push(...yaml.diagnostics)
+    if (yaml.root?.kind !== 'map') report('it is not a map from names of skills to triggers')
+    const reader = new FieldReader(path, diagnostics)
+    for (const { key, value } of yaml.root?.kind === 'map' ? yaml.root.entries : []) {
+      const own = readTriggers(reader, value).map((one) => ({ ...one, base: dirname(path) }))
+      added.set(key.text, [...(added.get(key.text) ?? []), ...own])
+      if (discovery.skills.every(({ name }) => name !== key.text)) {
+        report(`there is no skill ${key.text}`)
+      }
+    }
+  }
+  const skills = discovery.skills.map((info) => {
+    const more = added.get(info.name)
+    if (more === undefined) return info
+    return { ...info, fields: { ...info.fields, triggers: [...info.fields.triggers, ...more] } }
+  })
+  return { ...discovery, skills, diagnostics: [...discovery.diagnostics, ...diagnostics] }
+}
+
+function isAccepted({ workspace, workspaceTrust, acceptance }: TrustPolicy): boolean {
+  if (workspaceTrust === 'trusted') return true
+  const accepted = acceptance?.parts.find(({ path }) => path === triggerOverlay)
+  const now = workspaceFileParts(workspace).find(({ path }) => path === triggerOverlay)
+  return accepted !== undefined && now?.digest === accepted.digest
 }

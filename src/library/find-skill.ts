@@ -16,7 +16,7 @@ import {
 import type { SkillDocument } from '../skill/model.ts'
 import { validateSkill, type Validation } from '../skill/validate.ts'
 import type { SkillScope } from '../trust/model.ts'
-import { isOwnSkillFile, readMetadata, selfReferenceCode, selfReferences } from './metadata.ts'
+import { isOwnSkillFile, readMetadata, selfReferenceCode, selfReferences } from './scan-location.ts'
 import { type DiscoverOptions, discoverSkills, toInfo, trustPolicy } from './discover.ts'
 import { listResources, listSkillFiles } from './skill-files.ts'
 import { absolutePath, skillLocations } from './locations.ts'

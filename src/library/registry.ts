@@ -3,7 +3,7 @@ import { estimateTokens } from '../core/text.ts'
 import { SkillConflictError, SkillValidationError } from '../skill/errors.ts'
 import type { SkillFields } from '../skill/model.ts'
 import type { TrustPolicy } from '../trust/model.ts'
-import { noFields } from './metadata.ts'
+import { noFields } from './scan-location.ts'
 import {
   type DiscoverOptions,
   type LocationSearch,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { catalogueChecks } from '../../src/library/check.ts'
-import { noFields } from '../../src/library/metadata.ts'
+import { noFields } from '../../src/library/scan-location.ts'
 import { validateSkill } from '../../src/skill/validate.ts'
 
 /** As many skills of 266 characters as were seen in the requests of real clients. */
