@@ -166,7 +166,10 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     deny: nestedDenial,
     // Of every hook on its own; a longer one becomes a file and a preview.
     limit: { unit: 'characters', amount: 10_000, parts: 4 },
-    steps: { project: 'Open the project in Claude Code once and trust its folder.' },
+    steps: {
+      user: 'Open the folder in Claude Code once and trust it.',
+      project: 'Open the folder in Claude Code once and trust it.',
+    },
   },
   /** Run with 0.169.0: skills are `$skill arguments`, and an unknown key in the answer fails the hook. */
   codex: {

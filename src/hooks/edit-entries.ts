@@ -77,7 +77,11 @@ export function isAsBefore(rest: string, original: string, { frame }: EntryRegis
 }
 
 /** Reads a client's configuration, and refuses one in which our entries have no place. */
-function readClientJson(text: string, path: string, events: readonly string[] = []): unknown {
+export function readClientJson(
+  text: string,
+  path: string,
+  events: readonly string[] = [],
+): unknown {
   const parser = loadParser()
   const body = withoutMark(text)
   const broken = (offset: number, problem: string): SkillrailError => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { messageOf } from '../core/errors.ts'
-import { findWorkspace } from '../core/read-files.ts'
+import { findWorkspace, realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { findProgram } from '../exec/find-program.ts'
 import { capturedText, type ProcessEnd, runProcess } from '../exec/process.ts'
@@ -17,6 +17,7 @@ import {
   type HookScope,
   largestInjection,
 } from './registration.ts'
+import { folderTrust, willRun } from './will-run.ts'
 
 export type Registered =
   | { state: 'absent'; path: string }
@@ -31,6 +32,8 @@ export type PlatformStatus = HooksStatus['platforms'][number]
 export async function hooksStatus(runtime: Runtime) {
   const launcher = { path: launcherPath(runtime), state: launcherState(runtime) }
   const facts = {
+    launcher: launcher.state,
+    cwd: realPathOf(runtime.cwd) ?? runtime.cwd,
     largest: largestInjection(runtime),
     workspace: findWorkspace(runtime.cwd, runtime),
   }
@@ -49,34 +52,46 @@ export function installedPlatforms(runtime: Runtime): Platform[] {
 }
 
 interface PlaceFacts {
+  launcher: ReturnType<typeof launcherState>
+  cwd: string
   largest: number
   workspace: string
 }
 
 function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts) {
-  const { title, program, steps, events, remark } = adapters[platform]
+  const { title, program, events, remark } = adapters[platform]
   const user = registered(runtime, platform, 'user', facts)
   const shared = registered(runtime, platform, 'project', facts)
   // In the home directory the project's file is the user's own.
   const isOne = shared.path === user.path
   const project: Registered = isOne ? { state: 'absent', path: user.path } : shared
-  const wanted = [
-    user.state === 'absent' ? undefined : steps.user,
-    project.state === 'absent' ? undefined : steps.project,
-  ]
+  const folder = folderTrust(platform, facts.cwd, runtime)
+  const judge = ({ state }: Registered, scope: HookScope) =>
+    state === 'absent' || state === 'broken'
+      ? undefined
+      : willRun(platform, scope, { ...facts, folder })
+  const runs = { user: judge(user, 'user'), project: judge(project, 'project') }
+  const steps = Object.values(runs).flatMap((run) => (run && 'step' in run ? [run.step] : []))
+  const isThere = user.state !== 'absent' || project.state !== 'absent'
   return {
     platform,
     title,
     program: findProgram(program, runtime),
     user,
     project,
-    /** What the user must have done before the hook runs. */
-    steps: wanted.filter((step) => step !== undefined),
+    folder,
+    /** Codex shows what it trusts in `/hooks`; its files do not say it. */
+    trust: platform === 'codex' && isThere ? unknownTrust : undefined,
+    runs,
+    /** What is left for the user to do before the hook runs. */
+    steps: [...new Set(steps)],
     /** What the client does not report, or takes nothing for. */
     missing: eventKinds.filter((kind) => events[kind] === undefined),
     remark,
   }
 }
+
+const unknownTrust = { user: 'unknown', project: 'unknown' } as const
 
 const eventKinds = ['before', 'after', 'compact', 'subagent'] as const
 

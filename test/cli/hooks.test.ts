@@ -108,15 +108,32 @@ it('never fails a prompt, and refuses a client that does not exist', async () =>
 })
 
 it.skipIf(!isBuilt)(
-  'says what is to be done before a hook runs, and what the client does not report (needs the build)',
+  'says whether a hook will run in this folder, and what the client does not report (needs the build)',
   async () => {
-    const { run } = world()
+    const { write, run, cwd, home } = world()
+    writeFileSync(join(home, 'bin/gemini'), '#!/bin/sh\n', { mode: 0o755 })
     await run(['hooks', 'install', 'gemini', '--quiet'])
-    const status = await run(['hooks', 'status'])
-    expect(status.code).toBe(0)
-    expect(status.stdout).toMatch(/Gemini CLI\s.*without: compaction, subagents\n/)
-    expect(status.stdout).toContain('Gemini CLI runs hooks only in folders that you trust.')
-    const doctor = await run(['doctor', '--json'])
-    expect(doctor.stdout).toContain('Gemini CLI runs hooks only in folders that you trust.')
+    const open = await run(['hooks', 'status'])
+    expect(open.code).toBe(0)
+    expect(open.stdout).toMatch(/Gemini CLI\s+found\s.*without: compaction, subagents\n/)
+    const step = 'Gemini CLI runs hooks only in folders that you trust.'
+    expect(open.stdout).toContain(step)
+    const rules = write('.gemini/trustedFolders.json', JSON.stringify({ [cwd]: 'DO_NOT_TRUST' }))
+    const refused = await run(['hooks', 'status', '--json'])
+    expect(refused.code).toBe(1)
+    const { platforms } = JSON.parse(refused.stdout)
+    expect(platforms).toContainEqual(
+      expect.objectContaining({
+        platform: 'gemini',
+        folder: { state: 'untrusted', reason: `${rules} has ${cwd} as untrusted` },
+        runs: { user: { answer: 'no', reason: expect.any(String), step } },
+        steps: [step],
+      }),
+    )
+    expect((await run(['doctor', '--json'])).stdout).toContain(step)
+    write('.gemini/trustedFolders.json', JSON.stringify({ [home]: 'TRUST_FOLDER' }))
+    const trusted = await run(['hooks', 'status'])
+    expect(trusted.stdout).not.toContain(step)
+    expect(trusted.code).toBe(0)
   },
 )

@@ -6,7 +6,7 @@ import { type HooksStatus, hooksStatus, type PlatformStatus, type Registered } f
 export const command = defineCommand<HooksStatus>()({
   options: {},
   details:
-    'Says for each client whether the hook is there, what you must do before it runs, and what the client\ndoes not report. Ends with 1 when an installed hook is broken or outdated.',
+    'Says for each client whether the hook is there, whether it runs in this folder, and what the client does\nnot report. Ends with 1 when an installed hook is broken or outdated, or does not run.',
   examples: ['hooks status'],
   run: async ({ runtime }) => await hooksStatus(runtime),
   exitCode: (status) => (isWell(status) ? exitCode.done : exitCode.badAnswer),
@@ -37,7 +37,14 @@ export const command = defineCommand<HooksStatus>()({
 function isWell({ launcher, probe, platforms }: HooksStatus): boolean {
   const states = platforms.flatMap(({ user, project }) => [user.state, project.state])
   if (states.includes('broken') || states.includes('outdated')) return false
+  const runs = platforms.filter(({ program }) => program !== undefined).map(answersOf)
+  if (runs.some((answers) => answers.length > 0 && answers.every((one) => one === 'no')))
+    return false
   return !states.includes('installed') || (launcher.state === 'current' && probe?.ok === true)
+}
+
+function answersOf({ runs }: PlatformStatus) {
+  return [runs.user, runs.project].flatMap((run) => (run === undefined ? [] : [run.answer]))
 }
 
 const eventNames = {
