@@ -1,8 +1,17 @@
 // What the installed hook costs a prompt: the command as a client calls it, launcher included, with
 // every SKILL.md stat-checked, in multiples of `node -e 0` of the same Node. A prompt matches nothing,
-// a trigger of plain text, or a pattern, for which RE2 is loaded.
+// a trigger of plain text, a pattern, for which RE2 is loaded, or, where each skill has five examples,
+// an example.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { interleave } from './_measure.mjs'
@@ -19,8 +28,31 @@ const cases = [
 if (!existsSync(generator)) {
   console.log(`skipped: ${generator} is not there`)
 } else {
-  for (const [skills, quiet, matching] of cases)
+  for (const [skills, quiet, matching] of cases) {
     measure(skills, { nothing: quiet, text: matching, pattern: matching })
+  }
+  const most = (limit) => Math.round(limit * 130) / 100
+  for (const [skills, quiet, matching] of cases) {
+    measure(skills, { nothing: most(quiet), text: most(matching), example: most(matching) })
+  }
+}
+
+/** Five sentences for each skill, of the words of its name and of its own. */
+function addExamples(directory) {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name, 'SKILL.md')
+    const [verb, thing, number] = name.split('-')
+    const sentences = [
+      `${verb} the ${thing} number ${number}`,
+      `could you ${verb} my ${thing} of yesterday`,
+      `I have a ${thing} to ${verb}, the one called ${number}`,
+      `what is wrong with ${thing} ${number}`,
+      `${verb} everything about ${thing} ${number} again`,
+    ]
+    const trigger = `  - examples: ${JSON.stringify(sentences)}\n    inject: references/faq.md\n`
+    const text = readFileSync(path, 'utf8').replace('triggers:\n', `triggers:\n${trigger}`)
+    writeFileSync(path, text)
+  }
 }
 
 function measure(skills, limits) {
@@ -30,6 +62,7 @@ function measure(skills, limits) {
     mkdirSync(project)
     const directory = join(home, '.claude/skills')
     execFileSync(process.execPath, [generator, directory, String(skills), '--triggers'])
+    if (limits.example !== undefined) addExamples(directory)
     // Skills that changed in the last seconds are read again, as they may be changing still.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500)
     const env = { HOME: home, XDG_DATA_HOME: '', XDG_CACHE_HOME: '', XDG_STATE_HOME: '' }
@@ -45,10 +78,15 @@ function measure(skills, limits) {
       .slice(skills / 2)
     const prompts = {
       nothing: ['hello with care', undefined],
+      example: [
+        `Please ${name.split('-')[0]} the ${name.split('-')[1]} number ${name.split('-')[2]}`,
+        'faq',
+      ],
       text: [`/${name} program with care`, 'guide'],
       pattern: [`/${name} amend --now with care`, 'api'],
     }
-    for (const [kind, [prompt, file]] of Object.entries(prompts)) {
+    for (const [kind, limit] of Object.entries(limits)) {
+      const [prompt, file] = prompts[kind]
       const input = JSON.stringify({
         session_id: 'bench',
         cwd: project,
@@ -65,10 +103,9 @@ function measure(skills, limits) {
       const commands = { base: [process.execPath, '-e', '0'], hook: [hook, 'claude'] }
       const options = { base: 'base', rounds: 21, cwd: project, env, input }
       const { cpu, ratio } = interleave(commands, options).find((row) => row.name === 'hook')
-      const limit = limits[kind]
       const verdict = ratio <= limit ? `at most ${limit}` : `OVER ${limit}`
       console.log(
-        `${String(skills).padStart(6)} skills  ${kind.padEnd(7)}  ${cpu.toFixed(1).padStart(6)} ms  ${ratio.toFixed(2)} x node -e 0  (${verdict})`,
+        `${String(skills).padStart(6)} skills  ${limits.example === undefined ? '' : 'with examples  '}${kind.padEnd(7)}  ${cpu.toFixed(1).padStart(6)} ms  ${ratio.toFixed(2)} x node -e 0  (${verdict})`,
       )
     }
   } finally {

@@ -166,10 +166,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     deny: nestedDenial,
     // Of every hook on its own; a longer one becomes a file and a preview.
     limit: { unit: 'characters', amount: 10_000, parts: 4 },
-    steps: {
-      user: 'Open the folder in Claude Code once and trust it.',
-      project: 'Open the folder in Claude Code once and trust it.',
-    },
+    steps: { project: 'Open the project in Claude Code once and trust its folder.' },
   },
   /** Run with 0.169.0: skills are `$skill arguments`, and an unknown key in the answer fails the hook. */
   codex: {
@@ -218,10 +215,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     steps: { project: 'Open the project in Copilot CLI once and trust its folder.' },
     remark: 'Of several hooks that add context Copilot CLI keeps only the last one’s.',
   },
-  /**
-   * Not run here. The field for context is undocumented for this event, and is accepted by clients
-   * since about July 2026; older ones ignore it. An empty answer adds nothing; other text is an error.
-   */
+  /** Not run here. Context for this event is undocumented, and taken since about July 2026. */
   cursor: {
     title: 'Cursor',
     program: 'cursor-agent',

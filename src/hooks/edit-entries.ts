@@ -8,13 +8,7 @@ import { launcherName } from './launcher.ts'
 type EntryRegistration = Registration & { kind: 'entry' }
 type Place = readonly (string | number)[]
 
-/**
- * Returns the configuration with one entry of ours for each event. Comments and the entries of others
- * stay; the same text if our entries are there already.
- * @param text undefined for a file that does not exist.
- * @throws {SkillrailError} `client-configuration-broken` with the line, for text that is not JSON or
- * holds something else where an entry belongs.
- */
+/** Returns the configuration with one entry of ours for each event. */
 export function withEntries(
   text: string | undefined,
   { entries, frame = {} }: EntryRegistration,
@@ -39,10 +33,7 @@ export function withEntries(
   return edited
 }
 
-/**
- * The configuration without anything of ours.
- * @param original the text before us: what was empty in it stays, what became empty is removed.
- */
+/** The configuration without anything of ours. */
 export function withoutEntries(text: string, path: string, original = ''): string {
   const before = original.trim() === '' ? {} : readClientJson(original, path)
   let edited = text
@@ -77,11 +68,7 @@ export function isAsBefore(rest: string, original: string, { frame }: EntryRegis
 }
 
 /** Reads a client's configuration, and refuses one in which our entries have no place. */
-export function readClientJson(
-  text: string,
-  path: string,
-  events: readonly string[] = [],
-): unknown {
+function readClientJson(text: string, path: string, events: readonly string[] = []): unknown {
   const parser = loadParser()
   const body = withoutMark(text)
   const broken = (offset: number, problem: string): SkillrailError => {

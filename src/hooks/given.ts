@@ -179,7 +179,7 @@ function namesOf(directory: string, agent: string): string[] {
   }
 }
 
-function textOf(path: string): string {
+export function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {

@@ -1,16 +1,17 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { messageOf, SkillrailError } from '../core/errors.ts'
+import type * as Zod from 'zod'
+import { messageOf, SkillrailError, StateFileError, systemCode } from '../core/errors.ts'
 import { withFileLock } from '../core/file-lock.ts'
 import { sha256 } from '../core/json.ts'
 import { findWorkspace, readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
-import { requireWithin, writeFileAtomic } from '../core/write-files.ts'
-import { adapters, type Platform } from './adapters.ts'
+import { requireWithin, writeFileAtomic, writeFileAtomicSync } from '../core/write-files.ts'
+import { adapters, type Platform, platforms } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
 import { partsNeeded } from './context.ts'
 import { isAsBefore, withEntries, withoutEntries } from './edit-entries.ts'
-import { type InstallRecord, readRecords, recordPath, writeRecords } from './install-record.ts'
 import { installLauncher, launcherName, removeLauncher } from './launcher.ts'
 import {
   configurationPath,
@@ -190,4 +191,45 @@ export function readConfiguration(path: string): string | undefined {
   const message = `${reading.message}; it was not touched`
   const hint = 'Fix or move the file, then run the command again.'
   throw new SkillrailError({ code: 'client-configuration-broken', message, hint })
+}
+
+/** What an installation did to one file, so that it can be undone to the byte. */
+type InstallRecord = Zod.infer<ReturnType<typeof recordSchema>>['files'][number]
+
+function recordSchema() {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const file = z.object({
+    platform: z.enum(platforms),
+    scope: z.enum(['user', 'project']),
+    path: z.string(),
+    /** The file that holds what was there before; null where there was nothing. */
+    backup: z.string().nullable(),
+    digest: z.string(),
+    directories: z.array(z.string()).default([]),
+  })
+  return z.object({ version: z.literal(1), files: z.array(file) })
+}
+
+function recordPath(runtime: Runtime): string {
+  return join(userDirectories(runtime).state, 'hooks', 'installed.json')
+}
+
+function readRecords(runtime: Runtime): InstallRecord[] {
+  const path = recordPath(runtime)
+  try {
+    return recordSchema().parse(JSON.parse(readFileSync(path, 'utf8'))).files
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    const message = `${path} is damaged, or was written by a newer skillrail`
+    const hint =
+      'Use the newer skillrail, or move the file away; hooks are then taken out entry by entry.'
+    throw new StateFileError({ code: 'install-record-broken', message, hint })
+  }
+}
+
+function writeRecords(runtime: Runtime, files: readonly InstallRecord[]): void {
+  const path = recordPath(runtime)
+  const text = `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`
+  if (files.length === 0) rmSync(path, { force: true })
+  else writeFileAtomicSync(path, text, { mode: 0o600 })
 }

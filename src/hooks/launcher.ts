@@ -111,12 +111,7 @@ function posixLauncher({ node, entry }: LauncherTarget): string {
   return launcherText('sh', { node: shellWord(node), entry: shellWord(entry) })
 }
 
-/**
- * The launcher for Windows; not run by us. It finds the hook beside itself, because a script with a
- * name of other alphabets in it is read wrongly, and Node on the search path alone: the folder of a
- * project, where Windows looks first, may hold anything.
- * @param entry relative to the directory of the launcher.
- */
+/** The launcher for Windows, not run by us: it takes the hook beside it, and Node from PATH alone. */
 export function windowsLauncher({ node, entry }: LauncherTarget): string {
   const escaped = (path: string): string => path.replaceAll('%', '%%')
   const places = { node: escaped(node), entry: escaped(entry.replaceAll('/', '\\')) }

@@ -35,10 +35,7 @@ const events: Readonly<Record<string, HookEvent | undefined>> = {
   subagentstart: 'subagent',
 }
 
-/**
- * Reads standard input. All clients send one JSON object; their names for the fields differ.
- * @param name of the event, where the client does not say it
- */
+/** Reads standard input. All clients send one JSON object; their names for the fields differ. */
 export function readPayload(
   input: string,
   name?: string,
@@ -136,10 +133,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-/**
- * How a client's user calls a skill: `/saw`, Codex's `$saw`, pi's `/skill:saw`. `expanded`: the hook
- * sees the text of the skill, and after it what was typed.
- */
+/** How a client's user calls a skill: `/saw`, Codex's `$saw`, pi's `/skill:saw`. */
 export type Sigil = 'slash' | 'dollar' | 'skill-colon' | 'expanded'
 
 interface InstalledSkills {

@@ -15,12 +15,14 @@ import type { Discovery, SkillInfo } from '../library/model.ts'
 import { skillAt } from '../library/find-skill.ts'
 import { skillLocations } from '../library/locations.ts'
 import { walkDirectories, walkLimits } from '../library/walk.ts'
-import { aboutSkills } from '../trigger/examples.ts'
+import { indexDocuments } from '../rank/index.ts'
+import { skillDocuments } from '../trigger/examples.ts'
 import { matchPrompt } from '../trigger/match.ts'
 import { compilePattern } from '../trigger/pattern.ts'
 import { readTrustPolicy } from '../trust/decide.ts'
 import { TrustStore } from '../trust/store.ts'
 import { skillTrust } from '../trust/skill-trust.ts'
+import { storeIndex } from './example-index.ts'
 import {
   beginnings,
   cacheDirectory,
@@ -28,6 +30,7 @@ import {
   type CacheHeader,
   type CachePlace,
   doesExist,
+  indexPath,
   stampOf,
   type TrustMark,
 } from './trigger-cache.ts'
@@ -36,8 +39,8 @@ import {
 const clockGrainMs = 2000
 const mostCaches = 100
 
-/** Reads all skills, writes the cache of a working directory where it can, and returns its content. */
-export function refreshCache(runtime: Runtime, place: CachePlace): Buffer {
+/** Reads all skills, writes the cache of a working directory where it can, and returns what it holds. */
+export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffer; index: Buffer } {
   const startedAt = runtime.now()
   const { settings } = loadConfiguration(runtime)
   const options = discoverOptionsFrom(runtime, settings)
@@ -62,25 +65,32 @@ export function refreshCache(runtime: Runtime, place: CachePlace): Buffer {
       name: discovery.skills.map(({ name }) => name),
       trust: discovery.skills.map(trustMarks(runtime, options)),
       needs: found.map(({ needs }) => needs),
-      about: examples.length === 0 ? [] : aboutSkills(discovery.skills),
       triggers: found.map(({ triggers }) => kindOf(triggers)),
     },
-    examples: ` ${beginnings(examples.join(' ')).join(' ')} `,
+    examples: { beginnings: ` ${beginnings(examples.join(' ')).join(' ')} `, number: startedAt },
     others,
     existing: directoriesUpward(runtime.cwd).map((directory) => {
       const path = join(directory, '.git')
       return { path, exists: doesExist(path) }
     }),
   }
-  const lines = [header, ...found.map(({ triggers }) => triggers)]
-  const file = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const described = discovery.skills.map(({ fields, ...info }) => {
+    return { ...info, triggers: fields.triggers }
+  })
+  const { head, file: index } =
+    examples.length === 0
+      ? { head: '', file: Buffer.alloc(0) }
+      : storeIndex(indexDocuments(skillDocuments(described)), startedAt)
+  const lines = [header, ...found.map((one) => one.triggers)].map((line) => JSON.stringify(line))
+  const file = Buffer.from([...lines, head, ''].join('\n'))
   try {
     removeOldCaches(runtime)
+    if (index.length > 0) writeFileAtomicSync(indexPath(place.path), index, { mode: 0o600 })
     writeFileAtomicSync(place.path, file, { mode: 0o600 })
   } catch {
     // Read-only or full.
   }
-  return file
+  return { file, index }
 }
 
 /** Whether what can run in the skill is still what was accepted for its workspace. */

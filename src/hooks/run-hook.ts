@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../core/errors.ts'
 import { objectOf, parseJson } from '../core/json.ts'
@@ -18,6 +17,7 @@ import {
   countCalls,
   forgetGiven,
   givenReferences,
+  textOf,
 } from './given.ts'
 import { launcherName } from './launcher.ts'
 import { canonicalPrompt, type HookPayload, readPayload } from './prompt.ts'
@@ -142,16 +142,17 @@ async function answerPrompt(asked: Asked): Promise<Answered | undefined> {
   const { payload, adapter, cache, conversation, turn, checkTime } = asked
   const prompt = canonicalPrompt(payload.prompt, adapter.sigil, {
     has: (name) => cache.pathOf(name) !== undefined,
-    textOf: (name) => textOf(cache.pathOf(name)),
+    textOf: (name) => textOf(cache.pathOf(name) ?? ''),
   })
   const matches: TriggerMatch<CachedSkill>[] = []
   for (const skill of cache.candidates(prompt)) {
     checkTime()
     matches.push(...matchPrompt(prompt, [skill]).matches)
   }
-  if (cache.isLikeExamples(prompt)) {
-    const { matchExamples } = await import('../trigger/examples.ts')
-    matches.push(...(matchExamples(prompt, cache.all()) ?? []))
+  const index = cache.indexFor(prompt)
+  if (index !== undefined) {
+    const { matchStoredExamples } = await import('./example-index.ts')
+    matches.push(...matchStoredExamples(prompt, index, cache))
     checkTime()
   }
   const { injected, deferred } = await referencesOf(asked, matches)
@@ -321,7 +322,7 @@ function platformOf({ platform, runtime, part }: HookRequest, payload: HookPaylo
   const real = isCursor ? 'cursor' : 'copilot'
   const { home: own, files } = adapters[real]
   const places = [join(home, own.path, files.user), join(cwd, files.project)]
-  const isTwice = places.some((path) => textOf(path)?.includes(launcherName) === true)
+  const isTwice = places.some((path) => textOf(path).includes(launcherName))
   return part.number > 1 || isTwice ? undefined : real
 }
 
@@ -330,7 +331,8 @@ async function currentCache(runtime: Runtime): Promise<TriggerCache> {
   const known = readCache(place)
   if (known !== undefined) return known
   const { refreshCache } = await import('./refresh-cache.ts')
-  return openCache(refreshCache(runtime, place), undefined, true)
+  const { file, index } = refreshCache(runtime, place)
+  return openCache(file, index)
 }
 
 async function untrustedSkills(matches: readonly TriggerMatch<CachedSkill>[], runtime: Runtime) {
@@ -342,14 +344,6 @@ async function untrustedSkills(matches: readonly TriggerMatch<CachedSkill>[], ru
     if (!isStillTrusted(runtime, path)) untrusted.add(path)
   }
   return untrusted
-}
-
-function textOf(path: string | undefined): string | undefined {
-  try {
-    return path === undefined ? undefined : readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
 }
 
 function complaint(message: string): string {

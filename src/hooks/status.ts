@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { messageOf } from '../core/errors.ts'
 import { findWorkspace, realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
+import { safeLine } from '../core/text.ts'
 import { findProgram } from '../exec/find-program.ts'
 import { capturedText, type ProcessEnd, runProcess } from '../exec/process.ts'
 import { adapters, type Platform, platforms } from './adapters.ts'
@@ -17,7 +18,6 @@ import {
   type HookScope,
   largestInjection,
 } from './registration.ts'
-import { folderTrust, willRun } from './will-run.ts'
 
 export type Registered =
   | { state: 'absent'; path: string }
@@ -52,7 +52,7 @@ export function installedPlatforms(runtime: Runtime): Platform[] {
 }
 
 interface PlaceFacts {
-  launcher: ReturnType<typeof launcherState>
+  launcher: 'current' | 'outdated' | 'missing'
   cwd: string
   largest: number
   workspace: string
@@ -65,11 +65,9 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
   // In the home directory the project's file is the user's own.
   const isOne = shared.path === user.path
   const project: Registered = isOne ? { state: 'absent', path: user.path } : shared
-  const folder = folderTrust(platform, facts.cwd, runtime)
+  const reason = 'the client alone can tell'
   const judge = ({ state }: Registered, scope: HookScope) =>
-    state === 'absent' || state === 'broken'
-      ? undefined
-      : willRun(platform, scope, { ...facts, folder })
+    state === 'absent' || state === 'broken' ? undefined : willRun(platform, scope, facts)
   const runs = { user: judge(user, 'user'), project: judge(project, 'project') }
   const steps = Object.values(runs).flatMap((run) => (run && 'step' in run ? [run.step] : []))
   const isThere = user.state !== 'absent' || project.state !== 'absent'
@@ -79,9 +77,11 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
     program: findProgram(program, runtime),
     user,
     project,
-    folder,
-    /** Codex shows what it trusts in `/hooks`; its files do not say it. */
-    trust: platform === 'codex' && isThere ? unknownTrust : undefined,
+    folder: { state: 'unknown', reason } as const,
+    trust:
+      platform === 'codex' && isThere
+        ? ({ user: 'unknown', project: 'unknown' } as const)
+        : undefined,
     runs,
     /** What is left for the user to do before the hook runs. */
     steps: [...new Set(steps)],
@@ -91,7 +91,29 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
   }
 }
 
-const unknownTrust = { user: 'unknown', project: 'unknown' } as const
+/** Whether a client that is started in this folder runs a registered hook; what it trusts is its own. */
+export type WillRun = { answer: 'yes' } | { answer: 'no' | 'unknown'; reason: string; step: string }
+
+export function willRun(
+  platform: Platform,
+  scope: HookScope,
+  facts: Omit<PlaceFacts, 'largest'>,
+): WillRun {
+  const { title, program, looksUp, steps } = adapters[platform]
+  const { launcher, cwd, workspace } = facts
+  if (launcher === 'missing') {
+    const reason = 'the launcher that it calls is gone'
+    return { answer: 'no', reason, step: 'Run: skillrail hooks install' }
+  }
+  if (scope === 'project' && !looksUp && cwd !== workspace) {
+    const reason = `${title} reads the hooks of a project only where it is started, and this is a folder below`
+    const step = `Start ${program} in ${safeLine(workspace)}, or run: skillrail hooks install ${platform} --user`
+    return { answer: 'no', reason, step }
+  }
+  const step = steps[scope]
+  if (step === undefined) return { answer: 'yes' }
+  return { answer: 'unknown', reason: `${title} alone can tell what it trusts`, step }
+}
 
 const eventKinds = ['before', 'after', 'compact', 'subagent'] as const
 

@@ -1,4 +1,4 @@
-import { type Stats, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
@@ -14,11 +14,17 @@ export interface TriggerCache {
   pathOf(name: string): string | undefined
   /** The skills of which a trigger can fire on the prompt, in order of precedence. */
   candidates(prompt: string): Generator<CachedSkill>
-  /** Whether the prompt has words in common with the examples of any skill. */
-  isLikeExamples(prompt: string): boolean
+  /** The index of examples, where the prompt has words in common with any of them. */
+  indexFor(prompt: string): StoredIndex | undefined
   /** The skills with triggers; `onTools`: with triggers on files or commands. */
   skills(onTools: boolean): Generator<CachedSkill>
-  all(): CachedSkill[]
+  named(name: string): CachedSkill | undefined
+}
+
+/** An index of examples: what is always needed of it, and the rest by bytes. */
+export interface StoredIndex {
+  head: string
+  read(start: number, end?: number): string
 }
 
 export interface CachedSkill extends TriggerSkill {
@@ -45,13 +51,11 @@ export interface CacheHeader {
     trust: readonly TrustMark[]
     /** A prompt that fires a trigger of the skill contains one of these. */
     needs: readonly (readonly string[])[]
-    /** What the skill says of itself, where any skill has examples. */
-    about: readonly string[]
     /** 2 with triggers on files or commands, 1 with others only. */
     triggers: readonly number[]
   }
-  /** How the words of all examples begin. */
-  examples: string
+  /** How the words of all examples begin; the index of examples has the same number. */
+  examples: { beginnings: string; number: number }
   others: readonly StampedFile[]
   /** Paths that only have to exist, or not, as before. */
   existing: readonly { path: string; exists: boolean }[]
@@ -87,6 +91,20 @@ export function cachePlace(runtime: Runtime): CachePlace {
   return { path: join(cacheDirectory(runtime), `${fingerprint(key)}.jsonl`), key }
 }
 
+function readerOf(path: string): StoredIndex['read'] {
+  return (start, end = statSync(path).size) => {
+    const bytes = Buffer.alloc(end - start)
+    const descriptor = openSync(path, 'r')
+    const length = readSync(descriptor, bytes, 0, bytes.length, start)
+    closeSync(descriptor)
+    return bytes.toString('utf8', 0, length)
+  }
+}
+
+export function indexPath(cache: string): string {
+  return `${cache}.index`
+}
+
 export function cacheDirectory(runtime: Runtime): string {
   return join(userDirectories(runtime).cache, 'hooks')
 }
@@ -98,47 +116,63 @@ export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
     if (!reading.ok) return undefined
     const file = reading.bytes
     const header = headerOf(file)
-    const isUsable = header.key === key && header.settled && isCurrent(header)
-    return isUsable ? openCache(file, header) : undefined
+    const { beginnings: known, number } = header.examples
+    const hasIndex =
+      known.trim() === '' || readerOf(indexPath(path))(0, 32).startsWith(`${number}\n`)
+    const isUsable = header.key === key && header.settled && hasIndex && isCurrent(header)
+    return isUsable ? openCache(file, path, header) : undefined
   } catch {
     return undefined
   }
 }
 
-export function openCache(file: Buffer, header = headerOf(file), isNew = false): TriggerCache {
+/** @param index the index of examples, or where it lies */
+export function openCache(
+  file: Buffer,
+  index: Buffer | string,
+  header = headerOf(file),
+): TriggerCache {
   const { path: paths, name: names, trust, needs, triggers } = header.skills
   let lines: readonly string[] | undefined
-  const skillAt = (index: number): CachedSkill => {
+  const lineAt = (number: number): string => {
     lines ??= file.toString().split('\n')
-    const cached: CachedTrigger[] = JSON.parse(lines[index + 1] ?? '')
+    return lines[number] ?? ''
+  }
+  const skillAt = (place: number): CachedSkill => {
+    const cached: CachedTrigger[] = JSON.parse(lineAt(place + 1))
     const declared = cached.map(([match, inject, line, when, base]) => {
       return { match, inject, line, when: when ?? undefined, base: base ?? undefined }
     })
-    const [name = '', path = '', mark = '-'] = [names[index], paths[index], trust[index]]
-    const about = header.skills.about[index]
-    return { name, path, directory: dirname(path), triggers: declared, about, trust: mark }
+    const [name = '', path = '', mark = '-'] = [names[place], paths[place], trust[place]]
+    return { name, path, directory: dirname(path), triggers: declared, trust: mark }
   }
   return {
     repeat: header.repeat,
     budget: header.budget,
-    problems: isNew ? header.problems : [],
+    problems: typeof index === 'string' ? [] : header.problems,
     pathOf: (name) => paths[names.indexOf(name)],
     *candidates(prompt) {
       for (const index of paths.keys()) {
         if ((needs[index] ?? []).some((part) => prompt.includes(part))) yield skillAt(index)
       }
     },
-    isLikeExamples(prompt) {
+    indexFor(prompt) {
       const words = beginnings(prompt.slice(0, 2000))
-      const known = words.filter((word) => header.examples.includes(` ${word} `))
-      return known.length >= Math.min(2, Math.max(1, words.length))
+      const known = words.filter((word) => header.examples.beginnings.includes(` ${word} `))
+      if (known.length < Math.min(2, Math.max(1, words.length))) return undefined
+      const read =
+        typeof index === 'string' ? readerOf(indexPath(index)) : index.toString.bind(index, 'utf8')
+      return { head: lineAt(paths.length + 1), read }
     },
     *skills(onTools) {
       for (const [index, kind] of triggers.entries()) {
         if (kind >= (onTools ? 2 : 1)) yield skillAt(index)
       }
     },
-    all: () => Array.from(paths.keys(), skillAt),
+    named(name) {
+      const place = names.indexOf(name)
+      return place < 0 ? undefined : skillAt(place)
+    },
   }
 }
 

@@ -125,10 +125,7 @@ interface EmbeddedCommand {
   line: number
 }
 
-/**
- * The commands that a body asks its client to run: `!` before code in backticks, and fenced blocks
- * that open with ```` ```! ````. They are reported and never run.
- */
+/** The commands that a body asks its client to run; they are reported and never run. */
 export function findEmbeddedCommands(body: string): EmbeddedCommand[] {
   const commands: EmbeddedCommand[] = []
   let block: EmbeddedCommand | undefined

@@ -34,14 +34,7 @@ export interface DiscoverOptions extends LocationOptions {
   useIndex?: boolean | undefined
 }
 
-/**
- * Finds all skills and reads the metadata of each. Never throws for what it finds: a broken skill,
- * a place that cannot be read, two skills of one name are in the answer, and the rest is usable.
- *
- * @example
- * const { skills } = discoverSkills({ runtime: systemRuntime() })
- * for (const { name, description } of skills) console.log(name, description)
- */
+/** Finds all skills and reads the metadata of each. */
 export function discoverSkills(options: DiscoverOptions): Discovery {
   const { policy, diagnostics } = trustPolicy(options)
   const search = searchLocations(options, policy)
@@ -144,12 +137,7 @@ export interface Candidate {
   place: string
 }
 
-/**
- * Decides who has each name. Candidates come in order of precedence. The first one wins, except that
- * an untrusted skill never hides a trusted one; of two different ones in one place neither wins. One
- * real directory counts once.
- * @param isSame whether two skills are copies; asked only where two names meet
- */
+/** Decides who has each name. Candidates come in order of precedence. */
 export function resolveNames(
   candidates: readonly Candidate[],
   isSame: (a: SkillInfo, b: SkillInfo) => boolean = sameContent,

@@ -33,12 +33,7 @@ interface FindSkillOptions extends DiscoverOptions {
   discovery?: Discovery | undefined
 }
 
-/**
- * What a user means by the word on a command line: a name, `scope:name`, a skill's directory or
- * its `SKILL.md`. A word with a slash is a path; another one is a name before it is a directory.
- * @throws {SkillNotFoundError} with what may have been meant and where was looked.
- * @throws {SkillConflictError | SkillParseError | SkillLoadError} when it cannot be used.
- */
+/** What a user means by a word: a name, `scope:name`, a directory, or a `SKILL.md`. */
 export function findSkill(reference: string, options: FindSkillOptions): SkillInfo {
   if (isPath(reference)) return skillAt(reference, options)
   const discovery = options.discovery ?? discoverSkills(options)
@@ -50,11 +45,7 @@ export function findSkill(reference: string, options: FindSkillOptions): SkillIn
   throw skillNotFound(discovery, reference, placesOf(options))
 }
 
-/**
- * The skill in a directory, or of a `SKILL.md`. Its scope is that of the location that holds it;
- * elsewhere in the workspace it belongs to the project, and anywhere else it is a custom path.
- * @throws {SkillNotFoundError | SkillParseError | SkillLoadError}
- */
+/** The skill in a directory, or of a `SKILL.md`. */
 export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   const absolute = absolutePath(options.runtime, path)
   const file = skillFileAt(absolute)
@@ -113,12 +104,7 @@ function placesOf(options: DiscoverOptions): string[] {
 
 const scopes: readonly SkillScope[] = ['project', 'user', 'custom', 'code']
 
-/**
- * The skill of a name, or of `scope:name`, which also reaches one that is shadowed.
- * @returns undefined when nothing has that name.
- * @throws {SkillConflictError} when two different skills in one place have it.
- * @throws {SkillParseError | SkillLoadError} when the only skill of that name is broken.
- */
+/** The skill of a name, or of `scope:name`, which also reaches one that is shadowed. */
 export function selectSkill(discovery: Discovery, reference: string): SkillInfo | undefined {
   const { scope, name } = splitReference(reference)
   const matches = (info: { name: string; scope: SkillScope }): boolean =>

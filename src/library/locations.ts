@@ -51,10 +51,7 @@ export interface LocationOptions {
   precedence?: 'project' | 'user' | undefined
 }
 
-/**
- * Every place to look, highest precedence first: from the working directory up to the root of the
- * repository, the user's, the custom ones.
- */
+/** Every place to look, highest precedence first. */
 export function skillLocations(
   runtime: Pick<Runtime, 'cwd' | 'home'>,
   options: LocationOptions = {},

@@ -26,12 +26,7 @@ interface LocationScan {
   diagnostics: readonly Diagnostic[]
 }
 
-/**
- * Finds the skills of one location and reads their metadata, shallowest first and then in code-point
- * order of their directories. Inside a skill more skills are looked for only where it is a chain: its
- * steps may lie there, and anywhere else a `SKILL.md` inside a skill is a sample or a template. A
- * location that does not exist is empty; that is reported only where a user named it.
- */
+/** Finds the skills of one location and reads their metadata; inside a skill only those of a chain. */
 export function scanLocation(
   { directory: root, explicit }: SkillLocation,
   { runtime, useIndex }: { runtime: Runtime; useIndex: boolean },

@@ -106,11 +106,7 @@ export interface Resource {
   size: number
 }
 
-/**
- * Reads a file of a skill: a regular UTF-8 file of at most 1 MiB that really lies in the skill's
- * directory, whatever links say.
- * @throws {SkillLoadError} with the code of what is wrong: `path-escapes`, `path-missing`, …
- */
+/** Reads a UTF-8 file that really lies in the directory of the skill. */
 export function readSkillResource({ name, directory }: SkillInfo, path: string): Resource {
   if (directory === '') {
     const message = `Skill ${name} exists only in code and has no files; ${path} cannot be read.`

@@ -29,11 +29,7 @@ export interface FoundSkillFile {
   realDirectory: string
 }
 
-/**
- * The skill files below a directory, which may also be a skill itself or a `SKILL.md`: shallowest
- * first, then in code-point order. A skill may lie inside another one, though not in its `scripts`,
- * `references` or `assets`.
- */
+/** The skill files below a directory, shallowest first, then in code-point order. */
 export function* findSkillFiles(
   root: string,
   options: WalkOptions = {},

@@ -3,7 +3,7 @@ import { safeLine, safeText } from '../core/text.ts'
 import { checkInvocation, type InvocationSource } from '../library/activation.ts'
 import { currentTrust, discoverOptionsFrom } from '../library/discover.ts'
 import type { SkillInfo } from '../library/model.ts'
-import { scoreSkills } from '../library/score-skills.ts'
+import { findSkills as rankSkills } from '../trigger/examples.ts'
 import { quoteArgument } from '../skill/arguments.ts'
 import { renderCatalog } from '../skill/catalog.ts'
 import { injectionFor } from '../trigger/commands/injection.ts'
@@ -96,7 +96,7 @@ export function skillTools(project: ServedProject): OfferedTool[] {
 
 async function findSkills(project: ServedProject, query: string, limit: number) {
   const all = (await project.skills().list()).filter(({ fields }) => !fields.disableModelInvocation)
-  const found = query === '' ? all : scoreSkills(query, all, limit)
+  const found = query === '' ? all : rankSkills(query, all, limit)
   const entries = found.map(({ name, description, trustLevel, path }) => {
     const doubt = trustLevel === 'trusted' ? '' : '(not trusted by the user) '
     return { name, description: safeText(`${doubt}${description}`), location: path }

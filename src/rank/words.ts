@@ -8,10 +8,7 @@ export interface Word {
   stem: string
 }
 
-/**
- * Returns the words of a text without grammar: lower case, names split at case and underscores,
- * stemmed. A character of a script without spaces is a word of its own.
- */
+/** Returns the words of a text without grammar, names split at case and underscores, stemmed. */
 export function wordsOf(text: string): Word[] {
   return plainWords(text).flatMap((word) =>
     word.length > 60 || stopWords.has(word) ? [] : [{ text: word, stem: stemOf(word) }],

@@ -23,10 +23,14 @@ export interface SkillExplanation {
   verdicts: readonly TriggerVerdict[]
 }
 
-/** Says of every trigger of every skill what it made of a prompt, and why the near misses missed. */
-export function explainPrompt(prompt: string, skills: readonly TriggerSkill[]): SkillExplanation[] {
+/** Says of every trigger of every skill what it made of a prompt, and why; examples among `all`. */
+export function explainPrompt(
+  prompt: string,
+  skills: readonly TriggerSkill[],
+  all = skills,
+): SkillExplanation[] {
   const lines = promptLines(prompt)
-  const judged = judgeExamples(prompt, skills)
+  const judged = judgeExamples(prompt, all)
   return skills.map((skill) => ({
     skill: skill.name,
     verdicts: skill.triggers.map((trigger): TriggerVerdict => {
@@ -51,14 +55,13 @@ export function explainPrompt(prompt: string, skills: readonly TriggerSkill[]): 
 function exampleVerdict(
   skill: TriggerSkill,
   trigger: TriggerDeclaration,
-  judged: ExampleVerdict<TriggerSkill> | undefined,
+  judged: ExampleVerdict | undefined,
 ): TriggerVerdict {
   if (judged === undefined) {
     return { trigger, outcome: 'no-match', reason: 'the prompt has no word in common with a skill' }
   }
-  const { probability, example, words, isSure } = judged
+  const { name: meant, probability, example, words, isSure } = judged
   const percent = `${Math.floor(100 * probability)} %`
-  const meant = judged.skill.name
   const why = `most by ${words.map((word) => `\`${word}\``).join(', ')}`
   if (meant !== skill.name) {
     return { trigger, outcome: 'no-match', reason: `the prompt is more like ${meant}, ${why}` }

@@ -136,11 +136,7 @@ function lineOffset(text: string, line: string, from: number): number {
 /** The second line of a script of ours: `# skillrail inject-context DIGEST-OF-THE-REST`. */
 const signature = /^# skillrail inject-context (sha256:[0-9a-f]{64})\n/
 
-/**
- * `scripts/inject-context`: the same answers as `skillrail inject` for triggers in the portable
- * format, with nothing but a POSIX shell, awk, grep, tr, wc and readlink. The same for every skill,
- * because it reads the `SKILL.md` beside it.
- */
+/** `scripts/inject-context`: the same for every skill, because it reads the `SKILL.md` beside it. */
 export function scriptText(): string {
   const path = fileURLToPath(new URL('../../plugins/portable/inject-context.sh', import.meta.url))
   const script = readFileSync(path, 'utf8')

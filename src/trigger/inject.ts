@@ -73,10 +73,7 @@ export function planInjection(
   return { injected, deferred, diagnostics }
 }
 
-/**
- * The text that goes into the context, byte for byte as the reference script prints it: the comment,
- * the text without its last line ends, a blank line. Empty where there is nothing.
- */
+/** The text that goes into the context, byte for byte as the reference script prints it. */
 export function renderInjection(injected: readonly InjectedReference[]): string {
   return injected
     .map(({ path, text }) => `<!-- injected: ${path} -->\n${withoutEnd(text, '\n')}\n\n`)

@@ -7,8 +7,6 @@ export interface TriggerSkill {
   directory: string
   path: string
   triggers: readonly TriggerDeclaration[]
-  /** What it says of itself, as triggers with examples are compared. */
-  about?: string | undefined
 }
 
 export interface TriggerMatch<Skill extends TriggerSkill = TriggerSkill> {
@@ -25,13 +23,7 @@ export interface PromptMatching<Skill extends TriggerSkill = TriggerSkill> {
   diagnostics: readonly Diagnostic[]
 }
 
-/**
- * Tests every trigger on every line of a prompt, as `grep -E` would. Pure, and linear in the size of
- * the prompt for every accepted pattern.
- * @param skills in order of precedence
- * @example
- * const { matches } = matchPrompt('/deploy staging', [skill])
- */
+/** Tests every trigger on every line of a prompt, as `grep -E` would. */
 export function matchPrompt<Skill extends TriggerSkill>(
   prompt: string,
   skills: readonly Skill[],

@@ -29,15 +29,7 @@ export interface PatternProblem {
 
 type PatternReading = { ok: true; pattern: Pattern } | { ok: false; problem: PatternProblem }
 
-/**
- * Reads a pattern with the meaning of RE2, for single lines. Never throws.
- *
- * RE2 runs only on lines that contain the required text, and is loaded when it first runs.
- *
- * @example
- * const reading = compilePattern('^/deploy (staging|production)')
- * if (reading.ok) reading.pattern.test('/deploy staging') // true
- */
+/** Reads a pattern with the meaning of RE2, for single lines. Never throws. */
 export function compilePattern(written: string): PatternReading {
   // A YAML block ends with a line feed, and no line contains one.
   const source = withoutEnd(written, '\n')

@@ -25,13 +25,7 @@ function readFrontmatterYaml(text: string, path: string): ReturnType<typeof read
   return split.found ? readYaml(split.source, { firstLine: split.firstLine, path }) : undefined
 }
 
-/**
- * The portable format: `triggers:` alone at the beginning of a line; below it a list, every item of
- * which is `- match: VALUE` and, on the next line that is neither blank nor a comment, `inject:
- * VALUE` under the `m`. A value stands on its line and is plain, in single quotes (`''` is a quote),
- * or in double quotes (a backslash only before a backslash or a quote). A comment may stand on a
- * line of its own. Line ends may be CRLF.
- */
+/** The portable format: `triggers:` alone on a line, below it items `- match: VALUE`, `inject: VALUE`. */
 type PortableReading =
   | { portable: true; triggers: readonly TriggerDeclaration[] }
   | { portable: false; line: number; reason: string }

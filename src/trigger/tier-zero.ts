@@ -82,10 +82,7 @@ interface MeasuredSkill {
   tokens: { metadata: number; body: number }
 }
 
-/**
- * What a skill costs, tier by tier. `withoutTriggers`: the body and every reference; `withTriggers`:
- * the body and one reference of average size.
- */
+/** What a skill costs, tier by tier. */
 export function tokenReport({ name, directory, fields, tokens }: MeasuredSkill) {
   const paths = [...new Set(fields.triggers.map(({ inject }) => inject))]
   const references = paths.map((path) => {

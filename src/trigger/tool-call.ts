@@ -9,11 +9,7 @@ export interface ToolCall {
   command: string
 }
 
-/**
- * The triggers on files and commands that a tool call fires. Commands are tested at line starts and
- * after `;`, `&&`, `||` and `|`.
- * @param place the directory that paths and globs are relative to
- */
+/** The triggers on files and commands that a tool call fires. */
 export function matchToolCall<Skill extends TriggerSkill>(
   call: ToolCall,
   skills: Iterable<Skill>,

@@ -3,11 +3,11 @@ import { explainPrompt } from '../../src/trigger/explain.ts'
 import { matchTriggers } from '../../src/trigger/examples.ts'
 import { makeWorld } from '../hooks/_world.ts'
 
-function skill(name: string, about: string, examples: readonly string[] = []) {
+function skill(name: string, description: string, examples: readonly string[] = []) {
   const when = { kind: 'examples' as const, examples }
   const trigger = { match: 'examples', inject: 'a.md', line: 1, when }
   const triggers = examples.length === 0 ? [] : [trigger]
-  return { name, directory: '/s', path: `/s/${name}/SKILL.md`, about, triggers }
+  return { name, directory: '/s', path: `/s/${name}/SKILL.md`, description, triggers }
 }
 
 const skills = [
@@ -49,7 +49,7 @@ it('explains what a prompt means, by which words, and how sure that is', () => {
   const [deploy = '', invoice = ''] = verdicts('ship the service to staging')
   expect(deploy).toContain('"outcome":"fired"')
   expect(invoice).toMatch(/more like deploy, most by `\w+`/)
-  expect(verdicts('roll out v2 to prod')[0]).toMatch(/only \d+ % sure; it fires from 86 % on/)
+  expect(verdicts('roll out v2 to prod')[0]).toMatch(/only \d+ % sure; it fires from 90 % on/)
 })
 
 it('fires in the hook, too, and with a thousand other skills', async () => {

@@ -6,7 +6,7 @@ import type { Skill, SkillInfo } from '../../library/model.ts'
 import { alreadyActiveNote } from '../../skill/catalog.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
 import { planInjection, renderInjection } from '../../trigger/inject.ts'
-import { aboutSkills, matchTriggers } from '../../trigger/examples.ts'
+import { matchTriggers } from '../../trigger/examples.ts'
 import { SkillNotTrustedError } from '../../trust/decide.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
 import type { CallRules } from '../approval/permit.ts'
@@ -257,9 +257,8 @@ export class SkillPart implements SessionPart {
     const skills = (await this.manager.list()).filter(
       ({ trustLevel, fields }) => trustLevel === 'trusted' && fields.triggers.length > 0,
     )
-    const abouts = aboutSkills(skills)
-    const declared = skills.map(({ fields, ...skill }, index) => {
-      return { ...skill, triggers: fields.triggers, about: abouts[index] }
+    const declared = skills.map(({ fields, ...skill }) => {
+      return { ...skill, triggers: fields.triggers }
     })
     const { matches, diagnostics } = matchTriggers(prompt, declared)
     const withheld = new Set<string>()

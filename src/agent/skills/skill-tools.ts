@@ -1,6 +1,6 @@
 import type { SkillManager } from '../../library/manager.ts'
 import type { Skill, SkillInfo } from '../../library/model.ts'
-import { scoreSkills } from '../../library/score-skills.ts'
+import { findSkills } from '../../trigger/examples.ts'
 import { renderCatalog } from '../../skill/catalog.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { objectSchema, ownTool } from '../tool.ts'
@@ -79,7 +79,7 @@ export function findingTools(
     description: `Finds skills for a task among all ${skills.length}; activate one with the tool skill.`,
     inputSchema: objectSchema({ query }, ['query']),
     async execute(input) {
-      const found = scoreSkills(textOf(input, 'query'), skills, foundSkills)
+      const found = findSkills(textOf(input, 'query'), skills, foundSkills)
       const lines = found.map(({ name, description }) => `${name}: ${description}`)
       return lines.join('\n') || 'No skill fits these words.'
     },

@@ -1,12 +1,6 @@
 import { plainWords, wordsOf } from '../../rank/words.ts'
-import {
-  prepareRanker,
-  type RankDocument,
-  type Ranked,
-  type RankExample,
-  type Ranking,
-  sureOfWords,
-} from '../../rank/ranker.ts'
+import type { RankDocument, RankExample } from '../../rank/index.ts'
+import { prepareRanker, type Ranked, type Ranking, sureOfWords } from '../../rank/ranker.ts'
 import type { ProjectPlace } from '../cache/stored-tools.ts'
 import type { ToolIndex } from '../cache/tool-index.ts'
 import type { ToolSummary } from '../model.ts'

@@ -7,11 +7,7 @@ import type { Settled } from './skills.ts'
 const patienceMs = 300
 const mostVerdicts = 300
 
-/**
- * Returns what `match --explain` returns, while a prompt is typed: of every trigger that fired, nearly
- * fired or is invalid. Near misses take a hundred times as long as matches, so with very many triggers
- * some are left out: `triggers` counts all, `quiet` those that do not match, `untried` those left out.
- */
+/** `match --explain` while a prompt is typed; with very many triggers some are left out (`untried`). */
 export function matchWhileTyping(context: Settled, prompt: string) {
   const answer = injectionFor(context, { prompt, references: [], tokenBudget: undefined })
   const skills = answer.skills.filter(({ triggers }) => triggers.length > 0)
@@ -24,7 +20,7 @@ export function matchWhileTyping(context: Settled, prompt: string) {
   const firedFirst = [...fired, ...skills.filter((skill) => !fired.has(skill))]
   for (const skill of firedFirst) {
     if (elapsed() > end || said > mostVerdicts) break
-    for (const explanation of explainPrompt(prompt, [skill])) {
+    for (const explanation of explainPrompt(prompt, [skill], answer.skills)) {
       const verdicts = explanation.verdicts.filter(({ outcome }) => outcome !== 'no-match')
       tried += explanation.verdicts.length
       said += verdicts.length

@@ -7,7 +7,6 @@ import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { findSkill } from '../../library/find-skill.ts'
 import { maxSkillBytes, type SkillInfo } from '../../library/model.ts'
 import type { TriggerSkill } from '../match.ts'
-import { aboutSkills } from '../examples.ts'
 import { isInTriggers } from '../read-triggers.ts'
 
 export type Settled = Pick<Context, 'runtime' | 'settings'>
@@ -24,11 +23,9 @@ export function skillsFor(
   const options = discoverOptionsFrom(runtime, settings)
   const discovery = references.length > 0 ? undefined : discoverSkills(options)
   const found = discovery?.skills ?? references.map((reference) => findSkill(reference, options))
-  const abouts = aboutSkills(found)
-  const skills = found.map((info, index): InstalledSkill => {
+  const skills = found.map((info): InstalledSkill => {
     const { name, directory, path, fields } = info
-    const about = abouts[index]
-    return { name, directory, path, triggers: fields.triggers, about, info }
+    return { name, directory, path, triggers: fields.triggers, info }
   })
   const own = found.flatMap(({ path, diagnostics }) => aboutTriggers(path, diagnostics))
   return { skills, diagnostics: [...(discovery?.diagnostics ?? []), ...own] }

@@ -64,10 +64,7 @@ export const command = defineCommand<Result>()({
   ],
 })
 
-/**
- * What an export changes: the script and the body of the `SKILL.md`. Nothing is written.
- * @throws {SkillrailError} for a script that is not ours, unless forced.
- */
+/** What an export changes: the script and the body of the `SKILL.md`. Nothing is written. */
 function exportPlan(skill: TriggerSkill, { remove, force }: { remove: boolean; force: boolean }) {
   const before = readText(skill.path)
   const script = scriptFile(skill.directory)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { serverNames } from '../../../src/agent/skills/active-skills.ts'
 import { typedSkill } from '../../../src/agent/skills/skill-part.ts'
 import { defineSkill } from '../../../src/library/registry.ts'
-import { scoreSkills } from '../../../src/library/score-skills.ts'
+import { findSkills } from '../../../src/trigger/examples.ts'
 
 describe('a typed skill', () => {
   it.each([
@@ -26,7 +26,7 @@ describe('a search of skills', () => {
     { name: 'code-review', description: 'Reviews a change and lists findings.' },
     { name: 'release', description: 'Makes a release with notes.' },
   ]
-  const found = (query: string): string[] => scoreSkills(query, skills, 2).map(({ name }) => name)
+  const found = (query: string): string[] => findSkills(query, skills, 2).map(({ name }) => name)
 
   it('finds words in any form, the best first, and nothing without a word in common', () => {
     expect(found('reviewing my changes')).toEqual(['code-review'])
@@ -34,7 +34,7 @@ describe('a search of skills', () => {
     expect(found('release notes for the forms')[0]).toBe('release')
     expect(found('zebra')).toEqual([])
     expect(found('')).toEqual([])
-    expect(scoreSkills('x', [], 3)).toEqual([])
+    expect(findSkills('x', [], 3)).toEqual([])
   })
 })
 
