@@ -1,10 +1,9 @@
 import type { Catalogue, IndexParts, RankIndex } from '../rank/index.ts'
 import { rankerOf } from '../rank/ranker.ts'
-import { judge, matchesOf } from '../trigger/examples.ts'
+import { judge, matchesOf } from '../trigger/judge.ts'
 import type { TriggerMatch } from '../trigger/match.ts'
 import type { CachedSkill, StoredIndex, TriggerCache } from './trigger-cache.ts'
 
-/** The triggers with examples that fire on a prompt, by the stored index. */
 export function matchStoredExamples(
   prompt: string,
   index: StoredIndex,

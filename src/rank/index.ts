@@ -206,7 +206,6 @@ export function allTerms(text: string): Set<string> {
   return new Set(termsOf(plainWords(text).map(stemOf)))
 }
 
-/** The vector of length 1. */
 export function unit(entries: readonly [string, number][]): [string, number][] {
   const length = Math.sqrt(entries.reduce((sum, [, value]) => sum + value ** 2, 0))
   return entries.map(([term, value]) => [term, length === 0 ? value : value / length])

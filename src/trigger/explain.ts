@@ -1,7 +1,8 @@
 import { estimateTokens } from '../core/text.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
-import { type ExampleVerdict, judgeExamples, sureFrom } from './examples.ts'
+import { judgeExamples } from './examples.ts'
+import { type ExampleVerdict, sureFrom } from './judge.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import { readTarget } from './inject.ts'
 
