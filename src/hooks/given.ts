@@ -129,7 +129,6 @@ export function countCalls(runtime: Runtime, session: string, one: boolean): num
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Makes a mark; returns the text of the one that was there before. */
 function takeMark(
   runtime: Runtime,
   conversation: Conversation,
@@ -198,7 +197,6 @@ function stateDirectory(runtime: Runtime): string {
 const mostFiles = 500
 const oldestMs = 7 * 24 * 3600 * 1000
 
-/** Looks at the ages only once there are many files. */
 function forgetOldFiles(directory: string, nowMs: number): void {
   const names = readdirSync(directory)
   if (names.length < mostFiles) return

@@ -33,7 +33,6 @@ function traceSchema() {
 }
 
 const longestPrompt = 200
-/** The log is moved aside at this size; one older file is kept. */
 const largestLog = 1024 * 1024
 
 /** Adds a line to the log. Never throws: a prompt is worth more than its trace. */

@@ -45,7 +45,6 @@ export function discoverSkills(options: DiscoverOptions): Discovery {
   })
 }
 
-/** What a search found before it is decided who has which name. */
 export interface LocationSearch {
   candidates: readonly Candidate[]
   broken: readonly BrokenSkill[]
@@ -215,7 +214,11 @@ export function overlayPaths(runtime: Runtime, workspace: string): string[] {
 }
 
 /** Adds the triggers of overlays to the skills that they name. Never throws. */
-function withOverlays(runtime: Runtime, policy: TrustPolicy, discovery: Discovery): Discovery {
+export function withOverlays(
+  runtime: Runtime,
+  policy: TrustPolicy,
+  discovery: Discovery,
+): Discovery {
   const paths = overlayPaths(runtime, policy.workspace).filter((path) => existsSync(path))
   if (paths.length === 0) return discovery
   const diagnostics: Diagnostic[] = []

@@ -10,6 +10,7 @@ import {
   resolveNames,
   sameContent,
   searchLocations,
+  withOverlays,
 } from './discover.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'
 
@@ -21,10 +22,12 @@ export class SkillRegistry {
   readonly #inCode = new Map<string, Skill>()
   readonly #removed = new Set<string>()
   #found = nothing
+  #overlaid: (discovery: Discovery) => Discovery = (discovery) => discovery
   #resolved: Discovery | undefined
 
   search(options: DiscoverOptions, policy: TrustPolicy): LocationSearch {
     this.#found = searchLocations(options, policy)
+    this.#overlaid = (discovery) => withOverlays(options.runtime, policy, discovery)
     this.#resolved = undefined
     return this.#found
   }
@@ -56,7 +59,6 @@ export class SkillRegistry {
     return isRegistered || isListed
   }
 
-  /** The skill that a program made, which has no file to load it from. */
   inCode(name: string): Skill | undefined {
     return this.#inCode.get(name)
   }
@@ -71,7 +73,7 @@ export class SkillRegistry {
       ...candidates.filter(({ info }) => !this.#removed.has(info.name)),
       ...own.filter(({ info }) => info.scope !== 'code'),
     ])
-    this.#resolved = { ...names, broken, diagnostics }
+    this.#resolved = this.#overlaid({ ...names, broken, diagnostics })
     return this.#resolved
   }
 

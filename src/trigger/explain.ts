@@ -52,7 +52,6 @@ export function explainPrompt(
   }))
 }
 
-/** Says of a trigger with examples which skill the prompt means, and how sure that is. */
 function exampleVerdict(
   skill: TriggerSkill,
   trigger: TriggerDeclaration,
@@ -79,7 +78,6 @@ function costOf({ directory }: TriggerSkill, { inject, base }: TriggerDeclaratio
   return { tokens, problem: target.ok ? undefined : target.message }
 }
 
-/** Why a trigger that waits for a tool call does not fire on a prompt. */
 function whenReason({ when }: TriggerDeclaration): string | undefined {
   if (when?.kind === 'command') return 'it waits for a shell command, not for a prompt'
   if (when?.kind !== 'paths') return undefined

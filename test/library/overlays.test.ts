@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { discoverSkills } from '../../src/library/discover.ts'
+import { SkillManager } from '../../src/library/manager.ts'
 import { makeWorld } from '../hooks/_world.ts'
 
 const overlay = 'saw:\n  - match: ^/saw\n    inject: rules/saw.md\nnone:\n  - "x => y.md"\n'
@@ -10,6 +11,8 @@ it('adds triggers to a skill of others, in the hook too, relative to the overlay
   write('.config/skillrail/triggers.yaml', overlay)
   write('.config/skillrail/rules/saw.md', 'OUR RULES')
   expect((await ask('claude', '/saw x')).stdout).toContain('OUR RULES')
+  const [known] = await new SkillManager({ runtime }).list()
+  expect(known?.fields.triggers.map(({ inject }) => inject)).toEqual(['rules/saw.md'])
   const { diagnostics } = discoverSkills({ runtime })
   expect(diagnostics.map(({ code }) => code)).toEqual(['trigger-form', 'overlay-unused'])
 })
