@@ -4,6 +4,8 @@ import { expect, it } from 'vitest'
 import { TrustStore } from '../../src/trust/store.ts'
 import type { Platform } from '../../src/hooks/adapters.ts'
 import { readTraces } from '../../src/hooks/trace.ts'
+import { discoverSkills } from '../../src/library/discover.ts'
+import { validateSkillAt } from '../../src/library/find-skill.ts'
 import { contextIn, makeWorld, type World } from './_world.ts'
 
 function withSaw(): World {
@@ -313,4 +315,19 @@ it('names what does not fit the budget with its path', async () => {
   expect(stdout).toContain('SMALL')
   expect(stdout).toContain(small.replace('b.md', 'a.md'))
   expect(stdout.length).toBeLessThan(4000)
+})
+
+it('gives the SKILL.md itself where a trigger says so, and finds nothing wrong with that', async () => {
+  const { ask, skill, runtime } = makeWorld()
+  const path = skill('saw', [['^/saw', 'SKILL.md']])
+  expect(contextIn(await ask('claude', '/saw x'))).toContain('# saw')
+  expect(discoverSkills({ runtime }).skills[0]?.diagnostics).toEqual([])
+  const { valid, diagnostics } = validateSkillAt(path)
+  expect({
+    valid,
+    diagnostics: diagnostics.filter(({ severity }) => severity === 'error'),
+  }).toEqual({
+    valid: true,
+    diagnostics: [],
+  })
 })
