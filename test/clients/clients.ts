@@ -107,7 +107,11 @@ trust_level = "trusted"
   gemini: {
     skills: '.gemini/skills',
     files: (_, project) => ({
-      '.gemini/settings.json': settings({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+      '.gemini/settings.json': settings({
+        // After 30 turns it asks the model whether it goes in circles, and waits minutes for JSON.
+        model: { disableLoopDetection: true },
+        security: { auth: { selectedType: 'gemini-api-key' } },
+      }),
       '.gemini/trustedFolders.json': settings({ [project]: 'TRUST_FOLDER' }),
     }),
     environment: (url) => ({ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url }),

@@ -53,7 +53,8 @@ ${table(['client', 'before a tool', 'after a tool', 'compaction', 'subagents', '
 
 - **compaction**: \`again\`: what was given comes again at once; \`forgotten\`: it comes again with the next prompt
   or tool call that asks for it.
-- **subagents**: they get at their start what their parent was given. Tools of subagents are watched on every client.
+- **subagents**: they get at their start what their parent was given (run with Claude Code). Tools of subagents are
+  watched on every client.
 - A trigger on files sees the tools that edit, write, patch and read. It does not see \`sed -i\`, \`cat > file\`,
   \`git apply\` and tools of MCP servers: it is a guide, not a wall.
 - Gemini CLI names no subagents, so a subagent there counts as its parent.
