@@ -1,3 +1,5 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { explainPrompt } from '../../src/trigger/explain.ts'
 import { matchTriggers } from '../../src/trigger/examples.ts'
@@ -53,7 +55,7 @@ it('explains what a prompt means, by which words, and how sure that is', () => {
 })
 
 it('fires in the hook, too, and with a thousand other skills', async () => {
-  const { ask, skill: make, write } = makeWorld()
+  const { ask, skill: make, write, home } = makeWorld()
   for (let at = 0; at < 70; at++) make(`other-${at}`, [])
   const list = '["ship the service to staging", "roll out the new version"]'
   write(
@@ -63,4 +65,10 @@ it('fires in the hook, too, and with a thousand other skills', async () => {
   write('.agents/skills/deploy/a.md', 'DEPLOY FLOW')
   expect((await ask('claude', 'Ship the service to staging')).stdout).toContain('DEPLOY FLOW')
   expect((await ask('claude', 'what is new in the kitchen')).stdout).toBe('')
+  const directory = join(home, '.cache/skillrail/hooks')
+  const indexes = readdirSync(directory).filter((name) => name.endsWith('.index'))
+  expect(indexes).toHaveLength(1)
+  expect((await ask('claude', 'roll out the new version')).stdout).toContain('DEPLOY FLOW')
+  for (const name of indexes) rmSync(join(directory, name))
+  expect((await ask('claude', 'Roll out the new version!')).stdout).toContain('DEPLOY FLOW')
 })
