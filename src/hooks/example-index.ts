@@ -10,7 +10,7 @@ export function matchStoredExamples(
   cache: TriggerCache,
 ): TriggerMatch<CachedSkill>[] {
   const verdict = judge(prompt, rankerOf(openIndex(index)))
-  return matchesOf(verdict, verdict && cache.named(verdict.name))
+  return matchesOf(prompt, verdict, verdict && cache.named(verdict.name))
 }
 
 type Block = readonly [key: string, start: number]

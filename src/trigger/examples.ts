@@ -16,7 +16,7 @@ export function matchTriggers<Skill extends TriggerSkill>(
   const { matches, diagnostics } = matchPrompt(prompt, skills)
   const verdict = judgeExamples(prompt, skills)
   const skill = skills.find(({ name }) => name === verdict?.name)
-  return { matches: [...matches, ...matchesOf(verdict, skill)], diagnostics }
+  return { matches: [...matches, ...matchesOf(prompt, verdict, skill)], diagnostics }
 }
 
 const rankers = new WeakMap<readonly TriggerSkill[], Ranker | undefined>()

@@ -2,7 +2,7 @@ import { estimateTokens } from '../core/text.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { judgeExamples } from './examples.ts'
-import { type ExampleVerdict, sureFrom } from './judge.ts'
+import { type ExampleVerdict, isByExamples, matchesOf, sureFrom } from './judge.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import { readTarget } from './inject.ts'
 
@@ -35,7 +35,7 @@ export function explainPrompt(
   return skills.map((skill) => ({
     skill: skill.name,
     verdicts: skill.triggers.map((trigger): TriggerVerdict => {
-      if (trigger.when?.kind === 'examples') return exampleVerdict(skill, trigger, judged)
+      if (isByExamples(trigger)) return exampleVerdict(prompt, skill, trigger, judged)
       const other = whenReason(trigger)
       if (other !== undefined) return { trigger, outcome: 'no-match', reason: other }
       const reading = compilePattern(trigger.match)
@@ -53,6 +53,7 @@ export function explainPrompt(
 }
 
 function exampleVerdict(
+  prompt: string,
   skill: TriggerSkill,
   trigger: TriggerDeclaration,
   judged: ExampleVerdict | undefined,
@@ -66,9 +67,12 @@ function exampleVerdict(
   if (meant !== skill.name) {
     return { trigger, outcome: 'no-match', reason: `the prompt is more like ${meant}, ${why}` }
   }
-  if (isSure)
+  if (matchesOf(prompt, judged, skill).length > 0)
     return { trigger, outcome: 'fired', text: example, promptLine: 1, ...costOf(skill, trigger) }
-  const reason = `it is like this skill, ${why}, but only ${percent} sure; it fires from ${100 * sureFrom} % on`
+  const lacks = isSure
+    ? 'no example has two words of the prompt'
+    : `only ${percent} sure; it fires from ${100 * sureFrom} % on`
+  const reason = `it is like this skill, ${why}, but ${lacks}`
   return { trigger, outcome: 'near-miss', miss: { causes: ['not-sure'], reason } }
 }
 

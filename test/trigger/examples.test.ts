@@ -51,7 +51,9 @@ it('explains what a prompt means, by which words, and how sure that is', () => {
   const [deploy = '', invoice = ''] = verdicts('ship the service to staging')
   expect(deploy).toContain('"outcome":"fired"')
   expect(invoice).toMatch(/more like deploy, most by `\w+`/)
-  expect(verdicts('roll out v2 to prod')[0]).toMatch(/only \d+ % sure; it fires from 90 % on/)
+  const both = 'put the invoice of the supplier into staging tonight'
+  expect(verdicts(both).join()).toMatch(/only \d+ % sure; it fires from 85 % on/)
+  expect(verdicts('new service')[0]).toContain('no example has two words of the prompt')
 })
 
 it('fires in the hook, too, and with a thousand other skills', async () => {
