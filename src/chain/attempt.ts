@@ -352,7 +352,7 @@ export interface TimeLimit {
 }
 
 /** Longest delay a timer of the platform takes; longer limits are no limit in practice. */
-const maxTimerMs = 2_147_483_647
+export const maxTimerMs = 2_147_483_647
 
 export function timeLimit(core: EngineCore, entry: Entry, startedAt: number): TimeLimit {
   const fallback = entry.kind === 'task' ? (core.defaultTimeoutMs ?? 0) : 0
@@ -383,10 +383,7 @@ export function overdue(
   return failedOutput('timeout', message)
 }
 
-/**
- * The result of a run that a process executes: what started and has not ended is running, the rest
- * has not run. `now` is in milliseconds since the epoch.
- */
+/** The result of a run that a process executes now; `now` is in milliseconds since the epoch. */
 export function whileRunning(journal: RunJournal, result: RunResult, now: number): ShownRun {
   const open = new Set(
     walkResult(result)

@@ -48,10 +48,7 @@ function flatten(
   ])
 }
 
-/**
- * The plan as a Mermaid flowchart: a chain is a box around its steps. Names are untrusted: see
- * {@link mermaidText}.
- */
+/** The plan as a Mermaid flowchart: a chain is a box around its steps. */
 export function renderPlanMermaid(plan: ShownPlan): string {
   const ids = new Map<PlannedStep, string>()
   const idOf = (step: PlannedStep): string => {

@@ -340,10 +340,7 @@ function journalLost(path: string, runId: string, fileState: 'gone' | 'changed')
   }
 }
 
-/**
- * Removes the files of a run that has ended: those of its steps, or all but the logs. Returns what
- * is wrong where some stay; the result of the run counts.
- */
+/** Removes the files of a run that has ended: those of its steps, or all but the logs. */
 export function cleanUp(runId: string, files: RunFiles, all: boolean): Diagnostic | undefined {
   const path = dirname(files.scratch)
   try {

@@ -166,10 +166,7 @@ export function prunableRuns(store: RunStore, choice: PruneChoice): RunJournal[]
     .filter((run) => mayGo(run, choice.unfinished === true))
 }
 
-/**
- * Deletes runs, each under its lock. One that a process has taken up since stays. What cannot be
- * deleted is a problem of that run alone.
- */
+/** Deletes runs, each under its lock. One that a process has taken up since stays. */
 export function removeRuns(
   store: RunStore,
   runIds: readonly string[],

@@ -57,10 +57,7 @@ function resultWithError(result: string, error: string | undefined): string {
 
 const noReason = 'it gave no reason'
 
-/**
- * Why a step was not executed, or what it answered and what was wrong with it. An error of a nested
- * step stands in the line of that step.
- */
+/** Why a step was not executed, or what it answered and what was wrong with it. */
 export function saidOf(step: StepResult): string {
   const { status, reason, result, errors, steps = [], sandbox, allowFailure, tries = [] } = step
   if (reason !== undefined) return reason
@@ -81,10 +78,7 @@ function isFailed(status: StepResultStatus): boolean {
   return status === 'failure' || status === 'critical'
 }
 
-/**
- * The step that failed first and made the run fail; a nested chain is passed over for its step.
- * Failures below a chain that succeeded do not count.
- */
+/** The step that failed first and made the run fail; a nested chain is passed over for its step. */
 export function firstFailed(result: Pick<ShownRun, 'status' | 'attempts'>): StepResult | undefined {
   if (result.status === 'success') return undefined
   const failed = failedLeaves(decidingAttempt(result)?.steps ?? [])
@@ -225,10 +219,7 @@ export function stepDuration(
     : duration(step.durationMs)
 }
 
-/**
- * From the first begin to the last end in milliseconds, without results that were taken over;
- * undefined where nothing has started.
- */
+/** From the first begin to the last end in milliseconds; undefined where nothing has started. */
 export function spanOf(steps: readonly StepResult[]): Span | undefined {
   let start = Number.POSITIVE_INFINITY
   let end = Number.NEGATIVE_INFINITY

@@ -124,6 +124,13 @@ export function clientInfo(): { name: string; version: string } {
   return { name: 'skillrail', version: packageVersion() }
 }
 
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
 /** Waits for the work, but not longer than the signal lets it; leaves no listener behind. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   // One promise and no `Promise.race`: every step and every call of a tool waits here.

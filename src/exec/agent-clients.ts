@@ -114,10 +114,7 @@ interface AgentResult {
   stderr: string
 }
 
-/**
- * Asks an agent's command line once, headless, in a process group of its own, and reads the output
- * block of its answer. An answer without one is a failure `output-missing`. Never throws.
- */
+/** Asks an agent's command line once, headless, and reads the output block of its answer. */
 export async function runAgent(request: AgentRequest): Promise<AgentResult> {
   const { client, program, wishes, prompt, environment, ...process } = request
   const started = startOf(program)

@@ -1,6 +1,7 @@
+import { objectOf } from '../core/json.ts'
 import { exitCode, messageOf, SkillrailError, UsageError } from '../core/errors.ts'
 import { type LocalRoute, openLocalServer, pageRoute } from '../core/local-server.ts'
-import type { Runtime } from '../core/runtime.ts'
+import { aborted, type Runtime } from '../core/runtime.ts'
 import type { ProjectView } from './project-view.ts'
 import { asked, type Failure, type Question, questions, shown } from './questions.ts'
 import { largestQuestion } from './shared-with-page.ts'
@@ -58,13 +59,6 @@ export async function openView(options: ViewOptions): Promise<OpenedView> {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-}
-
 /** Exchanges a code for the token. */
 interface Entrance {
   invite(invitation?: Invitation): string
@@ -110,8 +104,8 @@ export function openEntrance(token: string, now: () => number): Entrance {
 }
 
 function codeIn(body: unknown): string {
-  if (typeof body !== 'object' || body === null || !('code' in body)) return ''
-  return typeof body.code === 'string' ? body.code : ''
+  const { code } = objectOf(body)
+  return typeof code === 'string' ? code : ''
 }
 
 function viewRoutes(view: ProjectView, page: string): Record<string, LocalRoute> {

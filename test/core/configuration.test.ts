@@ -49,7 +49,7 @@ it('has the defaults where nothing is configured', () => {
         idleExit: 1800,
       },
       agent: { model: '', baseUrl: '', maxTurns: 50, contextTokens: 100_000, concurrency: 10 },
-      hooks: { repeat: 'prompt' },
+      hooks: { budget: 10_000, repeat: 'prompt' },
       restate: {
         url: 'http://127.0.0.1:8080',
         adminUrl: '',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Check } from '../../core/check.ts'
 import { messageOf } from '../../core/errors.ts'
+import { objectOf } from '../../core/json.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { amount } from '../../core/text.ts'
 import { ask, askVersion, type ServerAddress } from '../restate/client.ts'
@@ -141,8 +142,7 @@ function isReport(body: unknown): body is WorkerReport {
 }
 
 function textAt(body: unknown, key: string): string | undefined {
-  if (typeof body !== 'object' || body === null) return undefined
-  const value: unknown = Object.entries(body).find(([name]) => name === key)?.[1]
+  const { [key]: value } = objectOf(body)
   return typeof value === 'string' ? value : undefined
 }
 

@@ -93,10 +93,7 @@ export async function upToDate(
   return { journal: standing === undefined ? project.store.read(runId) : journal, standing }
 }
 
-/**
- * Brings the journals of runs on servers up to date; returns the status of those that have no
- * result yet.
- */
+/** Brings journals of runs on servers up to date; returns how those stand that have no result yet. */
 async function standingsOf(
   { context, store }: ChainProject,
   journals: readonly RunJournal[],

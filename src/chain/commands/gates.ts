@@ -60,10 +60,7 @@ interface GateDecision {
   given: readonly string[]
 }
 
-/**
- * Shows a user what the decision is about, asks at the terminal, records the answer and continues
- * the run. Nothing else can approve.
- */
+/** Shows a user what the decision is about, asks at the terminal, and continues the run. */
 async function decideGate(
   context: Context<ChainEvent>,
   { runId: named, step, approved, given }: GateDecision,

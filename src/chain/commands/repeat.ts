@@ -122,10 +122,7 @@ async function repeatRun(
   return stepperResult(project, { plan, given, answer }, values)
 }
 
-/**
- * The results that a new run takes over from an old one. `retry`: the successes. `fork`: every
- * result before `from`. Steps whose plan changed are executed again.
- */
+/** What a new run takes over: `retry` the successes, `fork` every result before `from`. */
 export function reusedResults(
   journal: RunJournal,
   result: RunResult,

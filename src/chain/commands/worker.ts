@@ -2,10 +2,12 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Context, defineCommand, option, Serving } from '../../core/command.ts'
 import { exitCode, messageOf, pointless, SkillrailError } from '../../core/errors.ts'
-import { packageVersion } from '../../core/runtime.ts'
+import { objectOf } from '../../core/json.ts'
+import { aborted, packageVersion } from '../../core/runtime.ts'
 import { safeLine } from '../../core/text.ts'
 import type { AgentCliName } from '../../exec/agent-clients.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { ChainEvent } from '../engine.ts'
 import type { Executor } from '../executor.ts'
 import { isChain, type PlannedStep, type PlannedTask } from '../plan-model.ts'
@@ -134,13 +136,6 @@ function noteEvent(context: Context, runId: string, event: ChainEvent): void {
   }
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise((resolved) => {
-    signal.addEventListener('abort', resolved, { once: true })
-  })
-}
-
 const registerPatienceMs = 30_000
 
 async function registerWorkers(
@@ -173,11 +168,10 @@ function notRegistered(
   uri: string,
   { status, body }: { status: number; body: unknown },
 ): RestateServerError {
-  const told =
-    typeof body === 'object' && body !== null && 'message' in body ? String(body.message) : ''
+  const { message: told = '' } = objectOf<JsonValue>(body)
   return new RestateServerError({
     code: 'restate-not-registered',
-    message: `the server did not register ${uri} (HTTP ${status}): ${told}`,
+    message: `the server did not register ${uri} (HTTP ${status}): ${JSON.stringify(told)}`,
     hint: 'A changed service needs a new address; docs/scale.md says how a fleet is upgraded.',
   })
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../core/errors.ts'
+import { objectOf, parseJson } from '../../core/json.ts'
 import { ChainError } from '../errors.ts'
 
 export interface ServerAddress {
@@ -39,7 +40,7 @@ export async function ask(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     })
-    return { status: response.status, body: parsed(await response.text()) }
+    return { status: response.status, body: bodyOf(await response.text()) }
   } catch (error) {
     if (signal?.aborted === true) throw error
     throw new RestateServerError({
@@ -52,7 +53,7 @@ export async function ask(
 }
 
 export function refusal(what: string, { status, body }: ServerAnswer): RestateServerError {
-  const told = typeof body === 'object' && body !== null && 'message' in body ? body.message : body
+  const told = objectOf(body)['message'] ?? body
   const detail = typeof told === 'string' && told !== '' ? `: ${told}` : ''
   return new RestateServerError({
     code: 'restate-refused',
@@ -61,12 +62,8 @@ export function refusal(what: string, { status, body }: ServerAnswer): RestateSe
   })
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text === '' ? undefined : text
-  }
+function bodyOf(text: string): unknown {
+  return parseJson(text) ?? (text === '' ? undefined : text)
 }
 
 function reasonOf(error: unknown): string {
@@ -86,9 +83,8 @@ export async function select(
       signal: AbortSignal.timeout(10_000),
     })
     const { body, status } = answer
-    if (status === 200 && typeof body === 'object' && body !== null && 'rows' in body) {
-      return Array.isArray(body.rows) ? body.rows : []
-    }
+    const { rows } = objectOf(body)
+    if (status === 200 && rows !== undefined) return Array.isArray(rows) ? rows : []
     if (status < 500 || left <= 1) throw refusal('answer a query', answer)
     await sleep(pauseMs)
   }
@@ -137,8 +133,9 @@ export function judgeVersion(version: string | undefined): VersionVerdict {
 export async function askVersion(address: ServerAddress): Promise<VersionVerdict> {
   const signal = AbortSignal.timeout(5000)
   const { status, body } = await ask(address, 'admin', '/version', { signal })
-  const told = typeof body === 'object' && body !== null && 'version' in body ? body.version : ''
-  return judgeVersion(status === 200 && typeof told === 'string' && told !== '' ? told : undefined)
+  const { version } = objectOf(body)
+  const isTold = status === 200 && typeof version === 'string' && version !== ''
+  return judgeVersion(isTold ? version : undefined)
 }
 
 /** Refuses an incompatible server before anything is submitted. */

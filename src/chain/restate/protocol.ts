@@ -143,10 +143,7 @@ export interface PausedChain {
   startedAt: number
 }
 
-/**
- * What the interpreter was answered on its way through a chain, as JSON, to replay the chain after
- * a pause without asking the engine below.
- */
+/** What the interpreter was answered on its way through a chain, to replay it after a pause. */
 export interface Pass {
   /** By key, in the order in which they were answered. */
   answered: [key: string, outcome: Outcome][]

@@ -26,10 +26,7 @@ import {
 import { answerWaiting, untilWaiting, type Waiting } from './server-journal.ts'
 import { awaitRun, cancelInvocation, submitRun, type SubmittedRun } from './submit.ts'
 
-/**
- * Starts a run on a server and waits for its end. Its journal is kept here; when this process ends
- * first, the journal is brought up to date later.
- */
+/** Starts a run on a server and waits for its end. Its journal is kept here. */
 export async function startServerRun(
   run: NewRun,
   setup: RunSetup,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isList, objectOf } from '../../core/json.ts'
 import type { Outcome } from '../engine.ts'
 import { ask, refusal, RestateServerError, select, type ServerAddress } from './client.ts'
 import type { Decision, NestedAnswer, WaitingNotice } from './protocol.ts'
@@ -101,15 +102,8 @@ export async function answerWaiting(
 }
 
 function isNotice(value: unknown): value is WaitingNotice {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'awakeable' in value &&
-    typeof value.awakeable === 'string' &&
-    'gates' in value &&
-    Array.isArray(value.gates) &&
-    'result' in value
-  )
+  const { awakeable, gates, result } = objectOf(value)
+  return typeof awakeable === 'string' && isList(gates) && result !== undefined
 }
 
 const intervalMs = 300

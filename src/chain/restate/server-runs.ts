@@ -50,10 +50,7 @@ export function submittedRun(journal: RunJournal): SubmittedRun {
   return { runId: journal.run.runId, part: 1 + journal.resumptions }
 }
 
-/**
- * Asks the servers about unfinished runs, and takes over the results of those that have ended.
- * Returns how the others stand, by run.
- */
+/** Takes over the results of runs that have ended on servers; returns how the others stand, by run. */
 export async function syncServerRuns(
   store: RunStore,
   journals: readonly RunJournal[],

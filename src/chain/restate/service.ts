@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Context, Serde } from '@restatedev/restate-sdk'
+import { isList, isObject, objectOf, parseJson } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { StepOutput } from '../../exec/output-protocol.ts'
 import { chainOutput } from '../step-result.ts'
@@ -112,7 +113,11 @@ async function executeRun(setup: ServiceSetup, context: Context, request: RunReq
     const gates = openGates(standstill)
     const decision = await waitForPerson(sdk, context, () => ({
       result: fitAnswer(answer).result,
-      gates: gates.map((gate) => ({ type: 'gate', ...gate, at: isoNow(setup) })),
+      gates: gates.map((gate) => ({
+        type: 'gate',
+        ...gate,
+        at: new Date(setup.runtime.now()).toISOString(),
+      })),
     }))
     if (decision === 'cancelled') {
       setup.ended(request, plan.root.policy.cleanupAfter)
@@ -134,7 +139,7 @@ async function executeNested(setup: ServiceSetup, context: Context, request: Nes
   const engine = new RestateEngine(parts)
   const chain = await runChain(step, remembering(engine, pass), state, `${key}/`)
   const verified = await verify(setup, context, request, chain, execution)
-  const endedAt = await context.run('end', () => now(setup))
+  const endedAt = await context.run('end', () => setup.runtime.now())
   // Two workers may have clocks that differ.
   const times = { startedAt, durationMs: Math.max(0, endedAt - startedAt) }
   if (chain.ended !== 'suspended') return { chain, ...verified, ...times }
@@ -182,7 +187,7 @@ async function begin(setup: ServiceSetup, context: Context, facts: RunFacts) {
       throw new sdk.RetryableError(message, { retryAfter: 1000 })
     }
     first = true
-    return now(setup)
+    return setup.runtime.now()
   }
   const begunAt = await context.run('begin', begin, { maxRetryDuration: patienceMs })
   const execution = new StepExecution({
@@ -200,14 +205,6 @@ async function begin(setup: ServiceSetup, context: Context, facts: RunFacts) {
     onEvent: (event) => setup.onEvent?.(runId, event),
   })
   return { execution, begunAt }
-}
-
-function now(setup: ServiceSetup): number {
-  return setup.runtime.now()
-}
-
-function isoNow(setup: ServiceSetup): string {
-  return new Date(now(setup)).toISOString()
 }
 
 const waitingEntry = 'waiting'
@@ -235,14 +232,8 @@ async function waitForPerson(
 
 /** Anything else decides nothing, and must not stop the run. */
 export function readDecision(text: string): Decision {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (!isRecord(value)) return { approvals: [] }
-    const given = Array.isArray(value['approvals']) ? value['approvals'] : []
-    return { approvals: given.filter((item) => isApproval(item)) }
-  } catch {
-    return { approvals: [] }
-  }
+  const { approvals } = objectOf(parseJson(text))
+  return { approvals: isList(approvals) ? approvals.filter((item) => isApproval(item)) : [] }
 }
 
 const decisionSerde: Serde<Decision> = {
@@ -253,13 +244,9 @@ const decisionSerde: Serde<Decision> = {
 
 function isApproval(value: unknown): value is ApprovalRecord {
   return (
-    isRecord(value) &&
+    isObject(value) &&
     value['type'] === 'approval' &&
     typeof value['approved'] === 'boolean' &&
     ['key', 'planDigest', 'stateDigest', 'at'].every((name) => typeof value[name] === 'string')
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Runtime } from '../../core/runtime.ts'
 import { endOrphans } from '../../exec/process-group.ts'
 import { failedOutput } from '../../exec/output-protocol.ts'
-import { overdue } from '../attempt.ts'
+import { maxTimerMs, overdue } from '../attempt.ts'
 import type { EventListener, FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
 import { RunFilesError } from '../errors.ts'
 import type { PlannedStep } from '../plan-model.ts'
@@ -97,16 +97,18 @@ export class StepExecution {
     const before = clock.elapsed()
     const at = new Date(startedAt).toISOString()
     onEvent?.({ type: 'step-started', key, step: step.step, skill: step.skill, chain: false, at })
-    const limit = timeLimit(call.timeoutMs || options.defaultTimeoutMs)
+    const ms = Math.min(call.timeoutMs || options.defaultTimeoutMs, maxTimerMs)
+    const limit = new AbortController()
+    const timer = ms > 0 ? setTimeout(() => limit.abort(), ms) : undefined
     try {
       const scope = AbortSignal.any([signal, attempt, limit.signal])
       const answer = await runner.run(call, { signal: scope })
       const durationMs = Math.round(clock.elapsed() - before)
       // Another execution decides.
       if (attempt.aborted) throw new Error('the server has turned to another worker')
-      if (limit.over()) {
+      if (limit.signal.aborted) {
         const inVerification = answer.kind === 'output' && answer.endedInVerification === true
-        return finished(overdue(limit, inVerification), startedAt, durationMs)
+        return finished(overdue({ seconds: ms / 1000 }, inVerification), startedAt, durationMs)
       }
       if (signal.aborted) return { kind: 'cancelled', startedAt, durationMs }
       if (answer.kind === 'pending') throw new Error('an agent cannot be driven by a worker')
@@ -114,7 +116,7 @@ export class StepExecution {
       const outcome = { ...finished(output, startedAt, durationMs), shown, log, promptDigest }
       return bounded(outcome, options.resultLimit)
     } finally {
-      limit.clear()
+      clearTimeout(timer)
     }
   }
 
@@ -170,22 +172,4 @@ function bounded(outcome: FinishedOutcome, limit: number): FinishedOutcome {
   if (bytes <= limit) return outcome
   const message = `its result has ${bytes} bytes as JSON; ${limit} are kept at most. Write it to a file in SKILLRAIL_SCRATCH and return its path in artifacts`
   return finished(failedOutput('result-too-large', message), outcome.startedAt, outcome.durationMs)
-}
-
-const maxTimerMs = 2_147_483_647
-
-function timeLimit(ms: number): {
-  signal: AbortSignal
-  seconds: number
-  over(): boolean
-  clear(): void
-} {
-  const controller = new AbortController()
-  const timer = ms > 0 ? setTimeout(() => controller.abort(), Math.min(ms, maxTimerMs)) : undefined
-  return {
-    signal: controller.signal,
-    seconds: ms / 1000,
-    over: () => controller.signal.aborted,
-    clear: () => clearTimeout(timer),
-  }
 }

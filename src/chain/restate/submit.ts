@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isObject } from '../../core/json.ts'
 import { ChainError } from '../errors.ts'
 import { ask, refusal, RestateServerError, type ServerAddress } from './client.ts'
 import { handlerNames, type RunAnswer, type RunRequest, serviceName } from './protocol.ts'
@@ -30,7 +31,7 @@ export async function submitRun(
       hint: 'Start one: skillrail worker --register http://HOST:PORT',
     })
   }
-  if (status >= 300 || !isRecord(body) || typeof body['invocationId'] !== 'string') {
+  if (status >= 300 || !isObject(body) || typeof body['invocationId'] !== 'string') {
     throw refusal('take the run', answer)
   }
   return body['invocationId']
@@ -113,14 +114,10 @@ export function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: str
 }
 
 export function isAnswer(body: unknown): body is RunAnswer {
-  return isRecord(body) && typeof body['planDigest'] === 'string' && isRecord(body['result'])
+  return isObject(body) && typeof body['planDigest'] === 'string' && isObject(body['result'])
 }
 
 /** An invocation that failed for good is an error with a code of its own. */
 export function isVerdict(body: unknown): boolean {
-  return isRecord(body) && typeof body['code'] === 'number' && typeof body['message'] === 'string'
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
+  return isObject(body) && typeof body['code'] === 'number' && typeof body['message'] === 'string'
 }

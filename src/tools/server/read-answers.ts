@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { messageOf, systemCode } from '../../core/errors.ts'
-import { deepestJson, isObject } from '../../core/json.ts'
+import { deepestJson, isObject, objectOf } from '../../core/json.ts'
 import { isSecretKey, redactValue } from '../../core/redact.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { readDefinition } from '../cache/stored-tools.ts'
@@ -182,47 +182,23 @@ export function inputRequiredText(
   inputSchema: JsonObject | undefined,
   mask: Mask,
 ): string {
-  // A secret that was cut is none that a mask knows.
-  const shown = (text: string): string => cut(mask(text))
-  const asks = Object.values(requests).map((request) => question(request, shown))
-  const names = Object.values(requests).flatMap((request) => Object.keys(formOf(request)))
+  const asked = Object.values(requests).map((request) => {
+    const { method, params } = objectOf(request)
+    const { message = method, url, requestedSchema } = objectOf(params)
+    const names = Object.keys(objectOf(objectOf(requestedSchema)['properties']))
+    const said = [message, url].filter((text) => typeof text === 'string').join(', ')
+    const fields = names.length === 0 ? '' : ` (${names.join(', ')})`
+    // A secret that was cut is none that a mask knows.
+    return { text: cut(mask(`"${said}"${fields}`)), names }
+  })
+  const names = asked.flatMap((one) => one.names)
   const known = parameterNames({ inputSchema: inputSchema ?? {} })
   const advice =
     names.length > 0 && names.every((name) => known.includes(name))
       ? `Give ${names.join(' and ')} as a parameter of the call`
       : 'The tool has no parameter for it, and Skillrail answers no questions during a call'
-  return `${tool} was not finished, because its server needs an answer first: ${asks.join('; ') || 'it does not say which'}. ${advice}`
-}
-
-function question(request: unknown, shown: (text: string) => string): string {
-  const method = isObject(request) ? request['method'] : undefined
-  if (method === 'sampling/createMessage') return 'an answer of a model'
-  if (method === 'roots/list') return 'the directories that it may work in'
-  if (method !== 'elicitation/create')
-    return `something of a kind that is not known (${shown(String(method))})`
-  const { message, url } = parametersOf(request)
-  const said = typeof message === 'string' ? `"${shown(message)}"` : 'a question'
-  if (typeof url === 'string') return `${said}, to be answered at ${shown(url)}`
-  const fields = Object.entries(formOf(request)).map(
-    ([name, schema]) => `${shown(name)}: ${shown(kindOf(schema))}`,
-  )
-  return fields.length === 0 ? said : `${said} (${cut(fields.join('; '))})`
-}
-
-function parametersOf(request: unknown): Readonly<Record<string, unknown>> {
-  return isObject(request) && isObject(request['params']) ? request['params'] : {}
-}
-
-function formOf(request: unknown): Readonly<Record<string, unknown>> {
-  const { url, requestedSchema: schema } = parametersOf(request)
-  const fields = typeof url !== 'string' && isObject(schema) ? schema['properties'] : undefined
-  return isObject(fields) ? fields : {}
-}
-
-function kindOf(schema: unknown): string {
-  const { type, enum: values } = isObject(schema) ? schema : {}
-  if (Array.isArray(values)) return `one of ${values.join(', ')}`
-  return typeof type === 'string' ? type : 'anything'
+  const asks = asked.map(({ text }) => text).join('; ') || 'it does not say which'
+  return `${tool} was not finished, because its server needs an answer first: ${asks}. ${advice}`
 }
 
 function cut(text: string): string {

@@ -168,7 +168,7 @@ describe('a server that asks instead of answering', () => {
       kind: 'input-required',
       delivered: 'yes',
       message:
-        'weather was not finished, because its server needs an answer first: "Which city?" (city: string; unit: one of c, f). Give city and unit as a parameter of the call',
+        'weather was not finished, because its server needs an answer first: "Which city?" (city, unit). Give city and unit as a parameter of the call',
     })
   })
 
