@@ -45,7 +45,9 @@ const harmlessValue = /^(?:\d+|true|false|null|\$.*|\[redacted\].*)$/
  */
 export function redactText(text: string, known: readonly string[] = []): string {
   const redacted = redactKnown(text, known)
-  return suspicious.test(redacted) ? maskPlaces(redacted, assignedSecrets(redacted)) : redacted
+  if (!suspicious.test(redacted)) return redacted
+  // A value that is masked can complete the address around it.
+  return redactKnown(maskPlaces(redacted, assignedSecrets(redacted)), [])
 }
 
 /** Masks what is known to be a secret or has the form of one; whatever its key says, nothing else. */

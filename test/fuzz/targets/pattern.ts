@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { withoutEnd } from '../../../src/core/text.ts'
 import { compilePattern } from '../../../src/trigger/pattern.ts'
 import { matchPrompt } from '../../../src/trigger/match.ts'
 import { portableRewrite } from '../../../src/trigger/rewrite-pattern.ts'
@@ -38,7 +39,7 @@ const longestLine = 300
 /** A pattern means what RE2 says, line by line. */
 export function fuzz(data: Uint8Array): void {
   const [written = '', prompt = ''] = partsOf(data, 2)
-  const source = written.replace(/\n+$/, '')
+  const source = withoutEnd(written, '\n')
   const lines = prompt.replaceAll('\r\n', '\n').split('\n')
   const reading = compilePattern(source)
   const skill = { name: 'a', directory: '/a', path: '/a/SKILL.md', triggers: [triggerOf(source)] }
@@ -57,7 +58,9 @@ export function fuzz(data: Uint8Array): void {
   const { pattern } = reading
   const first = lines.findIndex((line) => pattern.test(line))
   const [match] = matching.matches
-  demand((match?.promptLine ?? 0) === first + 1, 'the line', source, prompt, match?.promptLine)
+  // An empty prompt fires nothing.
+  const line = prompt === '' ? 0 : first + 1
+  demand((match?.promptLine ?? 0) === line, 'the line', source, prompt, match?.promptLine)
   const reference = compiled(pattern.source)
   demand(reference !== undefined, 'RE2 refuses it', source)
   const rewritten = portableRewrite(pattern.source)
