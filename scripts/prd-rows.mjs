@@ -3,7 +3,7 @@
 // no test asserts a time.
 
 const lenient =
-  'An error of `validate`; loading reports it as a warning and goes on, as the client guide of the format asks.'
+  'An error of `validate`; loading reports it as a warning and continues, as the client guide of the format asks.'
 
 /** @type {readonly { id: string, title: string, rows: readonly Row[] }[]} */
 export const prdSections = [

@@ -5,7 +5,7 @@ import { prompts } from './library.mjs'
 const { catalogue, content, diagnostics } = await prompts('release-notes', '2.1')
 assert.match(catalogue, /release-notes\n[^]*Writes release notes from commits/)
 assert.match(content, /^<skill_content name="release-notes">\n[^]*Write the notes of 2\.1:/)
-// Skills of whoever runs this are found too, and may have remarks of their own.
+// Skills of whoever runs this are found too, and may have warnings of their own.
 assert.deepEqual(
   diagnostics.filter(({ path }) => path.startsWith(import.meta.dirname)),
   [],

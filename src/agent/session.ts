@@ -68,7 +68,7 @@ export class AgentSession {
   readonly #parts: SessionPart[] = []
   readonly #compactor: Compactor
   #messages: readonly ModelMessage[]
-  /** Of the run that is going on, with what it has added until now. */
+  /** Of the current run, with what it has added until now. */
   #current: readonly ModelMessage[]
   #running = false
   #steered: string[] = []

@@ -184,7 +184,7 @@ class Attempt {
     if (found.kind !== 'suspended' && found.kind !== 'skipped') await this.#cancelRest(found)
   }
 
-  /** What waits for a user or a report is given up; what runs always goes on after a stop. */
+  /** What waits for a user or a report is given up; what runs always continues after a stop. */
   async #cancelRest(halt: Halt): Promise<void> {
     const started = [...this.#running.values(), ...this.#parked].filter(
       ({ step }) => step.always !== true || halt.kind === 'cancelled',

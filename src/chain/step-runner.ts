@@ -173,7 +173,7 @@ function failed(code: string, message: string): Extract<StepAnswer, { kind: 'out
   return { kind: 'output', output: failedOutput(code, message) }
 }
 
-/** Bytes of a file; a longer log goes on in a new one, and of those before the last one is kept. */
+/** Bytes of a file; a longer log continues in a new one, and of those before the last one is kept. */
 export const logFileBytes = 67_108_864
 
 /** Characters; a longer line is written in pieces. */

@@ -92,7 +92,7 @@ describe('the workflow of a GraphQL API', () => {
   const world = useWorld(['graphql'])
   const query = JSON.stringify({ query: '{ users { name } }' })
 
-  it('suggests to look at the schema, and goes on', async () => {
+  it('suggests to look at the schema, and continues', async () => {
     const { project, graphql } = world()
     await project.cli(['workflow', 'add', '--template', 'graphql'])
     await project.cli(['trust', '--yes'])

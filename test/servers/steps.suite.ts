@@ -6,7 +6,7 @@ describe('several calls in one command', () => {
   const world = useWorld(['everything', 'filesystem', 'memory'])
   const project = (): ServerProject => world().project
 
-  it('goes on with a batch when a member fails, and keeps the order', async () => {
+  it('continues a batch when a member fails, and keeps the order', async () => {
     const batch = [
       { tool: 'everything__echo', params: { message: 'first' } },
       { tool: 'filesystem__read_text_file', params: { path: 'absent.txt' } },

@@ -136,7 +136,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expectQuiet()
     })
 
-    it('follows a run that goes on, without being asked', async () => {
+    it('follows a run that continues, without being asked', async () => {
       await open()
       await page.evaluate(`location.hash = '#/runs'`)
       await page.until(shows('release'))
@@ -432,7 +432,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until(shows('Choose a run'))
     })
 
-    it('goes on following after a look that failed, and says that it did', async () => {
+    it('continues to follow after a look that failed, and says that it did', async () => {
       let looks = 0
       await open(
         projectSaying('x', {

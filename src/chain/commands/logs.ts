@@ -47,7 +47,7 @@ export const logs = defineCommand<LogResult, ChainEvent>()({
     }),
     follow: option.flag('--follow', 'print more as it comes, until the run ends or waits'),
   },
-  details: `A log has what a step printed on stdout and stderr, with secrets masked. After 64 MiB it goes on in a
+  details: `A log has what a step printed on stdout and stderr, with secrets masked. After 64 MiB it continues in a
 new file, and of those before the last one is kept.`,
   examples: ['runs logs latest', 'runs logs latest unit --follow'],
   async run(context, { arguments: [named = '', step], attempt, follow }) {
