@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { copyHook } from './plugins.mjs'
 import { viewPage } from './view-page.mjs'
 
 rmSync('dist', { recursive: true, force: true })
@@ -36,6 +37,7 @@ chmodSync('dist/cli/bin.cjs', 0o755)
 copyFileSync('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander')
 copyFileSync('node_modules/js-yaml/LICENSE', 'dist/LICENSE-js-yaml')
 await bundleHook()
+copyHook(await hookAsOneFile())
 
 /** Deletes the declarations that no entry of the package leads to. */
 function keepReachableDeclarations(entries) {
@@ -146,4 +148,25 @@ async function bundleHook() {
       resolve: { mainFields: ['module', 'main'] },
     },
   )
+}
+
+/** For the packages of clients: six copies of all files of the hook would be a tenth of the package. */
+async function hookAsOneFile() {
+  const libraries = /createRequire\(import\.meta\.url\)(?=\('(?:re2js|jsonc-parser)'\))/g
+  const plugin = {
+    name: 'libraries-inside',
+    transform: (code) => ({ code: code.replace(libraries, 'require') }),
+  }
+  const build = await rolldown({
+    input: 'src/hooks/hook-main.ts',
+    platform: 'node',
+    external: (name) => name.startsWith('node:'),
+    resolve: { mainFields: ['module', 'main'] },
+    plugins: [plugin],
+    treeshake: { moduleSideEffects: (id) => /hook-main/.test(id) },
+  })
+  const { output } = await build.generate({ format: 'cjs', codeSplitting: false, minify: true })
+  await build.close()
+  if (output.length !== 1) throw new Error(`the hook is ${output.length} files instead of one`)
+  return output[0].code
 }

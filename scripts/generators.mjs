@@ -1,4 +1,4 @@
-// The files that are made from the sources, as { path, text, problems? }.
+// The files that are made from the sources, as { path, text, mode?, problems? }.
 import { auditRules } from '../src/audit/rules.ts'
 import { settingTable, variableOf } from '../src/core/settings.ts'
 import { parseCommandLine } from '../src/cli/command-line.ts'
@@ -6,6 +6,7 @@ import { commands } from '../src/cli/registry.ts'
 import { fieldTable } from '../src/skill/field-table.ts'
 import { frontmatterJsonSchema } from '../src/skill/schema.ts'
 import { validationRules } from '../src/skill/rules.ts'
+import { pluginFiles } from './plugins.mjs'
 import { prdCoverage } from './prd-coverage.mjs'
 
 export async function generators() {
@@ -17,6 +18,7 @@ export async function generators() {
     { path: 'docs/reference/validation.md', text: validationPage() },
     { path: 'docs/reference/audit-rules.md', text: auditPage() },
     { path: 'docs/internals/prd-coverage.md', ...prdCoverage() },
+    ...pluginFiles(),
   ]
 }
 

@@ -1,13 +1,17 @@
 // @ts-nocheck
 // The hook of Skillrail for pi; skillrail hooks uninstall pi removes an installed copy.
 import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 
-const command = 'skillrail hook pi'
+const command = "if [ -x \"${SKILLRAIL_PLUGIN}/skillrail-hook\" ]; then exec 3<&0; \"${SKILLRAIL_PLUGIN}/skillrail-hook\" pi <&3 & trap \"kill $!\" TERM INT HUP; wait $!; else cat >/dev/null; fi; exit 0"
+/** The directory of this file, for the command of a package. */
+const own = fileURLToPath(new URL('.', import.meta.url))
 
 /** Asks the hook; undefined for every failure, so that nothing is ever held up. */
 function ask(request) {
   return new Promise((resolve) => {
-    const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'ignore'] })
+    const env = { ...process.env, SKILLRAIL_PLUGIN: own }
+    const child = spawn(command, { shell: true, env, stdio: ['pipe', 'pipe', 'ignore'] })
     const timer = setTimeout(() => done(undefined), 10000)
     let output = ''
     function done(answer) {

@@ -5,8 +5,8 @@ import { adapters, type FileText, timeLimitSeconds } from './adapters.ts'
 /** What is in a file that is ours alone, by the command that it calls. */
 export const fileTexts = {
   'copilot-hooks': hooksText,
-  'opencode-plugin': (command) => pluginText('opencode/index.js', command),
-  'pi-extension': (command) => pluginText('pi/index.ts', command),
+  'opencode-plugin': (command) => pluginText('opencode.js', command),
+  'pi-extension': (command) => pluginText('pi.ts', command),
 } as const satisfies Record<FileText, (command: string) => string>
 
 /** A file of hooks that holds ours alone; Copilot CLI reads every file beside it too. */
@@ -29,7 +29,7 @@ export function hooksText(command: string): string {
 
 /** A plugin of the package, with the command that it calls. */
 function pluginText(name: string, command: string): string {
-  const path = fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url))
+  const path = fileURLToPath(new URL(`../../plugins/source/${name}`, import.meta.url))
   const call = `const command = ${JSON.stringify(command)}`
   return readFileSync(path, 'utf8').replace(/^const command = .*$/m, () => call)
 }

@@ -106,7 +106,6 @@ function readIfThere(path: string): string | undefined {
 /** `node`: the one that installed it, tried first: clients started from a desktop have a poor PATH. */
 type LauncherTarget = { node: string; entry: string }
 
-/** The launcher for POSIX shells. */
 function posixLauncher({ node, entry }: LauncherTarget): string {
   return launcherText('sh', { node: shellWord(node), entry: shellWord(entry) })
 }
@@ -118,7 +117,7 @@ export function windowsLauncher({ node, entry }: LauncherTarget): string {
   return launcherText('cmd', places).replaceAll('\n', '\r\n')
 }
 
-function launcherText(kind: 'sh' | 'cmd', { node, entry }: LauncherTarget): string {
+export function launcherText(kind: 'sh' | 'cmd', { node, entry }: LauncherTarget): string {
   const path = new URL(`../../plugins/launcher/skillrail-hook.${kind}`, import.meta.url)
   const text = readFileSync(fileURLToPath(path), 'utf8')
   return text.replaceAll('@NODE@', () => node).replaceAll('@ENTRY@', () => entry)

@@ -17,17 +17,24 @@ export function hookCommands(
   scope: HookScope,
   parts: number,
 ): string[] {
-  return Array.from({ length: parts }, (_, index) => {
-    const argument = parts === 1 ? platform : `${platform} ${index + 1}/${parts}`
+  return hookArguments(platform, parts).map((argument) => {
     const isWindows = runtime.platform === 'win32'
     if (scope === 'user' && isWindows) return `${windowsStart(runtime, platform)} ${argument}`
     const shared = `"\${XDG_DATA_HOME:-$HOME/.local/share}/skillrail/hook/${launcherName}"`
-    const path = scope === 'user' ? shellWord(launcherPath(runtime)) : shared
-    // Some clients block a prompt or a tool where a hook cannot be started or fails, and some wait
-    // for the children of a shell that they have ended.
-    const start = `exec 3<&0; ${path} ${argument} <&3 & trap "kill $!" TERM INT HUP; wait $!`
-    return `if [ -x ${path} ]; then ${start}; else cat >/dev/null; fi; exit 0`
+    return guardedCommand(scope === 'user' ? shellWord(launcherPath(runtime)) : shared, argument)
   })
+}
+
+export function hookArguments(platform: Platform, parts: number): string[] {
+  if (parts === 1) return [platform]
+  return Array.from({ length: parts }, (_, index) => `${platform} ${index + 1}/${parts}`)
+}
+
+export function guardedCommand(path: string, argument: string): string {
+  // Some clients block a prompt or a tool where a hook cannot be started or fails, and some wait
+  // for the children of a shell that they have ended.
+  const start = `exec 3<&0; ${path} ${argument} <&3 & trap "kill $!" TERM INT HUP; wait $!`
+  return `if [ -x ${path} ]; then ${start}; else cat >/dev/null; fi; exit 0`
 }
 
 /** How a shell of Windows starts the launcher, whose path may hold blanks. It was not run by us. */

@@ -1,92 +1,297 @@
-import { rmSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { installHook } from '../../src/hooks/install.ts'
+import { readTranscript, type TranscriptTurn } from '../../src/trigger/transcripts.ts'
 import type { ModelRequest } from '../model-server/protocol.ts'
 import { startModelServer } from '../model-server/server.ts'
-import type { ModelTurn } from '../model-server/turn.ts'
-import { installClients } from './cache.ts'
-import { recipes } from './clients.ts'
-import { makeHome, shortReference } from './home.ts'
+import type { ModelToolCall, ModelTurn } from '../model-server/turn.ts'
+import { installClients, type TestedClient } from './cache.ts'
+import { type ClientRecipe, recipes } from './clients.ts'
+import { makeHome, shortReference, type TestHome, write } from './home.ts'
 import { runClient } from './run-client.ts'
 
 const [reference = ''] = shortReference
+const rules = 'RULES 4711 OF after.'
 const task = 'COUNT THE FILES 4712'
+const work = 'please edit the files'
 
-/** Claude Code with a hook, and what each of its runs asked the model. */
+/** What a client asked the model in each of its runs, and what the hook wrote into its log. */
+interface Conversation {
+  bodies: string[][]
+  /** One line for each time that the hook gave something: its event. */
+  given: string[]
+  /** What the client wrote down itself. */
+  turns: TranscriptTurn[]
+  output: string
+}
+
+/** A client with a hook, in an empty home; the skill `rules` has a trigger on the files `after/**`. */
 async function conversation(
-  answer: (request: ModelRequest) => ModelTurn | string,
+  name: TestedClient,
+  answer: (request: ModelRequest, home: TestHome) => ModelTurn | string,
   runs: readonly (readonly string[])[],
-): Promise<{ bodies: string[][]; output: string }> {
-  const client = installClients(['claude'], { latest: false }).get('claude')
+  settings: Readonly<Record<string, (text: string) => string>> = {},
+): Promise<Conversation> {
+  const client = installClients([name], { latest: false }).get(name)
   if (client === undefined) throw new Error('the client is not installed')
-  const recipe = recipes.claude
-  const model = await startModelServer(answer)
+  const recipe: ClientRecipe = recipes[name]
+  const model = await startModelServer((request) => answer(request, home))
   const home = makeHome(recipe, model.url)
+  const head = '---\nname: rules\ndescription: Rules for files.\nmetadata:\n'
+  const skill = join(home.home, '.agents/skills/rules')
+  write(
+    join(skill, 'SKILL.md'),
+    `${head}  triggers: "paths: after/** => after.md"\n---\n\n# Rules\n`,
+  )
+  write(join(skill, 'after.md'), `${rules}\n`)
+  write(join(home.project, 'after/.keep'), '')
+  for (const [path, change] of Object.entries(settings)) {
+    const file = join(home.home, path)
+    write(file, change(existsSync(file) ? readFileSync(file, 'utf8') : ''))
+  }
   const runtime = systemRuntime({ cwd: home.project, env: { HOME: home.home } })
   const bodies: string[][] = []
   let output = ''
   try {
-    await installHook(runtime, 'claude', { scope: 'user' })
+    await installHook(runtime, name, { scope: 'user' })
     for (const args of runs) {
       model.clear()
       const run = await runClient(client, args, home, recipe.environment(model.url))
       output += run.output
       bodies.push(model.prompts().map(({ body }) => body))
     }
-    return { bodies, output }
+    return { bodies, given: givenIn(home), turns: turnsIn(home), output }
   } finally {
     await model.close()
     rmSync(home.home, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
-const timesIn = (body: string): number => body.split(reference).length - 1
+function turnsIn({ home }: TestHome): TranscriptTurn[] {
+  return ['.claude/projects', '.codex/sessions'].flatMap((place) => {
+    const directory = join(home, place)
+    if (!existsSync(directory)) return []
+    return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.jsonl'))
+      .flatMap((name) => readTranscript(readFileSync(join(directory, name), 'utf8')).turns)
+  })
+}
 
-it(
-  'gives a subagent of Claude Code what the conversation was given',
+function givenIn({ home }: TestHome): string[] {
+  const path = join(home, '.local/state/skillrail/hooks/log.jsonl')
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
+  return lines.flatMap((line) => {
+    const { event, injected }: { event?: unknown; injected?: unknown } = JSON.parse(line)
+    return Array.isArray(injected) && injected.length > 0 ? [String(event)] : []
+  })
+}
+
+const timesIn = (body: string, text = reference): number => body.split(text).length - 1
+const hasTools = (body: string): boolean => /"(?:tools|functionDeclarations)"/.test(body)
+
+it.each([
+  ['claude', () => ({ name: 'Skill', input: { skill: 'saw' } })],
+  ['codex', ({ home }) => recipes.codex.shell(home, `cat ${home}/.agents/skills/saw/SKILL.md`)],
+] as const satisfies readonly (readonly [TestedClient, (home: TestHome) => ModelToolCall])[])(
+  'reads in a transcript of %s which prompt a skill was used for',
   { timeout: 120_000 },
-  async () => {
-    const isOfSubagent = (body: string): boolean =>
-      body.includes(task) && !body.includes('execute caching')
-    let isStarted = false
-    const { bodies, output } = await conversation(
-      ({ body }) => {
-        if (isStarted || !body.includes('execute caching') || !body.includes('"tools"'))
-          return 'done'
-        isStarted = true
-        const name = body.includes('"name":"Agent"') ? 'Agent' : 'Task'
-        const input = { description: 'Count', prompt: task, subagent_type: 'general-purpose' }
-        return { calls: [{ name, input }] }
+  async (client, call) => {
+    let calls = 0
+    const { turns, output } = await conversation(
+      client,
+      ({ body }, home) => {
+        if (!body.includes('cut the planks') || !hasTools(body) || calls > 0) return 'done'
+        calls++
+        return { calls: [call(home)] }
       },
-      [recipes.claude.call('program execute caching')],
+      [recipes[client].prompt('cut the planks', true), recipes[client].prompt('say hello', true)],
     )
-    const own = bodies.flat().filter(isOfSubagent)
-    expect({ asked: own.length > 0, output }).toMatchObject({ asked: true })
-    expect(own.map(timesIn)).toEqual(own.map(() => 1))
+    const used = turns.filter(
+      ({ skills, calls: made }) =>
+        skills.includes('saw') || made.some((one) => one.includes('/saw/SKILL.md')),
+    )
+    expect({ used: used.map(({ prompt }) => prompt), output }).toMatchObject({
+      used: ['cut the planks'],
+    })
+    expect(turns.map(({ prompt }) => prompt)).toContain('say hello')
   },
 )
 
-it(
-  'gives references again after Claude Code compacts, and not before',
-  { timeout: 200_000 },
-  async () => {
-    const { bodies, output } = await conversation(
-      () => 'done',
-      [
-        recipes.claude.call('program execute caching'),
-        ['-c', '-p', 'go on'],
-        ['-c', '-p', '/compact'],
-        ['-c', '-p', 'go on once more'],
-      ],
-    )
+describe('gives a subagent what the conversation was given', () => {
+  const starts: readonly [TestedClient, (body: string) => ModelToolCall][] = [
+    [
+      'claude',
+      (body) => ({
+        name: body.includes('"name":"Agent"') ? 'Agent' : 'Task',
+        input: { description: 'Count', prompt: task, subagent_type: 'general-purpose' },
+      }),
+    ],
+    [
+      'codex',
+      () => ({ namespace: 'multi_agent_v1', name: 'spawn_agent', input: { message: task } }),
+    ],
+    [
+      'copilot',
+      () => ({
+        name: 'task',
+        input: { name: 'count', description: 'Count', prompt: task, agent_type: 'general-purpose' },
+      }),
+    ],
+    [
+      'opencode',
+      () => ({
+        name: 'task',
+        input: { description: 'Count', prompt: task, subagent_type: 'general' },
+      }),
+    ],
+  ]
+
+  for (const [client, start] of starts) {
+    it(`${client} does`, { timeout: 120_000 }, async () => {
+      const isOfSubagent = (body: string): boolean =>
+        body.includes(task) && !body.includes('execute caching')
+      let isStarted = false
+      const { bodies, output } = await conversation(
+        client,
+        ({ body }) => {
+          if (isOfSubagent(body)) return 'three'
+          if (!body.includes('execute caching') || !hasTools(body)) return 'done'
+          // A subagent in the background needs its time before its parent ends.
+          if (isStarted) return { text: 'done', delayMs: 3000 }
+          isStarted = true
+          return { calls: [start(body)] }
+        },
+        [recipes[client].call('program execute caching')],
+      )
+      const own = bodies.flat().filter((body) => isOfSubagent(body) && hasTools(body))
+      expect({ asked: own.length > 0, output }).toMatchObject({ asked: true })
+      expect(own.map((body) => timesIn(body))).toEqual(own.map(() => 1))
+    })
+  }
+})
+
+describe('gives a reference again after the client compacts, and not before', () => {
+  it('claude, by its command', { timeout: 200_000 }, async () => {
+    const { bodies, output } = await conversation('claude', () => 'done', [
+      recipes.claude.call('program execute caching'),
+      ['-c', '-p', 'go on'],
+      ['-c', '-p', '/compact'],
+      ['-c', '-p', 'go on once more'],
+    ])
     const [first = [], second = [], , last = []] = bodies
-    const most = (all: readonly string[]): number => Math.max(0, ...all.map(timesIn))
+    const most = (all: readonly string[]): number =>
+      Math.max(0, ...all.map((body) => timesIn(body)))
     expect({ times: [most(first), most(second), most(last)], output }).toMatchObject({
       times: [1, 1, 1],
     })
     expect(
       last.some((body) => body.includes('go on once more') && !body.includes('execute caching')),
     ).toBe(true)
-  },
-)
+  })
+
+  interface Limit {
+    client: TestedClient
+    /** That the second answer claims to have used. */
+    tokens: number
+    events: readonly string[]
+    settings?: Readonly<Record<string, (text: string) => string>>
+  }
+  const limits: readonly Limit[] = [
+    {
+      client: 'codex',
+      tokens: 190_000,
+      events: ['before', 'compact'],
+      settings: {
+        '.codex/config.toml': (text) => `model_auto_compact_token_limit = 5000\n${text}`,
+      },
+    },
+    { client: 'copilot', tokens: 150_000, events: ['after', 'after'] },
+    {
+      client: 'opencode',
+      tokens: 199_000,
+      events: ['after', 'after'],
+      settings: {
+        '.config/opencode/opencode.json': (text) =>
+          text.replace(
+            '"name": "mock"',
+            '"name": "mock", "limit": { "context": 200000, "output": 4096 }',
+          ),
+      },
+    },
+    { client: 'qwen', tokens: 168_000, events: ['after', 'after'] },
+  ]
+
+  for (const { client, tokens, events, settings } of limits) {
+    it(`${client}, by itself`, { timeout: 120_000 }, async () => {
+      const { bodies, given, output } = await conversation(
+        client,
+        editingModel(client, tokens, 5),
+        [recipes[client].prompt(work, true)],
+        settings,
+      )
+      const summaries = bodies.flat().filter(asksForSummary)
+      const last = bodies.flat().findLast((body) => hasTools(body) && !asksForSummary(body)) ?? ''
+      expect({ summaries: summaries.length, output }).toMatchObject({ summaries: 1 })
+      expect(timesIn(summaries[0] ?? '', rules)).toBe(1)
+      expect({ given, output }).toMatchObject({ given: events })
+      expect(timesIn(last, rules)).toBe(1)
+    })
+  }
+
+  it('pi, between two prompts', { timeout: 120_000 }, async () => {
+    let turn = 0
+    const { bodies, given, output } = await conversation(
+      'pi',
+      ({ body }, { project }) => {
+        if (asksForSummary(body)) return 'ok'
+        turn++
+        const call = recipes.pi.edit(project, `after/${turn}.txt`, 'x\n')
+        if (turn % 3 === 0)
+          return { text: 'done', usage: { input: turn === 3 ? 199_000 : 9, output: 1 } }
+        return { calls: [call] }
+      },
+      [[...recipes.pi.prompt(work), 'now the others']],
+      {
+        '.pi/agent/settings.json': () =>
+          '{ "compaction": { "enabled": true, "reserveTokens": 16384, "keepRecentTokens": 10 } }\n',
+      },
+    )
+    expect({ given, output }).toMatchObject({ given: ['after', 'after'] })
+    expect(bodies.flat().filter(asksForSummary).length).toBeGreaterThan(0)
+  })
+
+  it('gemini, which does not tell, by the number of its calls', { timeout: 120_000 }, async () => {
+    const { bodies, given, output } = await conversation('gemini', editingModel('gemini', 10, 53), [
+      recipes.gemini.prompt(work, true),
+    ])
+    expect({ given, output }).toMatchObject({ given: ['after', 'after'] })
+    expect(timesIn(bodies.flat().at(-1) ?? '', rules)).toBe(2)
+  })
+})
+
+/** Edits one file after another; its second answer claims `tokens` of the context. */
+function editingModel(client: TestedClient, tokens: number, edits: number) {
+  let edit = 0
+  return ({ body }: ModelRequest, { project }: TestHome): ModelTurn | string => {
+    if (asksForSummary(body)) {
+      const text = `<state_snapshot>${work}</state_snapshot>`
+      return { text, usage: { input: tokens, output: 20 } }
+    }
+    if (!body.includes(work) || !hasTools(body)) return 'ok'
+    edit++
+    if (edit > edits) return 'done'
+    const call = recipes[client].edit(project, `after/${edit}.txt`, 'x\n')
+    // A summary is written beside the next call, so that this one waits for it.
+    const delayMs = tokens > 1000 && edit > 2 ? 1000 : 0
+    return { calls: [call], delayMs, usage: { input: edit === 2 ? tokens : 10, output: 5 } }
+  }
+}
+
+/** The last message, and in pi the only one, asks for a summary of the conversation. */
+function asksForSummary(body: string): boolean {
+  const { messages, input, contents }: Readonly<Record<string, unknown>> = JSON.parse(body)
+  const all = [messages, input, contents].find((list) => Array.isArray(list)) ?? []
+  return /summar|state_snapshot|checkpoint compaction/i.test(JSON.stringify(all.at(-1)))
+}

@@ -43,6 +43,10 @@ ${[...headOf(head), ...lines].join('\n')}
 - **told with the result**: of a trigger on files without \`require\`, the reference comes with the first edit.
 - **reads before a command**: a shell command of a trigger is denied until the model has the reference.
 
+Claude Code, Copilot CLI, Gemini CLI, OpenCode, pi and Qwen Code also take the hook as
+[a package](for-agent-users.md#as-a-package-of-the-client). Each was installed into the real client: a call of a
+skill brings the reference once, and a package without its hook stops no prompt.
+
 Cursor, Factory Droid, VS Code and Antigravity are not run: they need an account or a desktop. What is said of
 Cursor is from its documentation. Factory Droid and VS Code read the files of Claude Code, by their documentation.
 Antigravity has no event that takes a context for a prompt; use \`skillrail index\` there.
@@ -53,7 +57,7 @@ ${table(['client', 'before a tool', 'after a tool', 'compaction', 'subagents', '
 
 - **compaction**: \`again\`: what was given comes again at once; \`forgotten\`: it comes again with the next prompt
   or tool call that asks for it.
-- **subagents**: they get at their start what their parent was given (run with Claude Code). Tools of subagents are
+- **subagents**: they get at their start what their parent was given. Tools of subagents are
   watched on every client.
 - A trigger on files sees the tools that edit, write, patch and read. It does not see \`sed -i\`, \`cat > file\`,
   \`git apply\` and tools of MCP servers: it is a guide, not a wall.

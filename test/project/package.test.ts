@@ -87,6 +87,7 @@ it('ships what it should and nothing else', () => {
       'skills',
     ].toSorted(),
   )
+  expect(files.length).toBeLessThanOrEqual(300)
 })
 
 function npm(cwd: string, ...args: string[]): void {

@@ -1,0 +1,87 @@
+// @ts-nocheck
+// The hook of Skillrail for pi; skillrail hooks uninstall pi removes an installed copy.
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const command = 'skillrail hook pi'
+/** The directory of this file, for the command of a package. */
+const own = fileURLToPath(new URL('.', import.meta.url))
+
+/** Asks the hook; undefined for every failure, so that nothing is ever held up. */
+function ask(request) {
+  return new Promise((resolve) => {
+    const env = { ...process.env, SKILLRAIL_PLUGIN: own }
+    const child = spawn(command, { shell: true, env, stdio: ['pipe', 'pipe', 'ignore'] })
+    const timer = setTimeout(() => done(undefined), 10000)
+    let output = ''
+    function done(answer) {
+      clearTimeout(timer)
+      child.kill()
+      resolve(answer)
+    }
+    child.on('error', () => done(undefined))
+    child.stdin.on('error', () => {})
+    child.stdout.setEncoding('utf8')
+    child.stdout.on('data', (text) => (output += text))
+    child.on('close', () => {
+      try {
+        done(JSON.parse(output))
+      } catch {
+        done(undefined) // Nothing to add, or the hook could not run.
+      }
+    })
+    child.stdin.end(JSON.stringify(request))
+  })
+}
+
+const answered = (globalThis[Symbol.for('skillrail.answered')] ??= new WeakMap())
+
+function askIn(context, event, facts) {
+  const session = context?.sessionManager?.getSessionId?.()
+  const cwd = context?.cwd ?? process.cwd()
+  return ask({ hook_event_name: event, session_id: session, cwd, ...facts })
+}
+
+/**
+ * Where this extension is loaded twice, for the user and for the project, both get the same context
+ * object at one turn: the first answers. Counting keeps that right for an object of several turns.
+ */
+export default function (pi) {
+  let typed
+  const seen = new WeakMap()
+  function isAnswered(turn) {
+    if (turn === undefined) return false
+    const count = (seen.get(turn) ?? 0) + 1
+    seen.set(turn, count)
+    if ((answered.get(turn) ?? 0) >= count) return true
+    answered.set(turn, count)
+    return false
+  }
+  pi.on('input', (event) => {
+    typed = event.text
+  })
+  pi.on('before_agent_start', async (event, context) => {
+    const prompt = typed ?? event.prompt
+    typed = undefined
+    if (isAnswered(context)) return
+    const answer = await askIn(context, 'UserPromptSubmit', { prompt })
+    const content = answer?.additionalContext
+    if (content) return { message: { customType: 'skillrail', content, display: false } }
+  })
+  pi.on('tool_call', async ({ toolName, input, toolCallId }, context) => {
+    const call = { tool_name: toolName, tool_input: input, tool_use_id: toolCallId }
+    const answer = await askIn(context, 'PreToolUse', call)
+    const reason = answer?.permissionDecisionReason
+    if (answer?.permissionDecision === 'deny') return { block: true, reason }
+  })
+  pi.on('tool_result', async ({ toolName, input, toolCallId, content, isError }, context) => {
+    if (isError) return
+    const call = { tool_name: toolName, tool_input: input, tool_use_id: toolCallId }
+    const answer = await askIn(context, 'PostToolUse', call)
+    const text = answer?.additionalContext
+    if (text) return { content: [...content, { type: 'text', text }] }
+  })
+  pi.on('session_compact', async (_, context) => {
+    await askIn(context, 'PostCompact', {})
+  })
+}
