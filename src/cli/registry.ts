@@ -60,6 +60,8 @@ const match = () => import('../trigger/commands/match.ts')
 const inject = () => import('../trigger/commands/inject.ts')
 const triggersList = () => import('../trigger/commands/triggers-list.ts')
 const triggersCheck = () => import('../trigger/commands/triggers-check.ts')
+const triggersEval = () => import('../trigger/commands/triggers-eval.ts')
+const triggersSuggest = () => import('../trigger/commands/triggers-suggest.ts')
 const triggersExport = () => import('../trigger/commands/triggers-export.ts')
 const indexFile = () => import('../library/commands/index-file.ts')
 const install = () => import('../hooks/commands/install.ts')
@@ -153,6 +155,8 @@ export const commands: readonly CommandEntry[] = [
     inject: of('Print the references that a prompt loads', inject),
     'triggers list': of('List triggers and the token cost of each tier', triggersList),
     'triggers check': of('Lint triggers', triggersCheck),
+    'triggers eval': of('Measure triggers on labelled prompts', triggersEval),
+    'triggers suggest': of('Propose triggers from your own transcripts', triggersSuggest),
     'triggers export': of(
       'Write scripts/inject-context and the routing table into a skill',
       triggersExport,

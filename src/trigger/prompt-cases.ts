@@ -1,13 +1,21 @@
 import { createRequire } from 'node:module'
+import type * as Jsonc from 'jsonc-parser'
 import type * as Zod from 'zod'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { isList, objectOf, parseJson } from '../core/json.ts'
+import { safeLine } from '../core/text.ts'
+import { matchTriggers } from './examples.ts'
+import { planInjection } from './inject.ts'
+import type { TriggerSkill } from './match.ts'
 
 export interface PromptCase {
   prompt: string
   /** Paths as in the triggers, or `skill:path`, in any order; or only whether anything is injected. */
   inject: readonly string[] | boolean
 }
+
+/** Of a file with cases. */
+export const mostPromptBytes = 16 * 1024 * 1024
 
 const hint = 'Write { "prompt": "/deploy staging", "inject": ["references/staging.md"] }.'
 
@@ -35,16 +43,42 @@ export function readPromptCases(
   const whole = parseJson(trimmed)
   const { evals } = objectOf(whole)
   const list = isList(evals) ? evals.map((one) => ({ inject: true, ...objectOf(one) })) : whole
-  if (isList(list)) {
-    for (const [index, value] of list.entries()) add(value, undefined, `Entry ${index + 1}`)
-  } else if (trimmed.startsWith('[')) report(1, 'The file is not a valid JSON list.')
-  else {
+  const firstLine = trimmed.split('\n', 1)[0] ?? ''
+  if (evals !== undefined && !isList(evals)) report(1, 'evals is not a list.')
+  else if (isList(list)) {
+    const lines = linesOfEntries(text, isList(evals) ? 'evals' : undefined)
+    for (const [index, value] of list.entries()) add(value, lines[index], `Entry ${index + 1}`)
+  } else if (/^[[{]/.test(trimmed) && parseJson(firstLine) === undefined) {
+    report(lineOfError(text), 'The file is not valid JSON.')
+  } else {
     for (const [index, line] of text.split('\n').entries()) {
       if (line.trim() !== '') add(parseJson(line), index + 1, 'The line')
     }
   }
   if (cases.length + diagnostics.length === 0) report(1, 'The file has no case.')
   return { cases, diagnostics }
+}
+
+/** Where each entry of the list stands, from 1. */
+function linesOfEntries(text: string, key: string | undefined): (number | undefined)[] {
+  const { parseTree, findNodeAtLocation } = jsonc()
+  const root = parseTree(text)
+  const list = root && key !== undefined ? findNodeAtLocation(root, [key]) : root
+  return (list?.children ?? []).map(({ offset }) => lineAt(text, offset))
+}
+
+function lineOfError(text: string): number {
+  const errors: Jsonc.ParseError[] = []
+  jsonc().parse(text, errors)
+  return lineAt(text, errors[0]?.offset ?? 0)
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length
+}
+
+function jsonc(): typeof Jsonc {
+  return createRequire(import.meta.url)('jsonc-parser')
 }
 
 function caseSchema() {
@@ -55,6 +89,55 @@ function caseSchema() {
     z.object({ prompt: z.string(), inject }),
     query.transform((one) => ({ prompt: one.query, inject: one.should_trigger })),
   ])
+}
+
+export type CaseVerdict = ReturnType<typeof judgeCase>
+
+/** What a prompt injects, and whether this is as expected; with `only`, what it injects of that skill. */
+export function judgeCase(
+  { prompt, inject }: PromptCase,
+  skills: readonly TriggerSkill[],
+  only?: string,
+) {
+  const all = planInjection(matchTriggers(prompt, skills).matches).injected
+  const injected = all.filter(({ skill }) => only === undefined || skill === only)
+  const names = injected.map(({ skill, path }) => [path, `${skill}:${path}`])
+  const isNamed = skills.length > 1 && only === undefined
+  const paths = injected.map(({ skill, path }) => (isNamed ? `${skill}:${path}` : path))
+  if (typeof inject === 'boolean') {
+    return { prompt, ok: paths.length > 0 === inject, expected: inject, injected: paths }
+  }
+  const isMet = names.every((spellings) => spellings.some((name) => inject.includes(name)))
+  const isComplete = inject.every((wanted) => names.some((spellings) => spellings.includes(wanted)))
+  return { prompt, ok: isMet && isComplete, expected: inject, injected: paths }
+}
+
+/** How many prompts that fired were meant to, and how many that were meant to did. */
+export function measure(verdicts: readonly CaseVerdict[]) {
+  const isMeant = ({ expected }: CaseVerdict): boolean =>
+    typeof expected === 'boolean' ? expected : expected.length > 0
+  const fired = verdicts.filter(({ injected }) => injected.length > 0)
+  const meant = verdicts.filter(isMeant)
+  const right = meant.filter(({ ok }) => ok).length
+  return { precision: shareOf(right, fired.length), recall: shareOf(right, meant.length) }
+}
+
+/** One line for each prompt, and a second one for what was expected of a wrong one. */
+export function caseLines(verdicts: readonly CaseVerdict[]): string[] {
+  const list = (paths: readonly string[] | boolean): string => {
+    if (typeof paths === 'boolean') return paths ? 'a reference' : 'nothing'
+    return paths.join(', ') || 'nothing'
+  }
+  return verdicts.flatMap(({ prompt, ok, expected, injected }) => {
+    const head = safeLine(`${ok ? 'OK' : 'FAIL'} ${prompt.slice(0, 100)} -> ${list(injected)}`)
+    return ok ? [head] : [head, safeLine(`Expected: ${list(expected)}`)]
+  })
+}
+
+export function measureLine({ precision, recall }: ReturnType<typeof measure>): string {
+  const percent = ({ share, low, high }: ReturnType<typeof shareOf>): string =>
+    `${(100 * share).toFixed(1)} % (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`
+  return `precision ${percent(precision)}, recall ${percent(recall)}, with 95 % confidence`
 }
 
 /** A share of cases, with the bounds between which it lies with 95 % confidence (Wilson). */

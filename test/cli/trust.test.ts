@@ -46,10 +46,10 @@ it('shows what may act, and without a terminal and --yes trusts nothing', () => 
   expect(json('--list')).toEqual({ workspaces: [], diagnostics: [] })
 })
 
-it('says so where nothing can act', () => {
+it('says so where nothing can run', () => {
   const { run, workspace } = project()
   rmSync(join(workspace, '.skillrail'), { recursive: true })
-  expect(run('--dry-run').stdout).toMatch(/: not trusted, and nothing in it can act yet\n$/)
+  expect(run('--dry-run').stdout).toMatch(/: not trusted, and nothing in it can run yet\n$/)
 })
 
 it('shows what a server would start, without the password of an address', () => {

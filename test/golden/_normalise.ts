@@ -6,6 +6,7 @@ const { version }: { version: string } = JSON.parse(readFileSync(packageFile, 'u
 /** What differs between two runs of the same command line, and what stands for it. */
 const varying: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:?\d\d(?::?\d\d(?:\.\d+)?)?Z?/g, '<time>'],
+  [/(trusted since |\/project {2})\d{4}-\d\d-\d\d\b/g, '$1<date>'],
   [/\b\d{8}-\d{6}(?:-\d)?\b/g, '<time>'],
   [/\b\d+(?:\.\d+)? ?ms\b|\b\d+\.\d+ s\b/g, '<duration>'],
   [/("\w*(?:Ms|_ms|At|pid|port|elapsed|uptime)": ?)\d+(?:\.\d+)?/g, '$1<n>'],

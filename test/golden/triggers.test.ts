@@ -15,10 +15,49 @@ function skills({ skill, write }: Scenario): void {
   skill('plain')
 }
 
+/** Prompts in the form of Claude Code; the first six used the skill `deploy`. */
+const transcript = [
+  'ship the api to staging',
+  'roll out version 2 of billing',
+  'staging needs the latest build',
+  'bring the shop into production',
+  'release payments to production',
+  'get the search service live today',
+  'explain this expression',
+  'write a test for the parser',
+  'why is the page slow',
+  'rename this variable',
+  'add a button to the form',
+  'translate this text',
+]
+  .flatMap((content, index) => [
+    { type: 'user', message: { role: 'user', content } },
+    ...(index < 6
+      ? [
+          {
+            type: 'assistant',
+            message: { content: [{ type: 'tool_use', name: 'Skill', input: { skill: 'deploy' } }] },
+          },
+        ]
+      : []),
+  ])
+  .map((entry) => `${JSON.stringify(entry)}\n`)
+  .join('')
+
 golden('triggers', {
   async 'triggers of a project'(scenario) {
     const { both, run, file, files } = scenario
     skills(scenario)
+    scenario.write(
+      'project/prompts.jsonl',
+      '{"prompt":"/deploy staging","inject":true}\n{"prompt":"deploy it","inject":true}\n{"prompt":"please roll back","inject":["references/back.md","references/flow.md"]}\n{"prompt":"hello","inject":false}\n',
+    )
+    scenario.write('project/sessions/one.jsonl', transcript)
+    scenario.write('project/broken.json', '{ "evals": [\n  { "id": 1 }\n] }\n')
+    scenario.write(
+      'project/.skillrail/skills/deploy/evals/evals.json',
+      '{ "evals": [{ "id": 1, "prompt": "/deploy production" }] }\n',
+    )
     for (const line of [
       'match "/deploy staging"',
       'match "/deploy staging" --explain',
@@ -41,6 +80,15 @@ golden('triggers', {
       'triggers check faulty',
       'triggers check .skillrail/skills/plain',
       'triggers check nothing',
+      'triggers eval',
+      'triggers eval deploy --prompts prompts.jsonl',
+      'triggers eval deploy --prompts prompts.jsonl --min-recall 90',
+      'triggers eval deploy --prompts broken.json',
+      'triggers eval --prompts prompts.jsonl',
+      'triggers suggest',
+      'triggers suggest deploy --transcripts sessions',
+      'triggers suggest faulty --transcripts sessions/one.jsonl',
+      'triggers suggest --transcripts nothing',
       'triggers export deploy --dry-run',
       'triggers export faulty',
       'triggers export nothing',

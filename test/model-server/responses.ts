@@ -50,13 +50,14 @@ function textItem(text: string): Item {
   }
 }
 
-function callItem({ id, name, arguments: json }: WrittenCall): Item {
+function callItem({ id, name, namespace, arguments: json }: WrittenCall): Item {
   const middle = Math.ceil(json.length / 2)
   const parts = [json.slice(0, middle), json.slice(middle)]
   return {
     item: Object.assign(
       { id: `fc_${id}` },
       { type: 'function_call', call_id: id, name, arguments: json, status: 'completed' },
+      namespace === undefined ? {} : { namespace },
     ),
     open: { arguments: '', status: 'in_progress' },
     deltas: [

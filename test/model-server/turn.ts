@@ -17,6 +17,8 @@ export interface ModelTurn {
 
 export interface ModelToolCall {
   name: string
+  /** Of the tool, as the responses protocol of OpenAI has it. */
+  namespace?: string | undefined
   /** A string goes over the wire as it stands, so that it may be malformed. */
   input: object | string
 }
@@ -49,6 +51,7 @@ export interface WrittenTurn {
 export interface WrittenCall {
   id: string
   name: string
+  namespace?: string | undefined
   /** JSON text, unless the turn wants it malformed. */
   arguments: string
 }
@@ -58,9 +61,10 @@ export function writtenTurn(turn: ModelTurn, callId: () => string): WrittenTurn 
   const { text = '', calls = [], usage = defaultUsage } = turn
   return {
     text,
-    calls: calls.map(({ name, input }) => ({
+    calls: calls.map(({ name, namespace, input }) => ({
       id: callId(),
       name,
+      ...(namespace === undefined ? {} : { namespace }),
       arguments: typeof input === 'string' ? input : JSON.stringify(input),
     })),
     usage: { ...usage, cached: usage.cached ?? 0, reasoning: usage.reasoning ?? 0 },

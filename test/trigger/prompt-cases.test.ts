@@ -21,6 +21,19 @@ it.each(['', '[', '{"evals":[]}', '{"evals":[{"id":1}]}', '[{"query":"x"}]', 'he
   },
 )
 
+it.each([
+  ['[{"query":"a","should_trigger":true},\n {"query":"b"}]', 2, 'Entry 2 is not of the form'],
+  ['{\n "evals": [\n  {"id":1},\n  {"prompt":"a"}]}', 3, 'Entry 1 is not of the form'],
+  ['{\n "evals": [\n  {"prompt":"a"\n  ,}]}', 4, 'The file is not valid JSON.'],
+  ['[\n{"query":"a" "should_trigger":true}]', 2, 'The file is not valid JSON.'],
+  ['{"evals":"x"}', 1, 'evals is not a list.'],
+  ['{"prompt":"a","inject":true}\n{"prompt":', 2, 'The line is not of the form'],
+])('names the line of the error in %j', (text, line, message) => {
+  const { diagnostics } = readPromptCases(text, 'f.json')
+  expect(diagnostics).toHaveLength(1)
+  expect(diagnostics[0]).toMatchObject({ line, message: expect.stringContaining(message) })
+})
+
 it('gives the interval of Wilson', () => {
   expect(shareOf(9, 10)).toEqual({ share: 0.9, low: 0.596, high: 0.982, total: 10 })
   expect(shareOf(0, 0)).toEqual({ share: 0, low: 0, high: 1, total: 0 })

@@ -12,17 +12,23 @@ import { parseSkill } from '../../skill/parse.ts'
 import { splitFrontmatter } from '../../skill/frontmatter.ts'
 import { validationRules } from '../../skill/rules.ts'
 import { checkTriggers, type TriggerCheck, triggerRules } from '../check.ts'
-import { planInjection } from '../inject.ts'
-import { matchTriggers } from '../examples.ts'
 import type { TriggerSkill } from '../match.ts'
-import { type PromptCase, readPromptCases, shareOf } from '../prompt-cases.ts'
+import {
+  caseLines,
+  type CaseVerdict,
+  judgeCase,
+  measure,
+  measureLine,
+  mostPromptBytes,
+  readPromptCases,
+} from '../prompt-cases.ts'
 import { fixTriggers, type TriggerFix } from '../rewrite-pattern.ts'
 import { aboutTriggers, type InstalledSkill, readText, skillsFor } from './skills.ts'
 
 interface Result {
   skills: readonly CheckedFile[]
   prompts?: readonly CaseVerdict[] | undefined
-  measured?: ReturnType<typeof measured> | undefined
+  measured?: ReturnType<typeof measure> | undefined
   /** Those that are about the file of prompts. */
   diagnostics: readonly Diagnostic[]
   summary: { checked: number; risks: number; errors: number; warnings: number }
@@ -33,9 +39,6 @@ type CheckedFile = TriggerCheck & {
   changes?: TriggerFix['changes'] | undefined
   diff?: string | undefined
 }
-type CaseVerdict = ReturnType<typeof verdictOn>
-
-const mostPromptBytes = 16 * 1024 * 1024
 
 export const command = defineCommand<Result>()({
   arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
@@ -65,7 +68,7 @@ export const command = defineCommand<Result>()({
       readPromptCases(readText(resolve(directory, name), mostPromptBytes), name)
     const { cases, diagnostics = [] } = file === undefined ? {} : readCases(file)
     const triggerSkills = checked.map(({ skill }) => skill)
-    const prompts = cases?.map((one) => verdictOn(one, triggerSkills))
+    const prompts = cases?.map((one) => judgeCase(one, triggerSkills))
     const skills = checked.map((one) => one.file)
     const { error = [], warning = [] } = Object.groupBy(
       allDiagnostics({ skills, diagnostics }),
@@ -78,7 +81,7 @@ export const command = defineCommand<Result>()({
     return {
       skills,
       prompts,
-      measured: prompts && measured(prompts),
+      measured: prompts && measure(prompts),
       diagnostics,
       summary,
       directory,
@@ -94,7 +97,7 @@ export const command = defineCommand<Result>()({
   render: ({ skills, prompts, summary }) =>
     linesText([
       ...checkLines(skills, summary),
-      ...(prompts === undefined ? [] : caseLines(prompts)),
+      ...(prompts === undefined ? [] : promptLines(prompts)),
     ]),
   notes: allDiagnostics,
   formats: {
@@ -165,44 +168,11 @@ function checkLines(files: readonly CheckedFile[], { checked, risks }: Result['s
   return [...lines, broken.length === 0 ? summary : `${summary}, ${broken.length} with errors`]
 }
 
-function verdictOn({ prompt, inject }: PromptCase, skills: readonly TriggerSkill[]) {
-  const { injected } = planInjection(matchTriggers(prompt, skills).matches)
-  const names = injected.map(({ skill, path }) => [path, `${skill}:${path}`])
-  const paths = injected.map(({ skill, path }) => (skills.length > 1 ? `${skill}:${path}` : path))
-  if (typeof inject === 'boolean') {
-    return { prompt, ok: paths.length > 0 === inject, expected: inject, injected: paths }
-  }
-  const isMet = names.every((spellings) => spellings.some((name) => inject.includes(name)))
-  const isComplete = inject.every((wanted) => names.some((spellings) => spellings.includes(wanted)))
-  return { prompt, ok: isMet && isComplete, expected: inject, injected: paths }
-}
-
-/** How many prompts that fired were meant to, and how many that were meant to did. */
-function measured(verdicts: readonly CaseVerdict[]) {
-  const isMeant = ({ expected }: CaseVerdict): boolean =>
-    typeof expected === 'boolean' ? expected : expected.length > 0
-  const fired = verdicts.filter(({ injected }) => injected.length > 0)
-  const meant = verdicts.filter(isMeant)
-  const right = meant.filter(({ ok }) => ok).length
-  return { precision: shareOf(right, fired.length), recall: shareOf(right, meant.length) }
-}
-
-function caseLines(verdicts: readonly CaseVerdict[]): string[] {
-  const list = (paths: readonly string[] | boolean): string => {
-    if (typeof paths === 'boolean') return paths ? 'a reference' : 'nothing'
-    return paths.join(', ') || 'nothing'
-  }
-  const lines = verdicts.flatMap(({ prompt, ok, expected, injected }) => {
-    const head = safeLine(`${ok ? 'OK' : 'FAIL'} ${prompt.slice(0, 100)} -> ${list(injected)}`)
-    return ok ? [head] : [head, safeLine(`Expected: ${list(expected)}`)]
-  })
+function promptLines(verdicts: readonly CaseVerdict[]): string[] {
   const wrong = verdicts.filter(({ ok }) => !ok).length
-  const { precision, recall } = measured(verdicts)
-  const percent = ({ share, low, high }: ReturnType<typeof shareOf>): string =>
-    `${(100 * share).toFixed(1)} % (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`
   return [
-    ...lines,
-    `precision ${percent(precision)}, recall ${percent(recall)}, with 95 % confidence`,
+    ...caseLines(verdicts),
+    measureLine(measure(verdicts)),
     `${amount(verdicts.length, 'prompt')} checked, ${wrong} wrong`,
   ]
 }

@@ -138,7 +138,7 @@ export function trustReportLines(report: TrustReport): string[] {
 }
 
 const stateWords = {
-  idle: 'not trusted, and nothing in it can act yet',
+  idle: 'not trusted, and nothing in it can run yet',
   trusted: 'trusted, and nothing that can execute has changed',
   untrusted: 'not trusted. After trusting it, this can execute:',
   changed: 'trusted, but something that can execute has changed. All that can execute:',
