@@ -93,7 +93,7 @@ export const capabilities: readonly Capability[] = [
   },
   {
     code: 'privilege',
-    says: 'raises or loosens rights',
+    says: 'raises or loosens permissions',
     patterns: [
       command('sudo|doas|setcap|chown root|runas', '(?= )'),
       /\b(chmod (?:777|\+s|u\+s|a\+rwx|4[0-7]{3}))\b/gm,

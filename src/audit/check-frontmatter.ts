@@ -22,7 +22,7 @@ export function checkFrontmatter(
   }
   if (skill === undefined) {
     const reason = diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'no reason'
-    const message = `the frontmatter cannot be used, so its fields were not looked at: ${reason}`
+    const message = `the frontmatter cannot be used, so its fields were not checked: ${reason}`
     findings.add('not-analysed', { file }, message)
     return undefined
   }
@@ -43,7 +43,7 @@ export function checkFrontmatter(
   return name
 }
 
-/** Sentences that have no word in common: a trigger that fires on all fires on whatever is typed. */
+/** Sentences that have no word in common: a trigger that fires on all fires on every prompt. */
 const neutralPrompts = [
   'fix it',
   'What does that mean?',
@@ -77,7 +77,7 @@ function checkFields(
     const reading = compilePattern(match)
     if (!reading.ok || !neutralPrompts.every((prompt) => reading.pattern.test(prompt))) continue
     const subject = match.slice(0, 120)
-    report('trigger-broad', line, `fires on whatever is typed: ${subject}`, subject)
+    report('trigger-broad', line, `fires on every prompt: ${subject}`, subject)
   }
 }
 

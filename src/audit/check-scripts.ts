@@ -16,8 +16,8 @@ export function checkScript(
   const known = languages.get(extension)
   if (shebang === undefined && known === undefined && (!executable || prose.has(extension))) return
   const subject = known ?? (shebang === undefined ? 'unknown language' : programOf(shebang))
-  const byBit = 'its run bit is set, without a first line that says what starts it'
-  const unstarted = executable ? byBit : 'nothing in the file says what starts it'
+  const byBit = 'it is executable, without a first line that names its interpreter'
+  const unstarted = executable ? byBit : 'the file does not name an interpreter'
   const start = shebang === undefined ? unstarted : `its first line starts it with ${shebang}`
   findings.add('script', { file, line: 1 }, `${subject}: ${start}`, { subject })
 }

@@ -10,8 +10,8 @@ export function checkTree({ entries, stopped }: Tree, findings: Findings): void 
   for (const { limit, path } of stopped) {
     const message =
       limit === 'too-deep'
-        ? `what lies below this directory was not looked at: ${auditLimits.depth} levels are the limit`
-        : `more than ${auditLimits.entries} entries; the others were not looked at`
+        ? `what is below this directory was not checked: ${auditLimits.depth} levels are the limit`
+        : `more than ${auditLimits.entries} entries; the others were not checked`
     findings.add(limit, { file: path }, message)
   }
 }
@@ -49,7 +49,7 @@ function checkEntry(entry: TreeEntry, findings: Findings): void {
       return findings.add('not-analysed', place, `cannot be read: ${entry.reason}`)
     case 'directory': {
       if (posix.basename(entry.path) === 'node_modules') {
-        findings.add('not-analysed', place, 'installed packages are not looked at')
+        findings.add('not-analysed', place, 'installed packages are not checked')
       }
     }
   }
@@ -70,7 +70,7 @@ function checkGit(entries: readonly TreeEntry[], findings: Findings): void {
     if (isBare) findings.add('nested-git', { file: path }, 'a bare Git repository')
   }
   if (paths.get('.git') === 'directory') {
-    findings.add('not-analysed', { file: '.git' }, 'the history of the skill is not looked at')
+    findings.add('not-analysed', { file: '.git' }, 'the history of the skill is not checked')
   }
 }
 
@@ -130,7 +130,7 @@ export function checkArchive(
 ): void {
   const { path, file, size, kind, head } = archive
   const place = { file }
-  findings.add('archive', place, `is ${kind.name}; what is in it was not looked at`)
+  findings.add('archive', place, `is ${kind.name}; its contents were not checked`)
   const claim = head.readUInt16LE(0) === 0x8b1f ? gzipClaim(path, size) : zipClaim(path, size)
   if (claim === undefined) return
   const { bytes, entries, escape } = claim

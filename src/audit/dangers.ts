@@ -84,7 +84,7 @@ export const dangers: readonly Capability[] = [
   },
   {
     code: 'environment-sent',
-    says: 'sends the whole environment away',
+    says: 'sends the whole environment to another machine',
     subject: 'the environment',
     patterns: [
       /(?:JSON\.stringify|Object\.(?:entries|assign|fromEntries))\([^\n)]{0,20}process\.env\s{0,3}[,)]|\.\.\.process\.env\b|(?:body|data|json|payload)\s{0,3}[:=]\s{0,3}process\.env\b(?![.[])/gm,
@@ -101,7 +101,7 @@ export const dangers: readonly Capability[] = [
   },
   {
     code: 'data-sent',
-    says: 'asks to send away what is secret',
+    says: 'asks to send secrets to another machine',
     patterns: [
       new RegExp(
         `\\b(?:send|post|upload|forward|transmit|exfiltrate|submit)\\b[^\\n]{0,80}\\b(${secretThings})\\b[^\\n]{0,120}(?:https?://|\\bwebhook)`,
@@ -112,7 +112,7 @@ export const dangers: readonly Capability[] = [
   },
   {
     code: 'reverse-shell',
-    says: 'gives a shell to another machine',
+    says: 'opens a shell to another machine',
     subject: 'a reverse shell',
     patterns: [
       /sh {1,4}-i\b[^\n]{0,40}\/dev\/(?:tcp|udp)\//gm,
@@ -126,7 +126,7 @@ export const dangers: readonly Capability[] = [
   },
   {
     code: 'persistence-written',
-    says: 'makes a program start by itself',
+    says: 'makes a program start automatically',
     patterns: [
       files(`${writing}[^\\n]{0,120}(${startPlaces})`),
       files(`${writing} {0,4}["']?(?:~|\\$HOME|\\$\\{HOME\\})/(${shellFiles})`),
@@ -137,7 +137,7 @@ export const dangers: readonly Capability[] = [
   },
   {
     code: 'persistence-written',
-    says: 'lets somebody or something in later',
+    says: 'leaves a way in for later',
     patterns: [
       /(?:>{1,2}|\btee(?: -a)?) {0,4}["']?[^\s"']{0,60}(authorized_keys)\b/gm,
       /\b(?:New-ItemProperty|Set-ItemProperty|reg add)\b[^\n]{0,120}(CurrentVersion\\{1,2}Run)/gim,
@@ -147,7 +147,7 @@ export const dangers: readonly Capability[] = [
   },
   {
     code: 'agent-configuration-written',
-    says: 'changes what an agent client may do or starts',
+    says: 'changes the permissions or configuration of an agent client',
     patterns: [
       files(
         `${writing}[^\\n]{0,80}(\\.claude/settings|\\.claude\\.json|\\.codex/config\\.toml|\\.gemini/settings|\\.cursor/mcp\\.json|\\.mcp\\.json)`,
@@ -170,7 +170,7 @@ export const dangers: readonly Capability[] = [
   },
   {
     code: 'override-phrase',
-    says: 'sets something aside',
+    says: 'overrides something',
     subject: 'earlier instructions',
     patterns: [
       phrase(

@@ -123,7 +123,7 @@ export function findSkillFolders(root: string) {
   const waiting = [{ path: root, depth: 0 }]
   for (const [visited, { path, depth }] of waiting.entries()) {
     if (visited >= most.directories) {
-      report(path, `more than ${most.directories} directories; the others were not looked at`)
+      report(path, `more than ${most.directories} directories; the others were not checked`)
       break
     }
     try {
@@ -132,8 +132,7 @@ export function findSkillFolders(root: string) {
         directories.push(path)
         continue
       }
-      if (depth === most.depth)
-        report(path, `lies ${most.depth} levels deep, and was not looked at`)
+      if (depth === most.depth) report(path, `lies ${most.depth} levels deep, and was not checked`)
       for (const entry of entries) {
         const child = join(path, entry.name)
         if (entry.isSymbolicLink()) report(child, 'is a link; name its target to have it audited')

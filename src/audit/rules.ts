@@ -32,7 +32,7 @@ const selectors = 'https://www.unicode.org/reports/tr37/'
 const confusables = 'https://www.unicode.org/reports/tr39/#Confusable_Detection'
 const trojan = 'https://trojansource.codes/'
 const terminal = 'ECMA-48'
-const limit = 'Skillrail: a limit against hostile files'
+const limit = 'Skillrail: protection against hostile files'
 const reviewed = 'Skillrail: what a reviewer sees is what a model reads'
 const format = 'https://agentskills.io/specification'
 const structure = `${format}#directory-structure`
@@ -71,7 +71,7 @@ const structureRules = {
   'file-too-large': error('A file of a skill has at most 64 MiB.', limit),
   'archive-bomb': error('No archive claims over 100 MiB and 100 times its size.', limit),
   'archive-escape': error('No archive contains a path that leads out of it.', weakness(22)),
-  archive: info('An archive, whose contents are not looked at.', limit),
+  archive: info('An archive, whose contents are not checked.', limit),
   'prototype-key': error('No key in frontmatter or JSON is `__proto__` or alike.', weakness(1321)),
   'name-imitates': error('No name looks like that of another installed skill.', confusables),
   'name-mixed-scripts': error('No word mixes letters of scripts that look alike.', confusables),
@@ -92,25 +92,36 @@ const structureRules = {
 const capabilityRules = {
   'tool-requested': info('A tool that `allowed-tools` asks for.', `${format}#allowed-tools-field`),
   'skill-behaviour': info('A field that starts something, such as `run` or `chain`.', fields),
-  hooks: info('Hooks, which an agent client runs by itself.', `${claude}/hooks`),
-  'trigger-broad': info('A trigger that fires on whatever is typed.', 'Skillrail: triggers'),
-  'embedded-command': info('A command that some clients run by themselves.', `${claude}/skills`),
+  hooks: info('Hooks, which an agent client runs automatically.', `${claude}/hooks`),
+  'trigger-broad': info('A trigger that fires on every prompt.', 'Skillrail: triggers'),
+  'embedded-command': info('A command that some clients run automatically.', `${claude}/skills`),
   script: info('A script, its language, and what starts it.', `${format}#scripts`),
   'mcp-configuration': info('Configuration of MCP servers, or a command that adds one.'),
-  'agent-configuration': info('Files or options that decide what an agent client may do.'),
+  'agent-configuration': info(
+    'Files or options that decide what an agent client is allowed to do.',
+  ),
   'network-address': info('A host that is named in an address.'),
   'network-call': info('A program or function that talks to the network.'),
   'download-and-run': warning('No download goes straight into an interpreter.', weakness(494)),
   'credential-variable': info('An environment variable that is named like a secret.'),
   'credential-read': warning('Nothing reads a file that holds only secrets.', weakness(522)),
   'environment-sent': warning('The environment, which holds secrets, is not sent.', weakness(526)),
-  'data-sent': warning('No sentence asks to send secrets or a conversation away.', exfiltration),
+  'data-sent': warning(
+    'No sentence asks to send secrets or a conversation to another machine.',
+    exfiltration,
+  ),
   'reverse-shell': warning(
     'No shell for another machine.',
     'https://attack.mitre.org/techniques/T1059/',
   ),
-  'persistence-written': warning('No download or hidden program starts by itself.', persistence),
-  'agent-configuration-written': warning('No skill loosens an agent client.', persistence),
+  'persistence-written': warning(
+    'No download or hidden program starts automatically.',
+    persistence,
+  ),
+  'agent-configuration-written': warning(
+    'No skill loosens the permissions of an agent client.',
+    persistence,
+  ),
   destruction: warning('No command deletes a home or overwrites a disk.', destruction),
   'encoded-instructions': warning('No sentence is hidden by an encoding.', reviewed),
   'credential-file': info('A file in which a system or a client keeps credentials.'),
@@ -118,12 +129,12 @@ const capabilityRules = {
   evaluation: info('Code that runs text as code.'),
   'package-install': info('A command that installs or fetches packages.'),
   persistence: info('Something that starts later or again: services, profiles, Git hooks.'),
-  privilege: info('A command that raises rights or loosens them.'),
+  privilege: info('A command that raises or loosens permissions.'),
   deletion: info('A command that deletes or overwrites without asking.'),
   'encoded-data': info('Long base64, hexadecimal or escaped text, which is hard to review.'),
   decoding: info('Code that decodes such data.'),
   'decode-and-run': warning('No decoded data goes straight into an interpreter.', decoding),
-  'override-phrase': warning('No sentence sets earlier instructions aside.', injection),
+  'override-phrase': warning('No sentence overrides earlier instructions.', injection),
   'concealment-phrase': warning('No sentence asks to keep something from the user.', injection),
 } as const
 

@@ -379,7 +379,7 @@ export function overdue(
 ): StepOutput {
   const where = inVerification ? ' while scripts/verify ran' : ''
   const setting = limit.isDefault === true ? ' (the setting run.timeout)' : ''
-  const message = `it took longer than ${limit.seconds} s${setting} and was ended${where}`
+  const message = `it took longer than ${limit.seconds} s${setting} and was stopped${where}`
   return failedOutput('timeout', message)
 }
 

@@ -100,7 +100,7 @@ export async function cancelRun(
     if (host !== hostname() || process.uptime() * 1000 > deadline) {
       throw new RunBusyError({
         code: 'run-busy',
-        message: `the run ${runId} is executed by process ${pid} on ${host}, which did not end`,
+        message: `the run ${runId} is executed by process ${pid} on ${host}, which is still running`,
         hint: 'End that process, then cancel again.',
       })
     }

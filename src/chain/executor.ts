@@ -31,7 +31,7 @@ export type StepAnswer =
       promptDigest?: string | undefined
       /** How long an agent had it, from handing out to its report, before it was executed here. */
       workedMs?: number | undefined
-      /** `scripts/verify` was ended before it was done. */
+      /** `scripts/verify` was stopped before it finished. */
       endedInVerification?: true | undefined
     })
   /** Nothing to execute here: the step was handed out, and somebody will report. */

@@ -96,7 +96,7 @@ export function parsePolicySetting(text: string): Record<string, string | number
     const meant = nearest(key, names)
     throw new UsageError({
       code: 'wrong-use',
-      message: `--set ${key}: there is no such setting of a chain`,
+      message: `--set ${key}: this is not a setting of a chain`,
       hint: meant === undefined ? `Known are ${names.join(', ')}.` : `Did you mean ${meant}?`,
     })
   }

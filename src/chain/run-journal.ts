@@ -113,7 +113,10 @@ export function readRecords(path: string, runId: string, seal?: JournalSeal) {
   const records = reading.records.map((read, index) => {
     const record = seal === undefined ? read : withSecrets(read, seal.code)
     if (isChainRecord(record)) return record
-    throw foreign(path, `record ${index + 1} (byte ${reading.offsets[index]}) is none of ours`)
+    throw foreign(
+      path,
+      `record ${index + 1} (byte ${reading.offsets[index]})was not written by Skillrail`,
+    )
   })
   return { records, diagnostics }
 }
@@ -146,9 +149,9 @@ function refuseOtherVersion(path: string, oldest: number, first: JournalRecord |
   const isNewer = version > journalVersion
   throw new StateFileError({
     code: isNewer ? 'journal-newer' : 'journal-older',
-    message: `the journal ${path} has version ${version}; this skillrail reads version ${journalVersion}`,
+    message: `the journal ${path} has version ${version}; this Skillrail reads version ${journalVersion}`,
     hint: isNewer
-      ? 'Use the skillrail that wrote it, or a newer one.'
+      ? 'Use the Skillrail that wrote it, or a newer one.'
       : `The file was not changed. To read it: skillrail runs import ${path}`,
   })
 }
@@ -199,7 +202,7 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
 function neverBegan(path: string): StateFileError {
   return new StateFileError({
     code: 'journal-empty',
-    message: `the journal ${path} has no whole record: its run was ended before anything of it began`,
+    message: `the journal ${path} has no complete record: its run was killed before it started`,
     hint: 'Delete the file, unless a process is just starting the run.',
   })
 }

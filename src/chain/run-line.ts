@@ -88,13 +88,13 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
       message: `the run ${runId} was started with other arguments, and can only continue with those`,
       hint: kept
         ? 'Leave them out: they are given again only where they held a secret. For others, start a new run.'
-        : 'They held a secret and are not kept: give exactly the same ones again, behind --.',
+        : 'They held a secret and are not stored: give exactly the same ones again, after --.',
     })
   }
   throw new RunStateError({
     code: 'arguments-needed',
-    message: `the arguments of the run ${runId} held a secret, and secrets are not kept`,
-    hint: 'Give the same arguments again after the id of the run, behind --.',
+    message: `the arguments of the run ${runId} held a secret, and secrets are not stored`,
+    hint: 'Give the same arguments again after the run ID, after --.',
   })
 }
 

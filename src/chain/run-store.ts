@@ -178,7 +178,7 @@ export function removeRuns(
     } catch (error) {
       const reason = reasonOf(error)
       const message = `the run ${runId} could not be removed: ${reason}`
-      const hint = 'Give yourself the right to delete its files, or end what uses them.'
+      const hint = 'Check the permissions of its files, or stop the programs that use them.'
       const path = store.pathOf(runId)
       diagnostics.push({ code: 'run-not-removed', severity: 'error', message, path, hint })
       return false

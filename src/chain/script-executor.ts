@@ -115,7 +115,7 @@ export async function verifyStep(
       : end.kind === 'not-started'
         ? `scripts/verify could not be started: ${end.message}`
         : end.kind === 'limit'
-          ? `scripts/verify was ended because ${end.message}`
+          ? `scripts/verify was stopped because ${end.message}`
           : 'scripts/verify did not end by itself'
   return { output: unverified(output, reason), log, ended: end.kind === 'aborted', sandbox }
 }

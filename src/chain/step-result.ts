@@ -128,7 +128,7 @@ const suspensions: Record<Suspension, string> = {
 }
 
 function suspensionReason({ why, chain, overdue }: SuspendedOutcome): string {
-  if (overdue !== undefined) return `its time is over: ${overdue.message}`
+  if (overdue !== undefined) return `it exceeded its time limit: ${overdue.message}`
   if (why !== 'approval' || chain === undefined) return suspensions[why]
   const [inner] = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
   return inner === undefined ? suspensions[why] : `waits for approval of ${inner.step}`

@@ -97,7 +97,7 @@ export function systemHint(code: string): string | undefined {
 
 const permission = [
   'permission is denied',
-  'Give yourself the right to write there, or work elsewhere.',
+  'Check the permissions of the directory, or work in another one.',
 ] as const
 
 const systemErrors: Readonly<Record<string, readonly [reason: string, hint?: string] | undefined>> =
@@ -106,17 +106,20 @@ const systemErrors: Readonly<Record<string, readonly [reason: string, hint?: str
     EPERM: permission,
     EROFS: ['the file system is read-only', 'Work in a directory that can be written.'],
     ENOSPC: ['the disk is full', 'Free some space and try again.'],
-    EDQUOT: ['your share of the disk is used up', 'Free some space and try again.'],
-    ENOTDIR: ['a part of the path is a file, not a directory', 'Name a path below a directory.'],
+    EDQUOT: ['the disk quota is exceeded', 'Free some space and try again.'],
+    ENOTDIR: ['part of the path is a file, not a directory', 'Name a path below a directory.'],
     EISDIR: ['it is a directory', 'Name a file.'],
     ENOENT: ['it does not exist', 'Check the path.'],
-    EEXIST: ['something of that name is already there', 'Remove it, or choose another name.'],
+    EEXIST: [
+      'a file or directory of that name already exists',
+      'Remove it, or choose another name.',
+    ],
     EMFILE: ['too many files are open', 'Close some programs, or raise the limit (ulimit -n).'],
     EFBIG: ['the file would be larger than is allowed'],
     EAGAIN: ['too many processes run'],
     ENOMEM: ['there is not enough memory'],
     E2BIG: ['the arguments and the environment are too long together'],
-    ELOOP: ['it is a link that leads back to itself', 'Fix or remove the link.'],
+    ELOOP: ['it is a circular link', 'Fix or remove the link.'],
     ENAMETOOLONG: ['its name is too long', 'Choose a shorter name.'],
     EIO: ['the device reports an error', 'Check the disk.'],
   }

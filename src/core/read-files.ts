@@ -50,7 +50,7 @@ export function readRegularFile(path: string, options: ReadRegularFileOptions): 
     descriptor = openSync(path, openFlags(options.followSymlinks ?? options.own !== true))
   } catch (error) {
     if (options.followSymlinks !== false && options.own !== true && systemCode(error) === 'ELOOP') {
-      return refusal('file-not-regular', `${path} is a symbolic link in a circle`)
+      return refusal('file-not-regular', `${path} is a circular symbolic link`)
     }
     return openingFailed(path, error)
   }
@@ -93,7 +93,7 @@ function readOpened(
   if (stats.size > maxBytes) return tooLarge(path, stats.size, maxBytes)
   const shared = own ? sharedPlace(path, stats) : undefined
   if (shared !== undefined) {
-    return refusal('file-shared', `another account can write ${shared}, so it is not believed`)
+    return refusal('file-shared', `another account can write ${shared}, so it is not trusted`)
   }
   const bytes = readAll(descriptor, stats.size, maxBytes)
   if (bytes === undefined) return tooLarge(path, undefined, maxBytes)
@@ -132,7 +132,7 @@ export function sharedStore(message: string): StateFileError {
   return new StateFileError({
     code: 'store-shared',
     message,
-    hint: 'Look who wrote it. To make it yours alone: chown $(id -u) PATH && chmod go-w PATH',
+    hint: 'Check who wrote it. To make it yours alone: chown $(id -u) PATH && chmod go-w PATH',
   })
 }
 

@@ -165,7 +165,7 @@ export function stateDirectory({ runtime, settings }: StatePlace): string {
   throw new UsageError({
     code: 'state-directory-relative',
     message: `state.directory must be an absolute path, not ${JSON.stringify(directory)}`,
-    hint: 'A relative one would lie in the project.',
+    hint: 'A relative path would be inside the project.',
   })
 }
 

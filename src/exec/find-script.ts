@@ -84,8 +84,8 @@ function openScript(directory: string, relative: string): ScriptSearch {
   return broken(
     'script-not-executable',
     directory,
-    `the script ${relative} names no interpreter`,
-    'Begin it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or set its run bit.',
+    `the script ${relative} does not name an interpreter`,
+    'Start it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or make it executable.',
   )
 }
 

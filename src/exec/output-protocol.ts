@@ -86,13 +86,13 @@ function endedBadly(end: ProcessEnd, subject: string): StepOutput | undefined {
     case 'exit':
       return undefined
     case 'signal':
-      return failedOutput('signal', `${subject} was ended by ${end.signal}`)
+      return failedOutput('signal', `${subject} was killed by ${end.signal}`)
     case 'timeout':
-      return failedOutput('timeout', `${subject} did not end in time`)
+      return failedOutput('timeout', `${subject} did not finish in time`)
     case 'aborted':
-      return failedOutput('aborted', `${subject} was ended before it was done`)
+      return failedOutput('aborted', `${subject} was stopped before it finished`)
     case 'limit':
-      return failedOutput('limit-exceeded', `${subject} was ended because ${end.message}`)
+      return failedOutput('limit-exceeded', `${subject} was stopped because ${end.message}`)
     case 'not-started':
       return failedOutput('not-started', `${subject} could not be started: ${end.message}`)
   }
@@ -163,7 +163,7 @@ function parseValue(text: string): unknown {
   }
   if (trimmed.length > maxYamlCharacters)
     throw new Malformed(
-      `it is longer than ${maxYamlCharacters} characters, and so much is read as JSON only`,
+      `it is longer than ${maxYamlCharacters} characters; above that only JSON is read`,
     )
   const { root, diagnostics } = readYaml(`${trimmed}\n`, { firstLine: 1, path: 'output' })
   const error = diagnostics.find((diagnostic) => diagnostic.severity === 'error')

@@ -154,7 +154,7 @@ function withArtifacts(output: StepOutput, { scratch, confinement }: ScriptReque
     return root === undefined || real === undefined || !isInside(root, real)
   })
   if (lost === undefined) return output
-  const why = confinement === undefined ? 'is no file in SKILLRAIL_SCRATCH' : 'is in a sandbox'
+  const why = confinement === undefined ? 'is not a file in SKILLRAIL_SCRATCH' : 'is in a sandbox'
   const message = `the artifact ${lost} ${why}, so no later step can read it`
   return failedOutput('artifact-unusable', message)
 }

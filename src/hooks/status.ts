@@ -186,7 +186,7 @@ export async function probeHook(
 
 function problemOf(end: ProcessEnd, said: string): string | undefined {
   if (end.kind === 'not-started') return `it could not be started: ${end.message}`
-  if (end.kind === 'timeout') return 'it did not end in time'
+  if (end.kind === 'timeout') return 'it did not finish in time'
   if (end.kind !== 'exit') return 'it was ended by a signal'
   if (end.code !== 0) return `it ended with ${end.code}: ${said}`
   return said === '' ? undefined : said

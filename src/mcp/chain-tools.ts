@@ -264,7 +264,7 @@ class ServedRuns {
     if (given.length > 0 || keepsArguments(journal)) return argumentsOf(journal, given)
     throw new RunStateError({
       code: 'arguments-needed',
-      message: `the arguments of the run ${runId} held a secret, and secrets are not kept`,
+      message: `the arguments of the run ${runId} held a secret, and secrets are not stored`,
       hint: `A user can type: ${this.#lines('chain next', runId)}, behind it -- and those arguments. Or begin again with chain_start.`,
     })
   }

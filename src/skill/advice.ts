@@ -48,7 +48,7 @@ function adviseOnReferences(reader: FieldReader, { body, bodyLine, files }: Advi
     const refers = `The body refers to \`${target}\``
     const path = posix.join('.', target).replace(/\/$/, '').replace(/^\.$/, '')
     if (/^\.\.(?:\/|$)/.test(path)) {
-      const hint = 'A skill that is installed alone will not find it; bring the file along.'
+      const hint = 'A skill that is installed alone will not find it; add the file to the skill.'
       reader.report('reference-outside', at, `${refers}, outside the skill.`, hint)
     } else if (paths !== undefined && !paths.has(path)) {
       const hint = 'Add the file or correct the path.'
@@ -98,13 +98,13 @@ function isHandedOver(body: string, path: string): boolean {
 function adviseOnDescription(reader: FieldReader, text: string, at: Position | undefined): void {
   const person = wrongPerson(text)
   if (person !== undefined) {
-    const message = `The description speaks in the ${person} person.`
+    const message = `The description is in the ${person} person.`
     const hint = 'It becomes part of a system prompt: write "Extracts …", not "I extract …".'
     reader.report('description-person', at, message, hint)
   }
   if (isVague(text)) {
-    const message = 'The description is too short to choose the skill by.'
-    const hint = 'Name what it does, with the words that a user would use.'
+    const message = 'The description is too short to select the skill.'
+    const hint = 'Say what it does, in the words that a user would use.'
     reader.report('description-vague', at, message, hint)
   }
   if (!occasion.test(text)) {

@@ -62,7 +62,7 @@ export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclarat
   if (entry === undefined || steps === undefined) return undefined
   if (steps.length === 0) {
     const hint = 'Name the skills in the order in which they run, or remove `chain`.'
-    reader.report('chain-empty', entry.value, '`chain` names no skill.', hint)
+    reader.report('chain-empty', entry.value, '`chain` does not name a skill.', hint)
   }
   checkKeys(reader, metadata)
   const nodes = new Map(metadata.entries.map(({ key, value }) => [key.text, value]))
@@ -78,17 +78,17 @@ export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclarat
 
 /** How other engines call what a chain declares with a key or an option of its own. */
 const otherNames: Readonly<Record<string, string>> = {
-  approval: '`gates`, or `gate` behind a step',
-  human_gate: '`gates`, or `gate` behind a step',
+  approval: '`gates`, or `gate` after a step',
+  human_gate: '`gates`, or `gate` after a step',
   parallel: '`async`, or `&` between steps',
-  retries: '`retry_count`, or `retry=N` behind a step',
-  retry: '`retry_count`, or `retry=N` behind a step',
-  max_retries: '`retry_count`, or `retry=N` behind a step',
-  on_error: '`continue_on_error`, or `allow-failure` behind a step',
-  step_timeout: '`timeout`, or `timeout=S` behind a step',
+  retries: '`retry_count`, or `retry=N` after a step',
+  retry: '`retry_count`, or `retry=N` after a step',
+  max_retries: '`retry_count`, or `retry=N` after a step',
+  on_error: '`continue_on_error`, or `allow-failure` after a step',
+  step_timeout: '`timeout`, or `timeout=S` after a step',
   depends_on: 'the order of the steps',
   needs: 'the order of the steps',
-  if: '`when=STEP.STATE` behind a step',
+  if: '`when=STEP.STATE` after a step',
 }
 
 /** Metadata that authors keep beside a chain. */
@@ -291,8 +291,8 @@ function readLine(reader: FieldReader, node: YamlScalar): ChainStep[] {
   if (members.length === 1 && members[0]?.length === 0) return []
   return members.map(([name = '', ...words]) => {
     if (name === '' || name.includes('"') || stepOptions.has(/^(.*?)=/.exec(name)?.[1] ?? '')) {
-      const hint = 'Begin with the name of a skill: `unit retry=3`; join parallel steps with `&`.'
-      reader.report('chain-step-form', node, `\`${text.trim()}\` names no skill.`, hint)
+      const hint = 'Start with the name of a skill: `unit retry=3`; join parallel steps with `&`.'
+      reader.report('chain-step-form', node, `\`${text.trim()}\` does not name a skill.`, hint)
     }
     const options = words.map((one): [string, string | true] => {
       const at = one.indexOf('=')
@@ -307,7 +307,7 @@ function valueOf(reader: FieldReader, node: YamlNode, written: string): string {
   if (!written.includes('"')) return written
   const [, inner] = /^"((?:[^"\\]|\\.)*)"$/.exec(written) ?? []
   if (inner !== undefined) return inner.replaceAll(/\\(["\\])/g, '$1')
-  const message = `The value \`${written}\` is in quotes in part.`
+  const message = `The value \`${written}\` is only partly in quotes.`
   reader.report('chain-step-form', node, message, 'Put all of it in quotes.')
   return written
 }
@@ -344,8 +344,8 @@ function stepOf(
       reader.report('chain-step-form', node, `\`${name}\`: ${message}`, hint)
     if (known === undefined) {
       const hint = didYouMean(option, stepOptions.keys()) ?? 'Join parallel steps with `&`.'
-      say(`\`${option}\` is no option of a step.`, hint)
-    } else if (options.has(option)) say(`\`${option}\` stands there twice.`)
+      say(`\`${option}\` is not an option of a step.`, hint)
+    } else if (options.has(option)) say(`\`${option}\` is given twice.`)
     else if (value === true ? known.form !== undefined : known.form?.test(value) !== true) {
       say(`\`${option}\` ${known.sentence}.`)
     } else options.set(option, value)
@@ -385,7 +385,7 @@ function checkNames(reader: FieldReader, node: YamlNode, steps: readonly ChainSt
     const first = group === undefined ? index : steps.findIndex((one) => one.group === group)
     const earlier = names.slice(0, first)
     if (earlier.includes(named)) continue
-    const message = `\`when\` names \`${named}\`, which is no step of an earlier line.`
+    const message = `\`when\` names \`${named}\`, which is not a step of an earlier line.`
     const hint = didYouMean(named, earlier) ?? `Earlier are ${earlier.join(', ') || 'none'}.`
     reader.report('chain-when-unknown', at, message, hint)
   }

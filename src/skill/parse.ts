@@ -67,7 +67,7 @@ export function readFrontmatter(content: string | Uint8Array, path: string): Fro
   }
   const nul = isText ? content.indexOf('\0') : content.indexOf(0)
   if (nul !== -1) {
-    return refuse('file-nul', `The file has a NUL character at offset ${nul}; it is not text.`)
+    return refuse('file-nul', `The file has a NUL character at offset ${nul}, so it is not text.`)
   }
   const split = splitFrontmatter(isText ? content : decode(content))
   const start = { line: 1, column: 1 }
@@ -83,7 +83,7 @@ export function readFrontmatter(content: string | Uint8Array, path: string): Fro
   }
   if (!split.found) {
     const message = 'The frontmatter that begins on line 1 is not closed.'
-    return refuse('frontmatter-unclosed', message, start, 'Add a line `---` behind it.')
+    return refuse('frontmatter-unclosed', message, start, 'Add a line `---` after it.')
   }
   const yaml = readYaml(split.source, { firstLine: split.firstLine, path })
   if (yaml.diagnostics.length > 0) {
@@ -92,7 +92,7 @@ export function readFrontmatter(content: string | Uint8Array, path: string): Fro
   const { root } = yaml
   if (root?.kind === 'map') return { ok: true, root, split, diagnostics }
   const at = { line: 2, column: 1 }
-  const hint = 'It has at least a line `name: …` and a line `description: …`.'
+  const hint = 'It needs at least a line `name: …` and a line `description: …`.'
   if (root === undefined) return refuse('frontmatter-empty', 'The frontmatter is empty.', at, hint)
   const found = root.kind === 'list' ? 'a list' : 'a single text'
   const message = `The frontmatter is ${found}, not a mapping of fields.`

@@ -65,7 +65,7 @@ export function readYaml(source: string, options: ReadYamlOptions): YamlReading 
   }
 }
 
-const tooDeep = `Lists and mappings lie more than ${yamlLimits.depth} levels inside one another.`
+const tooDeep = `Lists and mappings are nested more than ${yamlLimits.depth} levels deep.`
 const styles = ['plain', 'plain', 'single', 'double', 'literal', 'folded'] as const
 
 type ScalarEvent = Extract<Event, { type: typeof EVENT_ID.SCALAR }>
@@ -115,7 +115,7 @@ class TreeReader {
   reportSyntax({ reason, mark }: YAMLException): void {
     const offset = mark?.position ?? 0
     const character = this.#source.charAt(offset)
-    const quote = /[@`]/.test(character) ? 'Put the value into quotes.' : undefined
+    const quote = /[@`]/.test(character) ? 'Quote the value.' : undefined
     const colon = character === ':' ? 'Put a value that contains `: ` into quotes.' : quote
     const escape = 'Write the value in single quotes, in which a backslash is itself.'
     const hint = reason.includes('escape') ? escape : colon
@@ -144,12 +144,12 @@ class TreeReader {
     if (anchorStart >= 0) {
       const name = this.#source.slice(anchorStart - 1, anchorEnd)
       const kind = event.type === EVENT_ID.ALIAS ? 'alias' : 'anchor'
-      const hint = 'Put the value into quotes if it is text, else write it out.'
+      const hint = 'Quote the value if it is text; otherwise write it out.'
       this.report('yaml-anchor', anchorStart - 1, `The ${kind} \`${name}\` is not allowed.`, hint)
     }
     if (event.type === EVENT_ID.ALIAS || event.tagStart < 0) return
     const name = this.#source.slice(event.tagStart, event.tagEnd)
-    const hint = 'Put the value into quotes if it is text, else leave the tag out.'
+    const hint = 'Quote the value if it is text; otherwise remove the tag.'
     this.report('yaml-tag', event.tagStart, `The tag \`${name}\` is not allowed.`, hint)
   }
 

@@ -11,7 +11,7 @@ export interface RuleDefinition {
 export const referenceSource = 'https://github.com/agentskills/agentskills/tree/main/skills-ref'
 
 const yaml12 = 'https://yaml.org/spec/1.2.2/'
-const limit = 'Skillrail: a limit against hostile files'
+const limit = 'Skillrail: protection against hostile files'
 const ownFields = 'Skillrail: fields of the frontmatter'
 const chaining = 'Skillrail extension (skill chaining)'
 const prd = 'Skillrail extension (skills and subagents)'

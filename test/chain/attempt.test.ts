@@ -248,10 +248,10 @@ describe('a time limit', () => {
   it('says how long it was, and what ran', () => {
     expect(overdue({ seconds: 3 })).toMatchObject({
       status: 'failure',
-      errors: [{ code: 'timeout', message: 'it took longer than 3 s and was ended' }],
+      errors: [{ code: 'timeout', message: 'it took longer than 3 s and was stopped' }],
     })
     expect(overdue({ seconds: 3 }, true).errors[0]?.message).toBe(
-      'it took longer than 3 s and was ended while scripts/verify ran',
+      'it took longer than 3 s and was stopped while scripts/verify ran',
     )
   })
 })

@@ -295,7 +295,7 @@ describe('a step', () => {
     skills({ main: { metadata: ['chain: [slow]'] }, slow: { run: 'sleep 20' } })
     const env = { SKILLRAIL_RUN_TIMEOUT: '1' }
     const { json } = await command('run main --json', { env })
-    const message = 'it took longer than 1 s (the setting run.timeout) and was ended'
+    const message = 'it took longer than 1 s (the setting run.timeout) and was stopped'
     const step = { status: 'failure', errors: [{ code: 'timeout', message }] }
     expect(json.attempts[0]?.steps).toMatchObject([step])
   })
@@ -554,7 +554,7 @@ describe('the stepper', () => {
     )
     now += 61_000
     const status = (await command(`chain status ${runId}`, world)).lines.join('\n')
-    expect(status).toContain('its time is over: no report came within 60 s')
+    expect(status).toContain('it exceeded its time limit: no report came within 60 s')
     expect(status).not.toContain('waits for')
     expect((await command(`chain status ${runId} --json`, world)).json).toMatchObject({
       status: 'waiting',
@@ -823,7 +823,7 @@ describe('what a run failed of', () => {
         {
           code: 'timeout',
           message: expect.stringMatching(
-            /^it took longer than \d+ s and was ended while scripts\/verify ran$/,
+            /^it took longer than \d+ s and was stopped while scripts\/verify ran$/,
           ),
         },
       ],

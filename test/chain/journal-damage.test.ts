@@ -100,7 +100,7 @@ it('is the journal of the run that its name says, and of nothing else', async ()
 it('without a whole record is that of a run that never began', () => {
   for (const length of [0, 1, whole.indexOf(10)]) {
     writeFileSync(path, whole.subarray(0, length))
-    expect(() => store.read(runId)).toThrow('its run was ended before anything of it began')
+    expect(() => store.read(runId)).toThrow('its run was killed before it started')
   }
 })
 
@@ -108,7 +108,7 @@ it('of the version before sums is refused with what to do', () => {
   const old = records.map((record) => `${JSON.stringify(record)}\n`).join('')
   const versioned = old.replace('"version":3', '"version":1')
   writeFileSync(path, versioned)
-  expect(() => store.read(runId)).toThrow(/version 1; this skillrail reads version 3/)
+  expect(() => store.read(runId)).toThrow(/version 1; this Skillrail reads version 3/)
   writeFileSync(path, old)
   expect(() => store.read(runId)).toThrow('record 1 (byte 0)')
 })

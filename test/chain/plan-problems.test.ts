@@ -110,7 +110,7 @@ describe('a link that leads to itself', () => {
     skills({ main: chainOf('step'), step: other })
     linkToItself(path)
     const { error } = await command('run main')
-    const message: unknown = expect.stringContaining('link that leads back to itself')
+    const message: unknown = expect.stringContaining('circular')
     expect(error?.diagnostics).toMatchObject([{ code, message }])
     expect(error?.exitCode).toBe(3)
   })

@@ -18,7 +18,7 @@ afterEach(() => project.remove())
 
 const secret = `--token=ghp_${'a'.repeat(36)}`
 const argumentsAgain =
-  'Its arguments held a secret and are not kept: add -- and the same ones again.'
+  'Its arguments held a secret and are not stored: add -- and the same ones again.'
 
 async function command(
   name: string,

@@ -27,7 +27,7 @@ describe('an error of the file system', () => {
   it('is a sentence with a code and a hint, and no defect', async () => {
     const { code, stderr } = await skillrail('schema', '--output', 'file/below.json')
     expect(code).toBe(1)
-    expect(stderr).toContain('a part of the path is a file, not a directory')
+    expect(stderr).toContain('part of the path is a file, not a directory')
     expect(stderr).not.toContain('defect')
   })
 
@@ -112,7 +112,7 @@ it('a reader that has gone is not a failure', () => {
 
 it.each([
   ['EACCES', 'scandir', 'Give yourself the right to read it'],
-  ['EACCES', 'open', 'Give yourself the right to write there'],
+  ['EACCES', 'open', 'Check the permissions of the directory'],
   ['ELOOP', 'stat', 'Fix or remove the link.'],
   ['ENAMETOOLONG', 'stat', 'Choose a shorter name.'],
 ])('%s of %s is an error of the file system with what to do: %s', (code, syscall, hint) => {

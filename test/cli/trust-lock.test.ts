@@ -58,7 +58,7 @@ it('writes nothing where nothing changed, and asks no question for the first loc
   await trust('--yes')
   expect(await trust('--lock')).toMatchObject({ code: 0 })
   const { mtimeMs, ino } = statSync(lock)
-  expect((await trust('--lock')).stdout).toContain('every skill is as locked')
+  expect((await trust('--lock')).stdout).toContain('every skill matches the lock')
   expect(await json('--lock', '--yes')).toMatchObject({ written: false })
   expect(statSync(lock)).toMatchObject({ mtimeMs, ino })
 })

@@ -127,7 +127,7 @@ describe('with a server', () => {
     await expect(runOn(server, request)).rejects.toThrow('the run needs version 99')
   })
 
-  it('a request that is none of ours is refused, and touches no file', async () => {
+  it('a request thatwas not written by Skillrail is refused, and touches no file', async () => {
     const request = requestFor(await planOf(project, 'one'), '../../../elsewhere')
     const response = await fetch(`${server.url}/skillrail/run`, {
       method: 'POST',

@@ -82,7 +82,7 @@ describe('a step that a model executes on a worker', () => {
 
   it('is executed only where a worker allows the model', async () => {
     const doctor = await project.cli(['doctor', '--json', ...onServer(server)])
-    expect(doctor.stdout).toContain(`gives steps to ${model}`)
+    expect(doctor.stdout).toContain(`can use ${model}`)
     await endWorker()
     await startWith([])
     const result = answerOf(await project.cli([...run, ...onServer(server)]))

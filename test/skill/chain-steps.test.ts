@@ -70,8 +70,8 @@ describe('the steps of a chain, one a line', () => {
   })
 
   it.each([
-    ['a retries=3', 'chain-step-form', '`retries` is no option of a step.'],
-    ['a gate gate', 'chain-step-form', '`gate` stands there twice.'],
+    ['a retries=3', 'chain-step-form', '`retries` is not an option of a step.'],
+    ['a gate gate', 'chain-step-form', '`gate` is given twice.'],
     ['a gate=yes', 'chain-step-form', '`gate` takes no value.'],
     ['a retry', 'chain-step-form', '`retry` is a number of attempts from 1 to 1000.'],
     ['a retry=0', 'chain-step-form', '`retry` is a number of attempts from 1 to 1000.'],
@@ -83,11 +83,11 @@ describe('the steps of a chain, one a line', () => {
     ['a id=x/y', 'chain-step-form', '`id` is letters, digits'],
     ['a backoff=3', 'chain-step-form', '`a` has `backoff` without `retry`.'],
     ['a args="x', 'chain-step-form', 'has an open quote.'],
-    ['a args=-x"y"', 'chain-step-form', 'is in quotes in part.'],
-    ['retry=3 a', 'chain-step-form', 'names no skill.'],
-    ['a &', 'chain-step-form', 'names no skill.'],
-    ['& a', 'chain-step-form', 'names no skill.'],
-    ['"a b"', 'chain-step-form', 'names no skill.'],
+    ['a args=-x"y"', 'chain-step-form', 'is only partly in quotes.'],
+    ['retry=3 a', 'chain-step-form', 'does not name a skill.'],
+    ['a &', 'chain-step-form', 'does not name a skill.'],
+    ['& a', 'chain-step-form', 'does not name a skill.'],
+    ['"a b"', 'chain-step-form', 'does not name a skill.'],
     ['a & b when=a.success', 'chain-when-unknown', '`when` names `a`'],
     ['b when=b.success', 'chain-when-unknown', '`when` names `b`'],
     ['b when=later.success', 'chain-when-unknown', '`when` names `later`'],

@@ -292,7 +292,7 @@ function stepsOf(chain, report) {
       else if (found[2] !== undefined) members.at(-1).push(found[2])
     }
     for (const option of members.flatMap((member) => member.slice(1))) {
-      if (!stepOption.test(option)) report(`chain: ${option} is no option of a step`)
+      if (!stepOption.test(option)) report(`chain: ${option} is not an option of a step`)
     }
     const isEmpty = members.length === 1 && members[0].length === 0
     return isEmpty ? [] : members.map(([name = '']) => name)

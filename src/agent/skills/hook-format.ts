@@ -177,8 +177,8 @@ const decisions: ReadonlyMap<string, HookAnswer['decision']> = new Map([
 function failure(end: ProcessEnd, stderr: string): string {
   const said = stderr.trim() === '' ? '' : `: ${stderr.trim().slice(0, 500)}`
   if (end.kind === 'exit') return `it ended with exit code ${end.code}${said}`
-  if (end.kind === 'signal') return `it was ended by ${end.signal}${said}`
-  if (end.kind === 'timeout') return 'it did not end in time'
+  if (end.kind === 'signal') return `it was killed by ${end.signal}${said}`
+  if (end.kind === 'timeout') return 'it did not finish in time'
   if (end.kind === 'aborted') return 'it was stopped with the run'
   return `it could not be run: ${end.message}`
 }

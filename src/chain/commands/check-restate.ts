@@ -67,11 +67,11 @@ async function checkRegistration(address: ServerAddress): Promise<Check> {
   const id = textAt(service.body, 'deployment_id')
   if (id === undefined) {
     const advice = 'skillrail worker --register http://HOST:PORT'
-    return problem(name, 'the server knows no worker of skillrail', advice)
+    return problem(name, 'no Skillrail worker is registered with the server', advice)
   }
   const { body } = await ask(address, 'admin', `/deployments/${id}`)
-  const uri = textAt(body, 'uri') ?? 'an address that it does not tell'
-  const sdk = textAt(body, 'sdk_version') ?? 'an SDK that it does not tell'
+  const uri = textAt(body, 'uri') ?? 'an unknown address'
+  const sdk = textAt(body, 'sdk_version') ?? 'an unknown SDK'
   return { name, status: 'ok', found: `workers at ${uri}, ${sdk}` }
 }
 
@@ -101,8 +101,8 @@ function checkWorker(
   const worries = [
     ...(report.version === protocolVersion
       ? []
-      : [`it speaks version ${report.version}, this skillrail ${protocolVersion}`]),
-    ...(report.skillrail === packageVersion() ? [] : ['another skillrail than this one']),
+      : [`it uses protocol version ${report.version}; this Skillrail uses ${protocolVersion}`]),
+    ...(report.skillrail === packageVersion() ? [] : ['another version of Skillrail']),
     ...(ahead > clockToleranceMs
       ? [`its clock differs by ${Math.round(ahead / 1000)} s from ours`]
       : []),
@@ -116,7 +116,7 @@ function checkWorker(
     status: worries.length === 0 ? 'ok' : 'warning',
     found: [
       `${worker} on ${host}: skillrail ${skillrail}, Node ${node}, ${amount(report.skills.length, 'skill')}`,
-      ...(clients.length === 0 ? [] : [`gives steps to ${clients.join(', ')}`]),
+      ...(clients.length === 0 ? [] : [`can use ${clients.join(', ')}`]),
       ...worries,
     ].join('; '),
     advice: missing.length === 0 ? undefined : 'Ship the same skills to every worker.',

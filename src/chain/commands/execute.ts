@@ -145,7 +145,7 @@ export async function confinementFor(
 ): Promise<RunConfinement | undefined> {
   const { context } = project
   if (grant.length > 0 && unsafeNoSandbox) {
-    const hint = 'A grant opens the sandbox in one place; without a sandbox there is none to open.'
+    const hint = 'Without a sandbox a grant has no effect.'
     throw contradiction('--grant', '--unsafe-no-sandbox', hint)
   }
   const confined = confinedSteps(plan)
@@ -219,7 +219,7 @@ export function wantsServer({ engine = 'journal', url, adminUrl }: EngineChoice)
       message: `--engine ${engine}: there are two engines, journal and restate`,
     })
   }
-  const hint = 'Add --engine restate; without it no server is asked.'
+  const hint = 'Add --engine restate; without it no server is used.'
   if (url !== undefined) throw pointless('--url', '--engine restate', hint)
   if (adminUrl !== undefined) throw pointless('--admin-url', '--engine restate', hint)
   return false
@@ -258,13 +258,12 @@ export async function notify(
     signal,
   })
   if (end.kind === 'exit' && end.code === 0) return
-  const why =
-    end.kind === 'exit' ? `ended with exit code ${end.code}` : `did not end well (${end.kind})`
+  const why = end.kind === 'exit' ? `ended with exit code ${end.code}` : `failed (${end.kind})`
   context.diagnose([
     {
       code: 'notify-failed',
       severity: 'warning',
-      message: `the command of run.notify ${why}; the run is as it was`,
+      message: `the command of run.notify ${why}; the run itself is not affected`,
       path: command,
     },
   ])

@@ -149,7 +149,7 @@ async function confirm(
   }
   throw new ApprovalRefusedError({
     code: 'approval-not-given',
-    message: `nothing was decided about ${step}`,
+    message: `no decision was made about ${step}`,
     hint,
   })
 }

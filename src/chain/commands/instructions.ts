@@ -75,7 +75,7 @@ export function instructionsOf({
   }
   throw new UsageError({
     code: 'wrong-use',
-    message: `--model ${model}: it does not say whose model it is`,
+    message: `--model ${model}: the provider is missing`,
     hint: 'Write it as provider:name, such as anthropic:claude-sonnet-4-5 or ollama:qwen3:8b.',
   })
 }
@@ -84,7 +84,7 @@ export function clientNamed(via: string | undefined): AgentCliName | undefined {
   if (via === undefined || isAgentCli(via)) return via
   throw new UsageError({
     code: 'wrong-use',
-    message: `--via ${via}: there is no such agent client`,
+    message: `--via ${via}: this is not a known agent client`,
     hint: `Known are ${Object.keys(agentClis).join(', ')}.`,
   })
 }

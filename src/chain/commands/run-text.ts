@@ -142,7 +142,7 @@ export function errorsOfRun(result: Pick<ShownRun, 'attempts'>): string[] {
 }
 
 export const argumentsAgain =
-  'Its arguments held a secret and are not kept: add -- and the same ones again.'
+  'Its arguments held a secret and are not stored: add -- and the same ones again.'
 
 export function linesText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')

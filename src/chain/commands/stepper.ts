@@ -201,7 +201,7 @@ export const status = defineCommand<StatusResult>()({
       ...shown.next.map(({ step, continueWith }) =>
         continueWith === undefined
           ? `waits for the report of ${safeLine(step)}`
-          : `the time of ${safeLine(step)} is over, a report does not count any more: ${safeLine(continueWith)}`,
+          : `${safeLine(step)} exceeded its time limit; a report no longer counts: ${safeLine(continueWith)}`,
       ),
       ...errorsOfRun(shown.result),
     ]),

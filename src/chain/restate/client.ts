@@ -109,8 +109,8 @@ export function judgeVersion(version: string | undefined): VersionVerdict {
   if (version === undefined || major === undefined || minor === undefined) {
     const told =
       version === undefined
-        ? 'tells no version of Restate'
-        : `tells the version ${JSON.stringify(version.slice(0, 40))}`
+        ? 'does not report a version of Restate'
+        : `reports the version ${JSON.stringify(version.slice(0, 40))}`
     return {
       kind: 'refused',
       code: 'restate-version-unknown',
@@ -126,7 +126,7 @@ export function judgeVersion(version: string | undefined): VersionVerdict {
     }
   }
   if (own[0] === tried[0]) return { kind: 'known', version }
-  const message = `the server is Restate ${version}; this skillrail was tried with ${tried.join('.')}`
+  const message = `the server is Restate ${version}; this Skillrail was tested with ${tried.join('.')}`
   return { kind: 'newer', version, message }
 }
 

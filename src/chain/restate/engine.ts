@@ -162,7 +162,7 @@ export class RestateEngine implements Engine {
   }
 
   #failed(code: string, failure: Error | undefined): FinishedOutcome {
-    const output = failedOutput(code, failure?.message ?? 'the server says no more about it')
+    const output = failedOutput(code, failure?.message ?? 'the server gives no details')
     return { kind: 'finished', output, startedAt: this.#parts.begunAt, durationMs: 0 }
   }
 
@@ -183,7 +183,7 @@ export class RestateEngine implements Engine {
   async #timedOut(entry: Entry): Promise<Outcome> {
     if (entry.kind === 'task') return none
     const [left = {}] = await this.#endAll([entry])
-    const message = `it took longer than ${entry.seconds} s and was ended`
+    const message = `it took longer than ${entry.seconds} s and was stopped`
     const { startedAt = this.#parts.begunAt, durationMs = 0, chain } = left
     return {
       kind: 'finished',

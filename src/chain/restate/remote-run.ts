@@ -64,7 +64,7 @@ export async function resumeServerRun(
   if (status === undefined) {
     throw new RunStateError({
       code: 'run-unknown',
-      message: `the run ${runId} cannot be resumed: what became of it on its server is not known`,
+      message: `the run ${runId} cannot be resumed: its server does not know its result`,
       hint: `${line('runs show', runId)} asks the server again; ${line('runs retry', runId)} makes a new run.`,
     })
   }

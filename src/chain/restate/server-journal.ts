@@ -98,7 +98,7 @@ export async function answerWaiting(
 ): Promise<void> {
   const path = `/restate/awakeables/${encodeURIComponent(awakeable)}/resolve`
   const answer = await ask(address, 'ingress', path, { method: 'POST', body: decision })
-  if (answer.status >= 300) throw refusal('take the decision', answer)
+  if (answer.status >= 300) throw refusal('accept the decision', answer)
 }
 
 function isNotice(value: unknown): value is WaitingNotice {

@@ -166,7 +166,7 @@ async function verify(
     if (refusal?.kind === 'finished') return { output: refusal.output }
     const call = { step, key, attempt, state, timeoutMs: 0 }
     const answer = await setup.runnerFor(request).finishChain(call, output, { signal })
-    if (signal.aborted) throw new Error('the server has turned to another worker')
+    if (signal.aborted) throw new Error('the server switched to another worker')
     return answer.kind === 'output' ? { output: answer.output, log: answer.log ?? '' } : { output }
   }
   return await context.run('verify', verification, execution.patience)
@@ -183,7 +183,7 @@ async function begin(setup: ServiceSetup, context: Context, facts: RunFacts) {
   const begin = (): number => {
     if (version > protocolVersion) {
       setup.giveBack()
-      const message = `the run needs version ${version}, and workers here speak ${protocolVersion}`
+      const message = `the run needs version ${version}, and the workers here support version ${protocolVersion}`
       throw new sdk.RetryableError(message, { retryAfter: 1000 })
     }
     first = true

@@ -105,7 +105,7 @@ export class StepExecution {
       const answer = await runner.run(call, { signal: scope })
       const durationMs = Math.round(clock.elapsed() - before)
       // Another execution decides.
-      if (attempt.aborted) throw new Error('the server has turned to another worker')
+      if (attempt.aborted) throw new Error('the server switched to another worker')
       if (limit.signal.aborted) {
         const inVerification = answer.kind === 'output' && answer.endedInVerification === true
         return finished(overdue({ seconds: ms / 1000 }, inVerification), startedAt, durationMs)

@@ -27,12 +27,12 @@ export async function submitRun(
   if (status === 404) {
     throw new RestateServerError({
       code: 'restate-no-worker',
-      message: `no worker of skillrail is registered at ${address.url}`,
+      message: `no Skillrail worker is registered at ${address.url}`,
       hint: 'Start one: skillrail worker --register http://HOST:PORT',
     })
   }
   if (status >= 300 || !isObject(body) || typeof body['invocationId'] !== 'string') {
-    throw refusal('take the run', answer)
+    throw refusal('accept the run', answer)
   }
   return body['invocationId']
 }
@@ -82,7 +82,7 @@ export async function lookAtRun(
   if (answer.status === 200) return answerOf(answer.body, run, planDigest)
   if (answer.status === 404) return 'unknown'
   if (answer.status === 470) return 'running'
-  throw refusal('say how the run stands', answer)
+  throw refusal('report the status of the run', answer)
 }
 
 export async function cancelInvocation(
@@ -104,12 +104,12 @@ export function placeOf(run: SubmittedRun, what: 'attach' | 'output'): string {
 }
 
 export function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunAnswer {
-  if (!isAnswer(body)) throw refusal('answer with a run', { status: 200, body })
+  if (!isAnswer(body)) throw refusal('return a run', { status: 200, body })
   if (body.planDigest === planDigest) return body
   throw new ChainError({
     code: 'run-id-taken',
     message: `the server has another run under the id ${runId}: its plan differs from this one`,
-    hint: 'Run ids are made new for each run; do not give the same one to two plans.',
+    hint: 'Run IDs are unique; do not use one for two plans.',
   })
 }
 

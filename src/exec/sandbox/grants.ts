@@ -44,10 +44,10 @@ export function parseGrants(
     const kind = grant.slice(0, Math.max(colon, 0))
     const value = grant.slice(colon + 1)
     try {
-      if (value === '') throw new Refusal('it names nothing', forms)
+      if (value === '') throw new Refusal('it is empty', forms)
       if (kind === 'read' || kind === 'write') paths[kind].add(pathOf(kind, value, context))
       else if (kind === 'env') environment[value] = valueOf(value, context)
-      else if (kind !== 'net') throw new Refusal('there is no such kind of grant', forms)
+      else if (kind !== 'net') throw new Refusal('this is not a known kind of grant', forms)
       else if (value === '*') network = true
       else throw new Refusal(noHosts, wholeNetwork)
     } catch (error) {
@@ -70,9 +70,9 @@ class Refusal extends Error {
 
 const forms = 'Forms: read:PATH, write:PATH, net:*, env:NAME.'
 
-const noHosts = 'neither bubblewrap nor Seatbelt can limit the network to a host'
+const noHosts = 'neither bubblewrap nor Seatbelt can restrict the network to one host'
 const wholeNetwork =
-  'net:* gives the whole network, the services of this machine included; or get the data beforehand and grant read:PATH.'
+  'net:* gives the whole network, including services of this machine; or fetch the data first and grant read:PATH.'
 
 function pathOf(kind: 'read' | 'write', value: string, context: GrantContext): string {
   if (value.includes('\0')) throw new Refusal('a path has no NUL character', forms)
@@ -82,10 +82,10 @@ function pathOf(kind: 'read' | 'write', value: string, context: GrantContext): s
   try {
     path = realpathSync.native(resolve(cwd, given))
   } catch (error) {
-    throw new Refusal(`the path cannot be used: ${messageOf(error)}`, 'Name one that is there.')
+    throw new Refusal(`the path cannot be used: ${messageOf(error)}`, 'Name an existing path.')
   }
   const reason = whyForbidden(kind, path, guarded)
-  if (reason !== undefined) throw new Refusal(reason, 'Name something smaller.')
+  if (reason !== undefined) throw new Refusal(reason, 'Name a smaller directory.')
   return path
 }
 
@@ -99,11 +99,11 @@ const systemPlaces = '/bin /boot /etc /lib /lib32 /lib64 /nix /sbin /usr /Librar
 
 function whyForbidden(kind: 'read' | 'write', path: string, guarded: readonly string[]) {
   if (ownPlaces.some((place) => isInside(place, path) || isInside(path, place))) {
-    return `${path} is or holds a place that the sandbox makes itself`
+    return `${path} is or contains a directory that the sandbox creates itself`
   }
   if (kind === 'read') return undefined
   if (systemPlaces.some((place) => isInside(place, path))) {
-    return `${path} belongs to the machine; what is written there acts outside the sandbox`
+    return `${path} belongs to the system; what is written there takes effect outside the sandbox`
   }
   const holds = guarded.find((place) => isInside(place, path) || isInside(path, place))
   return holds === undefined

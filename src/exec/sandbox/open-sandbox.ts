@@ -46,8 +46,8 @@ export async function chooseSandbox(machine: SandboxMachine): Promise<SandboxPro
   if (platform === 'darwin') return await chooseSeatbelt(machine)
   return {
     ok: false,
-    reason: `there is no sandbox for ${platform}`,
-    hint: 'Run it on Linux (the subsystem of Windows included) or macOS.',
+    reason: `no sandbox is available for ${platform}`,
+    hint: 'Run it on Linux (Windows Subsystem for Linux included) or macOS.',
   }
 }
 
@@ -62,7 +62,7 @@ const bubblewrapPrograms = [
 async function chooseBubblewrap(machine: SandboxMachine): Promise<SandboxProbe> {
   const { processor } = machine
   if (!isFiltered(processor)) {
-    const reason = `there is no filter of system calls for ${processor}`
+    const reason = `no system call filter is available for ${processor}`
     return { ok: false, reason, hint: 'Run it on a machine with x64 or arm64.' }
   }
   const program = bubblewrapPrograms.find((path) => machine.exists(path))
@@ -83,11 +83,11 @@ const installHint =
   'Install bubblewrap: apt-get install bubblewrap, dnf install bubblewrap, apk add bubblewrap or pacman -S bubblewrap.'
 
 const filterOnly =
-  'namespaces inside are forbidden by the filter of system calls alone: bubblewrap 0.8 forbids them too'
+  'only the system call filter forbids namespaces inside; bubblewrap 0.8 forbids them too'
 
 /** In the order of how often it is the cause: Ubuntu, Debian, containers. */
 const namespaceHint =
-  'It needs namespaces of users: sysctl kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu) or kernel.unprivileged_userns_clone=1 (older Debian); a container must be allowed to make them (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined).'
+  'It needs user namespaces: sysctl kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu) or kernel.unprivileged_userns_clone=1 (older Debian); a container must be allowed to make them (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined).'
 
 const seatbeltProgram = '/usr/bin/sandbox-exec'
 
@@ -98,7 +98,7 @@ async function chooseSeatbelt({ exists, probe }: SandboxMachine): Promise<Sandbo
   if (problem === '') return { ok: true, sandbox, program }
   const reason =
     problem === undefined ? `${program} is missing` : `${program} does not work here: ${problem}`
-  return { ok: false, reason, hint: 'It is part of macOS; nothing has to be installed.' }
+  return { ok: false, reason, hint: 'It is part of macOS; there is nothing to install.' }
 }
 
 /**
@@ -180,13 +180,13 @@ const everywhere: readonly Fact[] = [
   ['skill', /^kept$/, 'the directory of the skill can be written'],
   ['outside', /^kept$/, 'a directory outside can be written'],
   ['work', /^written$/, 'the working directory cannot be written'],
-  ['fork', /^done$/, 'no process can be made'],
+  ['fork', /^done$/, 'no process can be started'],
 ]
 
 const onLinux: readonly Fact[] = [
-  ['CapEff', /^0+$/, 'rights of root are left'],
-  ['CapBnd', /^0+$/, 'rights of root can be got back'],
-  ['NoNewPrivs', /^1$/, 'a setuid program would be obeyed'],
+  ['CapEff', /^0+$/, 'root privileges remain'],
+  ['CapBnd', /^0+$/, 'root privileges can be regained'],
+  ['NoNewPrivs', /^1$/, 'setuid programs take effect'],
   ['Seccomp', /^2$/, 'system calls are not filtered'],
   ['network', /^(?:lo)?$/, 'the network can be seen'],
 ]

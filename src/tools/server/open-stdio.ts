@@ -139,7 +139,7 @@ function startFailure(
 function endingText(end: ProcessEnd, stderr: string): string {
   const output = lastOutput(stderr)
   if (end.kind === 'exit') return `it ended with exit code ${end.code}${output}`
-  return end.kind === 'signal' ? `it was ended by ${end.signal}${output}` : `it ended${output}`
+  return end.kind === 'signal' ? `it was killed by ${end.signal}${output}` : `it ended${output}`
 }
 
 function lastOutput(stderr: string): string {

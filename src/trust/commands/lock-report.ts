@@ -85,7 +85,7 @@ function fileReport(
 export function lockReportLines({ path, state, withoutBits, changes }: LockReport): string[] {
   if (state === 'none' || state === 'unreadable') return []
   const differ = `${amount(changes.length, 'skill')} ${changes.length === 1 ? 'differs' : 'differ'}`
-  const words = state === 'locked' ? 'every skill is as locked' : differ
+  const words = state === 'locked' ? 'every skill matches the lock' : differ
   const bits = `  It does not say which files of ${amount(withoutBits, 'skill')} may be executed: skillrail trust --lock adds that.`
   return [
     `Lock ${safeLine(path)}: ${words}`,

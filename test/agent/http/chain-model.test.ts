@@ -221,7 +221,7 @@ describe('a plan for a model', () => {
   })
 
   it.each([
-    ['small', 'wrong-use', '--model small: it does not say whose model it is'],
+    ['small', 'wrong-use', '--model small: the provider is missing'],
     ['ollama:small --via claude', 'wrong-use', '--via and --model cannot be used together'],
     [
       'ollama:small --tools Reed',

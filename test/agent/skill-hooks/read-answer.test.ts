@@ -53,7 +53,7 @@ it.each([
   [
     'a time-out',
     { end: { kind: 'timeout' }, stdout: '', stderr: '' } as const,
-    { notices: ['it did not end in time'] },
+    { notices: ['it did not finish in time'] },
   ],
 ])('a PreToolUse hook that answers with %s', (_, end, expected) => {
   const answer = readHookAnswer('PreToolUse', end)

@@ -50,9 +50,15 @@ describe('an admin interface that is none that we can work with', () => {
       200,
       '{"version":"nightly"}',
       'restate-version-unknown',
-      'tells the version "nightly"',
+      'reports the version "nightly"',
     ],
-    ['another program', 404, 'not found', 'restate-version-unknown', 'tells no version of Restate'],
+    [
+      'another program',
+      404,
+      'not found',
+      'restate-version-unknown',
+      'does not report a version of Restate',
+    ],
   ])(
     '%s is refused with a sentence by run, worker and doctor',
     async (_what, status, body, code, sentence) => {

@@ -22,13 +22,13 @@ describe('the sandbox of a machine', () => {
     })
   })
 
-  it('is bubblewrap before 0.8 with a remark', async () => {
+  it('is bubblewrap before 0.8 with a warning', async () => {
     const asked: string[] = []
     const probe = async (): Promise<string> =>
       asked.push('') === 1 ? 'unknown option --disable-userns' : ''
     expect(await chooseSandbox({ ...linux, probe })).toMatchObject({
       ok: true,
-      note: expect.stringMatching(/filter of system calls alone/),
+      note: expect.stringMatching(/only the system call filter/),
     })
   })
 
@@ -51,7 +51,7 @@ describe('the sandbox of a machine', () => {
       /kernel\.apparmor_restrict_unprivileged_userns=0/,
     ],
     ['there is no filter for the processor', { processor: 'riscv64' }, /riscv64/, /x64 or arm64/],
-    ['it is Windows', { platform: 'win32' }, /no sandbox for win32/, /Linux/],
+    ['it is Windows', { platform: 'win32' }, /no sandbox is available for win32/, /Linux/],
     ['macOS lacks its program', { platform: 'darwin' }, /sandbox-exec is missing/, /part of macOS/],
   ])('is none where %s, with what to do', async (_what, changes, reason, hint) => {
     expect(await chooseSandbox({ ...linux, ...changes })).toMatchObject({
@@ -86,7 +86,7 @@ describe('the probe', () => {
   it.each([
     ['skill: kept', 'skill: written', /skill can be written/],
     ['outside: kept', 'outside: written', /outside can be written/],
-    ['CapEff: 0000000000000000', 'CapEff: 000001ffffffffff', /rights of root/],
+    ['CapEff: 0000000000000000', 'CapEff: 000001ffffffffff', /root privileges/],
     ['NoNewPrivs: 1', 'NoNewPrivs: 0', /setuid/],
     ['Seccomp: 2', '', /not filtered \(Seccomp: unknown\)/],
     ['    lo', ' lo eth0', /network/],
