@@ -1,10 +1,12 @@
 import type { ModelMessage } from 'ai'
+import { z } from 'zod'
 import { loadConfiguration } from '../core/configuration.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import { parseAllowedTools } from '../skill/allowed-tools.ts'
 import type { AllowedTool } from '../skill/model.ts'
+import { callSettings, limits, requireOptions } from './check-options.ts'
 import type { ConversationLimits } from './conversation/compact.ts'
 import type { McpChoice } from './mcp-tools/mcp-part.ts'
 import type { PromptText } from './prompt-template.ts'
@@ -46,8 +48,10 @@ export interface AgentOptions {
   disallowedTools?: readonly string[] | undefined
   /** Default `default`: the approver is asked. */
   permissionMode?: PermissionMode | undefined
-  /** Model calls of one run before the last one for a summary; default 50. */
+  /** Model calls of one run before the last one for a summary; default 50, at most 10,000. */
   maxTurns?: number | undefined
+  /** Milliseconds for one run or delegation; default an hour, at most 2,147,483,647. */
+  timeoutMs?: number | undefined
   /** How long the conversation may get, and what then makes it shorter. */
   limits?: ConversationLimits | undefined
   /** A conversation to continue. */
@@ -70,6 +74,43 @@ export interface AgentOptions {
   onEvent?: ((event: AgentEvent) => void) | undefined
 }
 
+/** How long a run or a delegation may take where nothing else is said. */
+export const defaultTimeoutMs = 3_600_000
+
+const any = z.unknown().optional()
+
+/** Names of all options, and the range of every number; the rest is checked where it is used. */
+const knownOptions = z.strictObject({
+  model: any,
+  name: any,
+  instructions: any,
+  tools: any,
+  builtIns: any,
+  skills: any,
+  startSkills: any,
+  skillDirs: any,
+  discover: any,
+  subagents: any,
+  concurrency: limits.concurrency,
+  mcp: any,
+  approver: any,
+  disallowedTools: any,
+  permissionMode: any,
+  maxTurns: limits.maxTurns,
+  timeoutMs: limits.timeoutMs,
+  limits: z.strictObject({ budget: limits.contextTokens, strategy: any }).optional(),
+  messages: any,
+  project: any,
+  runtime: any,
+  settings: any,
+  workspaceTrust: any,
+  providers: any,
+  baseUrl: any,
+  apiKey: any,
+  callSettings,
+  onEvent: any,
+} satisfies Record<keyof AgentOptions, z.ZodType>)
+
 /** Options, runtime, settings and models of an agent. Nothing is read or loaded until it is asked for. */
 export class AgentEnvironment {
   readonly options: AgentOptions
@@ -82,6 +123,7 @@ export class AgentEnvironment {
   #model: Promise<ModelObject> | undefined
 
   constructor(options: AgentOptions) {
+    requireOptions(knownOptions, options, 'an agent')
     const runtime = options.runtime ?? systemRuntime()
     this.options = options
     this.denied = (options.disallowedTools ?? []).flatMap(parseAllowedTools)

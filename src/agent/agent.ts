@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai'
 import type { SkillManager } from '../library/manager.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
-import { AgentEnvironment, type AgentOptions } from './agent-options.ts'
+import { AgentEnvironment, type AgentOptions, defaultTimeoutMs } from './agent-options.ts'
 import { approvalPart } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
 import { EventLog } from './events.ts'
@@ -16,7 +16,7 @@ import {
   type SubagentResult,
 } from './subagents/delegation.ts'
 import { DelegationPart } from './subagents/delegation-tools.ts'
-import { requireConcurrency, SubagentManager } from './subagents/manager.ts'
+import { SubagentManager } from './subagents/manager.ts'
 import type { AgentEvent, AgentTool, LoopOutcome, RunOptions, TokenUsage } from './types.ts'
 import { subtractUsage, UsageLedger, type UsageReport } from './usage.ts'
 
@@ -57,7 +57,6 @@ export class Agent {
    *   the instructions without a value; {SubagentConfigError} for a definition that cannot be used.
    */
   constructor(options: AgentOptions) {
-    requireConcurrency(options.concurrency)
     this.#environment = new AgentEnvironment(options)
     this.name = this.#environment.name
     const note = (message: string): void =>
@@ -108,7 +107,7 @@ export class Agent {
 
   /**
    * Asks, and gives the events as they happen; text comes while the model writes. What `generate`
-   * throws, the reader and `result` get.
+   * throws, the reader and `result` get. A reader that stops early ends the run.
    *
    * @example
    * const stream = agent.stream('Summarise the README.')
@@ -117,16 +116,29 @@ export class Agent {
    */
   stream(prompt: string, options: RunOptions = {}): AgentStream {
     const events = new EventLog<AgentEvent>()
+    const left = new AbortController()
+    const { signal: given } = options
+    const signal = given === undefined ? left.signal : AbortSignal.any([given, left.signal])
     const onEvent = (event: AgentEvent): void => {
-      options.onEvent?.(event)
       events.add(event)
+      options.onEvent?.(event)
     }
-    const result = this.generate(prompt, { stream: true, ...options, onEvent })
+    const result = this.generate(prompt, { stream: true, ...options, signal, onEvent })
     result.then(
       () => events.end(),
       (thrown: unknown) => events.end({ thrown }),
     )
-    return { result, [Symbol.asyncIterator]: () => events.read() }
+    const ended = result.catch(() => undefined)
+    async function* read(): AsyncIterableIterator<AgentEvent> {
+      try {
+        yield* events.read()
+      } finally {
+        // Whoever stops reading wants no more of it: the run ends, and the agent is free again.
+        left.abort()
+        await ended
+      }
+    }
+    return { result, [Symbol.asyncIterator]: read }
   }
 
   /** Sends a message to a run; the model reads it before its next step. */
@@ -202,14 +214,19 @@ export class Agent {
     return await this.subagentManager.delegateAsync(...work)
   }
 
-  /** Ends what the agent started: servers and running delegations. */
+  /** Ends what the agent started: a run with its tools, delegations, servers. */
   async close(): Promise<void> {
     await this.#session.close()
   }
 
   readonly #emit = (event: AgentEvent): void => {
-    this.#environment.options.onEvent?.(event)
-    this.#listener?.(event)
+    for (const listener of [this.#environment.options.onEvent, this.#listener]) {
+      try {
+        listener?.(event)
+      } catch {
+        // The listener is responsible for its errors.
+      }
+    }
   }
 
   #openSession(): AgentSession {
@@ -231,6 +248,7 @@ export class Agent {
     })
     return new AgentSession({
       ...options,
+      timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       agent: this.name,
       model: () => this.#environment.model(),
       instructions: promptText(instructions),

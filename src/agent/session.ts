@@ -1,8 +1,12 @@
 import type { LanguageModel, ModelMessage } from 'ai'
+import { z } from 'zod'
 import type { JsonObject } from '../tools/model.ts'
+import { limits as ranges, requireOptions } from './check-options.ts'
 import { Compactor, type ConversationLimits, messageTexts } from './conversation/compact.ts'
 import { usageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
+import { Stopper } from './stopper.ts'
+import { jsonSchemaOf } from './tool.ts'
 import type {
   AfterTool,
   AgentEvent,
@@ -28,6 +32,8 @@ export interface SessionOptions {
   tools?: readonly AgentTool[] | undefined
   parts?: readonly SessionPart[] | undefined
   maxTurns?: number | undefined
+  /** Milliseconds of one run; default: no limit of its own. */
+  timeoutMs?: number | undefined
   usage: Pick<UsageLedger, 'record'>
   /** A conversation to continue; it is cloned. */
   messages?: readonly ModelMessage[] | undefined
@@ -62,6 +68,8 @@ export interface PromptContext {
   signal: AbortSignal | undefined
 }
 
+const runOptions = z.looseObject({ maxTurns: ranges.maxTurns, timeoutMs: ranges.timeoutMs })
+
 /** One conversation: its history and what may change in it. Every delegation gets its own. */
 export class AgentSession {
   readonly #options: SessionOptions
@@ -70,7 +78,7 @@ export class AgentSession {
   #messages: readonly ModelMessage[]
   /** Of the current run, with what it has added until now. */
   #current: readonly ModelMessage[]
-  #running = false
+  #running: { stopper: Stopper; ended: Promise<unknown> } | undefined
   #steered: string[] = []
 
   constructor(options: SessionOptions) {
@@ -82,7 +90,7 @@ export class AgentSession {
   }
 
   get running(): boolean {
-    return this.#running
+    return this.#running !== undefined
   }
 
   get messages(): readonly ModelMessage[] {
@@ -99,17 +107,26 @@ export class AgentSession {
     if (prompt.trim() === '') {
       throw usageError('task-empty', 'The task is empty: an agent needs to be told what to do.')
     }
-    if (this.#running) {
+    requireOptions(runOptions, run, 'a run')
+    if (this.#running !== undefined) {
       const message = `The agent ${this.#options.agent} is still working on the last prompt.`
       const hint = 'Wait for it, send it a message with steer, or make another agent.'
       throw usageError('agent-busy', message, hint)
     }
-    this.#running = true
+    const timeoutMs = run.timeoutMs ?? this.#options.timeoutMs
+    const stopper = new Stopper(run.signal, timeoutMs)
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    this.#running = { stopper, ended }
     try {
-      return await this.#turn(prompt, run)
+      const outcome = await this.#turn(prompt, { ...run, signal: stopper.signal })
+      if (outcome.status !== 'cancelled' || stopper.reason !== 'timeout') return outcome
+      const error = `The run took longer than ${(timeoutMs ?? 0) / 1000} s`
+      return { ...outcome, status: 'capped', error }
     } finally {
-      this.#running = false
+      stopper.end()
+      this.#running = undefined
       for (const part of this.#parts) await part.turnEnded?.()
+      end()
     }
   }
 
@@ -128,13 +145,17 @@ export class AgentSession {
     part.attach?.(this)
   }
 
+  /** Ends a run first, as a cancellation. */
   async close(): Promise<void> {
+    this.#running?.stopper.stop('cancelled')
+    await this.#running?.ended
     for (const part of this.#parts) await part.close?.()
   }
 
   async #turn(prompt: string, run: RunOptions): Promise<LoopOutcome> {
     const { agent, delegation, instructions, usage, maxTurns, callSettings } = this.#options
     const model = await this.#options.model()
+    const { outputSchema } = run
     const context = { onEvent: run.onEvent ?? (() => undefined), signal: run.signal }
     const texts = [instructions, ...(await this.#texts((part) => part.instructions?.(context)))]
     let content = prompt
@@ -147,6 +168,7 @@ export class AgentSession {
       agent,
       delegation,
       callSettings,
+      outputSchema: outputSchema && jsonSchemaOf('the answer', outputSchema),
       model: () => this.#parts.flatMap((part) => part.model?.() ?? []).at(-1) ?? model,
       instructions: texts.filter((text) => text !== undefined && text !== '').join('\n\n'),
       messages: before,

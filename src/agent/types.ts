@@ -1,6 +1,7 @@
 import type { LanguageModel, ModelMessage } from 'ai'
 import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject } from '../tools/model.ts'
+import type { SchemaType } from './tool.ts'
 
 /** A model of the AI SDK; a bare name is not one. */
 export type ModelObject = Exclude<LanguageModel, string>
@@ -134,9 +135,11 @@ export interface RunOptions {
   onEvent?: ((event: AgentEvent) => void) | undefined
   /** Whether text events come while the model writes; default false: one event an answer. */
   stream?: boolean | undefined
-  /** JSON Schema of the final answer. */
-  outputSchema?: JsonObject | undefined
+  /** The shape of the final answer: JSON Schema, or a type of zod. Read it from `output`. */
+  outputSchema?: JsonObject | SchemaType<unknown> | undefined
   maxTurns?: number | undefined
+  /** Milliseconds; default: those of the agent. */
+  timeoutMs?: number | undefined
 }
 
 /** How a loop ended. `messages` are those that were added to the given ones. */

@@ -1,6 +1,7 @@
 import { type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem } from '../core/errors.ts'
 import { nearest } from '../core/text.ts'
 import { sha256 } from '../core/json.ts'
@@ -12,6 +13,7 @@ import {
   SkillLoadError,
   SkillNotFoundError,
   SkillParseError,
+  SkillValidationError,
 } from '../skill/errors.ts'
 import type { SkillDocument } from '../skill/model.ts'
 import { validateSkill, type Validation } from '../skill/validate.ts'
@@ -153,7 +155,13 @@ function brokenSkill({ name, path, diagnostics }: BrokenSkill): SkillError {
     diagnostics,
   }
   const isFile = first?.code.startsWith('file-') === true
-  return isFile ? new SkillLoadError(facts) : new SkillParseError(facts)
+  if (isFile) return new SkillLoadError(facts)
+  return isIncomplete(diagnostics) ? new SkillValidationError(facts) : new SkillParseError(facts)
+}
+
+/** Whether the frontmatter can be read and lacks a required field. */
+function isIncomplete(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ code }) => code === 'description-missing')
 }
 
 function splitReference(reference: string): { scope: SkillScope | undefined; name: string } {
@@ -178,7 +186,8 @@ export function loadSkill(info: SkillInfo): Skill {
   if (skill === undefined) {
     const message = `Skill ${name} cannot be used any more: its frontmatter has changed and is broken.`
     const hint = `skillrail validate ${path} shows the errors.`
-    throw new SkillParseError({ code: 'skill-unusable', message, hint, diagnostics })
+    const facts = { code: 'skill-unusable', message, hint, diagnostics }
+    throw isIncomplete(diagnostics) ? new SkillValidationError(facts) : new SkillParseError(facts)
   }
   refuseSelfReference(info, skill)
   return {

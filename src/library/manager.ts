@@ -1,6 +1,6 @@
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import type { Validation } from '../skill/validate.ts'
-import { SkillConflictError } from '../skill/errors.ts'
+import { SkillConflictError, SkillValidationError } from '../skill/errors.ts'
 import { requireTrusted } from '../trust/skill-trust.ts'
 import {
   activateSkill,
@@ -78,12 +78,19 @@ export class SkillManager {
   }
 
   /**
-   * Adds a skill: one made with `defineSkill`, one that another search found, or the path of one. @throws {SkillConflictError} when a different skill of that name was registered before.
-   * @throws {SkillNotFoundError | SkillParseError | SkillLoadError} when the path holds no usable one.
+   * Adds a skill: one made with `defineSkill`, one that another search found, or the path of one.
+   * @throws {SkillConflictError} when a different skill of that name was registered before.
+   * @throws {SkillNotFoundError | SkillParseError | SkillValidationError | SkillLoadError} for one
+   *   that cannot be used, and for an object that `defineSkill` has not made.
    */
   async register(skill: Skill | SkillInfo | string): Promise<SkillInfo> {
     const found = typeof skill === 'string' ? skillAt(skill, this.#options) : skill
-    const isMade = 'body' in found
+    const isMade = 'info' in found
+    if (!('info' in found) && !('realDirectory' in found)) {
+      const message = 'The object is not a skill that can be registered.'
+      const hint = 'Make it with defineSkill({ name, description, body }).'
+      throw new SkillValidationError({ code: 'skill-undefined', message, hint })
+    }
     const { info } = isMade ? found : loadSkill(found)
     this.#registry.add(info, isMade ? found : undefined)
     return info

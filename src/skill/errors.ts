@@ -17,6 +17,12 @@ export class SkillValidationError extends SkillError {}
 /** The file could not be read, is too large, or refers to itself. */
 export class SkillLoadError extends SkillError {}
 
+/** Whether a skill is there and its file cannot be used. */
+export function isUnusable(error: unknown): error is SkillError {
+  const kinds = [SkillParseError, SkillValidationError, SkillLoadError]
+  return kinds.some((kind) => error instanceof kind)
+}
+
 /** Two different skills of one name in one location. */
 export class SkillConflictError extends SkillError {}
 

@@ -7,7 +7,7 @@ import {
   SkillConflictError,
   SkillLoadError,
   SkillNotFoundError,
-  SkillParseError,
+  SkillValidationError,
 } from '../../src/skill/errors.ts'
 import { type World, world } from './_world.ts'
 
@@ -110,7 +110,7 @@ describe('what cannot be used', () => {
     place.write({ 'project/.claude/skills/bad/SKILL.md': '---\nname: bad\n---\n' })
     for (const reference of ['bad', '.claude/skills/bad']) {
       const error = thrown(() => find(place, reference))
-      expect(error).toBeInstanceOf(SkillParseError)
+      expect(error).toBeInstanceOf(SkillValidationError)
       expect(error).toMatchObject({ code: 'description-missing', diagnostics: [{ line: 2 }] })
     }
   })

@@ -162,7 +162,8 @@ describe('register', () => {
 
   it.each([
     ['that does not exist', {}, SkillNotFoundError],
-    ['that is broken', { 'x/a/SKILL.md': '---\nname: a\n---\n' }, SkillParseError],
+    ['that is broken', { 'x/a/SKILL.md': '---\nname: [\n---\n' }, SkillParseError],
+    ['that lacks a field', { 'x/a/SKILL.md': '---\nname: a\n---\n' }, SkillValidationError],
     [
       'that leads to itself',
       { 'x/a/SKILL.md': '---\nname: a\ndescription: D.\nmetadata:\n  chain: a\n---\n' },

@@ -16,6 +16,7 @@ it('exports these names from the root and no others', () => {
     'SkillrailError',
     'StateFileError',
     'UsageError',
+    'defineSkill',
     'parseSkill',
     'renderCatalog',
     'systemRuntime',

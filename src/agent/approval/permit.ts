@@ -59,8 +59,11 @@ export function createPermit(options: PermitOptions): Permit {
     const { signal } = context
     const request = { agent, tool, input: used, reason, effect: tool.effect?.(used), signal }
     const approval = await untilAborted(oneByOne(approver, request), signal)
-    if (approval.approved) return { allowed: true, input: used }
-    return { allowed: false, reason: approval.reason ?? 'the user did not approve it' }
+    // A program may return anything, such as a text that says no.
+    const approved: unknown = approval.approved
+    if (approved === true) return { allowed: true, input: used }
+    const reasonGiven = 'reason' in approval ? approval.reason : undefined
+    return { allowed: false, reason: reasonGiven ?? 'the user did not approve it' }
   }
 }
 

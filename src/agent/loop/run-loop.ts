@@ -7,6 +7,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { skillToolName } from '../conversation/compact.ts'
+import { Queue } from '../queue.ts'
 import { toWireNames, wireName, type WireNames } from '../tool.ts'
 import type {
   AfterTool,
@@ -23,7 +24,8 @@ import type {
 import { noUsage } from '../usage.ts'
 import type { ModelReply, RequestedCall } from './sdk.ts'
 
-export interface LoopRequest extends RunOptions {
+export interface LoopRequest extends Omit<RunOptions, 'outputSchema' | 'timeoutMs'> {
+  outputSchema?: JsonObject | undefined
   agent: string
   delegation?: string | undefined
   model: () => LanguageModel
@@ -68,6 +70,9 @@ const repetitionsUntilEnd = 8
 
 /** How often a model that answered nothing, or nothing of the asked shape, is asked again. */
 const secondChances = 2
+
+/** Calls of one step that work at once; the others wait in order. Delegations have a queue of their own. */
+const callsAtOnce = 10
 
 class Run {
   readonly signal: AbortSignal
@@ -117,9 +122,10 @@ class Run {
     this.#added.push({ role: 'user', content })
   }
 
-  /** Answers all calls of a step side by side. Returns why the run must end, if it must. */
+  /** Answers the calls of a step side by side. Returns why the run must end, if it must. */
   async #carryOut(calls: readonly RequestedCall[], names: WireNames): Promise<string | undefined> {
-    let answers = await Promise.all(calls.map((call) => this.#answer(call, names)))
+    const queue = new Queue(callsAtOnce)
+    let answers = await Promise.all(calls.map((call) => this.#answer(call, names, queue)))
     this.#useless = 0
     const signature = JSON.stringify(answers.map(({ name, input, text }) => [name, input, text]))
     const count = signature === this.#repetition.signature ? this.#repetition.count + 1 : 1
@@ -135,21 +141,22 @@ class Run {
   }
 
   /** Carries out one call. Never throws: whatever goes wrong is a text that begins with `Error: `. */
-  async #answer(call: RequestedCall, names: WireNames): Promise<AnsweredCall> {
+  async #answer(call: RequestedCall, names: WireNames, queue: Queue): Promise<AnsweredCall> {
     const { agent, delegation, onEvent } = this.#request
     const { id, name, input } = call
     const tool = names.get(wireName(name))
     const given = isObject<JsonValue>(input) ? input : {}
     const shown = { agent, delegation, id, tool: tool?.name ?? name }
-    onEvent({ type: 'tool-call', ...shown, input: given })
+    const work = async (): Promise<Answer> => {
+      onEvent({ type: 'tool-call', ...shown, input: given })
+      const problem = await callProblem(call, tool, names)
+      return tool === undefined || problem !== undefined
+        ? failure(problem ?? '')
+        : await untilAborted(this.#execute(tool, id, given), this.signal)
+    }
     let answer: Answer
     try {
-      this.signal.throwIfAborted()
-      const problem = await callProblem(call, tool, names)
-      answer =
-        tool === undefined || problem !== undefined
-          ? failure(problem ?? '')
-          : await untilAborted(this.#execute(tool, id, given), this.signal)
+      answer = await (tool?.origin.kind === 'agent' ? work() : queue.run(this.signal, work))
     } catch (error) {
       const cancelled = 'the run was cancelled before this was done.'
       answer = failure(this.signal.aborted ? cancelled : failureText(error))

@@ -16,6 +16,7 @@ import {
 } from 'ai'
 import { messageOf, systemCode } from '../../core/errors.ts'
 import { redactText } from '../../core/redact.ts'
+import { cutToColumns } from '../../core/text.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { ModelNotFoundError } from '../errors.ts'
 import type { AgentTool, CallSettings, TokenUsage } from '../types.ts'
@@ -202,22 +203,34 @@ export function modelFailure(error: unknown): string {
     status === undefined ? '' : `HTTP ${status}`,
     attempts.length > 1 ? `${attempts.length} attempts` : '',
   ].filter((fact) => fact !== '')
-  const reason = unreached(last) ?? (messageOf(last).trim() || 'the provider gave no reason')
+  const reason = unreached(last) ?? said(last)
   const what = facts.length === 0 ? '' : ` (${facts.join(', ')})`
   return redactText(`The model call failed${what}: ${reason}`)
+}
+
+const longestReason = 1000
+
+/** What a provider says is wrong. A page, such as that of a gateway, is not what a user wants to read. */
+function said(error: unknown): string {
+  const text = messageOf(error).trim()
+  if (text === '') return 'the provider gave no reason'
+  if (!/<!doctype|<html|<head|<body/i.test(text)) return cutToColumns(text, longestReason)
+  const [, title = ''] = /<title[^>]*>([^<]*)<\/title>/i.exec(text) ?? []
+  const named = title.trim() === '' ? '' : ` "${cutToColumns(title.trim(), 100)}"`
+  return `the server answered with an HTML page${named} instead of an answer of a model`
 }
 
 /** A sentence with the address for a provider that was not reached, or has nothing there. */
 function unreached(error: unknown): string | undefined {
   const url = APICallError.isInstance(error) ? URL.parse(error.url) : null
   if (!APICallError.isInstance(error) || url === null) return undefined
-  const { statusCode, message, cause } = error
+  const { statusCode, cause } = error
   // Without the query, in which some providers have a key.
   const address = `${url.origin}${url.pathname}`
   const whereSet = '(--base-url or agent.baseUrl sets it)'
   if (statusCode === 404) {
-    const said = message.trim().replace(/\.$/, '')
-    return `${said}. Asked was ${address}: check the name of the model, and the address ${whereSet}.`
+    const reason = said(error).replace(/\.$/, '')
+    return `${reason}. Asked was ${address}: check the name of the model, and the address ${whereSet}.`
   }
   if (statusCode !== undefined || cause === undefined) return undefined
   return systemCode(cause) === 'ECONNREFUSED'

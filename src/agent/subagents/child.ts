@@ -2,6 +2,7 @@ import type { ModelMessage } from 'ai'
 import type { Activation } from '../../library/activation.ts'
 import { parseAllowedTools } from '../../skill/allowed-tools.ts'
 import type { JsonObject } from '../../tools/model.ts'
+import type { AgentOptions } from '../agent-options.ts'
 import { createPermit } from '../approval/permit.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import { promptText } from '../prompt-template.ts'
@@ -10,7 +11,7 @@ import { type ActiveSkill, rulesOf } from '../skills/active-skills.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
 import { resourceTools } from '../skills/skill-tools.ts'
 import { jsonSchemaOf } from '../tool.ts'
-import type { AgentTool, TokenUsage, UsageEntry } from '../types.ts'
+import type { AgentTool, CallSettings, TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
 import type { DelegateOptions, PermissionMode, SubagentConfig, SubagentParent } from './config.ts'
 import { selectTools, type ToolSelection } from './select-tools.ts'
@@ -105,7 +106,8 @@ export class Child {
         },
       },
       messages: options.contextMessages && contextHistory(options.contextMessages),
-      callSettings: config.config?.callSettings,
+      limits: environment.options.limits,
+      callSettings: callSettingsOf(environment.options, model, config.config?.callSettings),
     })
   }
 
@@ -172,6 +174,21 @@ export class Child {
       notice: (message) => parent.onEvent({ type: 'notice', agent: config.name, message }),
     })
   }
+}
+
+/** Headers and options of a provider are the parent's only where its provider is the parent's too. */
+function callSettingsOf(
+  parent: Pick<AgentOptions, 'model' | 'callSettings'>,
+  model: SubagentConfig['model'],
+  own: CallSettings = {},
+): CallSettings {
+  const { headers, providerOptions, ...others } = parent.callSettings ?? {}
+  const providerOf = (name: unknown): unknown =>
+    typeof name === 'string' ? name.split(':', 1)[0] : name
+  const isSame = model === undefined || providerOf(model) === providerOf(parent.model)
+  const ofProvider = isSame ? { headers, providerOptions } : {}
+  const merged = { ...others, ...ofProvider, ...own }
+  return isSame ? { ...merged, headers: { ...headers, ...own.headers } } : merged
 }
 
 function instructionsOf({ name, systemPrompt }: SubagentConfig, skills: readonly Activation[]) {

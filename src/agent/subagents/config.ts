@@ -2,10 +2,10 @@ import type { ModelMessage } from 'ai'
 import { z } from 'zod'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject } from '../../core/json.ts'
-import { didYouMean } from '../../core/text.ts'
 import type { InvocationSource } from '../../library/activation.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
+import { callSettings, limits, type OptionProblem, problemsIn } from '../check-options.ts'
 import { SubagentConfigError } from '../errors.ts'
 import type { McpPart } from '../mcp-tools/mcp-part.ts'
 import type { PromptTemplate, PromptText } from '../prompt-template.ts'
@@ -63,7 +63,7 @@ export interface SubagentConfig {
 
 /** Settings of a subagent's runs that are not its parent's. */
 export interface SubagentOverrides {
-  /** Milliseconds for a whole delegation; default none. */
+  /** Milliseconds for a whole delegation; default: the parent's. */
   timeoutMs?: number | undefined
   /** Passed on to the provider. */
   callSettings?: CallSettings | undefined
@@ -81,7 +81,7 @@ export interface DelegateOptions {
   maxTurns?: number | undefined
   /** The shape of its final answer: JSON Schema, or a type of zod. Read it from `structured`. */
   outputSchema?: JsonObject | SchemaType<unknown> | undefined
-  /** Milliseconds for the whole delegation, waiting for a free place included; default none. */
+  /** Milliseconds for the whole delegation, waiting for a free place included; default: the parent's. */
   timeoutMs?: number | undefined
   /** Who asks; a model cannot start a skill that is withheld from models. Default: the program. */
   source?: InvocationSource | undefined
@@ -91,12 +91,6 @@ export interface DelegateOptions {
   onEvent?: ((event: AgentEvent) => void) | undefined
   /** Whether text events come while its model writes; default false. */
   stream?: boolean | undefined
-}
-
-interface ConfigProblem {
-  field: string
-  problem: string
-  hint?: string | undefined
 }
 
 export function requireConfig(given: SubagentConfig): SubagentConfig {
@@ -118,19 +112,10 @@ export function requireConfig(given: SubagentConfig): SubagentConfig {
 /** Reads a definition, or tells everything that is wrong with it. */
 export function readConfig(given: object): {
   config?: SubagentConfig | undefined
-  problems: readonly ConfigProblem[]
+  problems: readonly OptionProblem[]
 } {
-  const { data: config, error } = definition.safeParse(given)
-  const fields = Object.keys(definition.shape)
-  const problems = (error?.issues ?? []).flatMap((issue) => {
-    if (issue.code !== 'unrecognized_keys') {
-      return [{ field: String(issue.path[0]), problem: `must be ${issue.message}` }]
-    }
-    return issue.keys.map((field) => {
-      const hint = didYouMean(field, fields) || `There are ${fields.join(', ')}.`
-      return { field, problem: 'is not a field of a subagent', hint }
-    })
-  })
+  const { data: config } = definition.safeParse(given)
+  const problems = config === undefined ? problemsIn(definition, given, 'a subagent') : []
   return { config, problems }
 }
 
@@ -139,7 +124,6 @@ const notEmpty = 'a text that is not empty'
 const text = required(notEmpty).regex(/\S/, notEmpty)
 const names = z.array(text, 'a list of names').nullish()
 const modelForm = 'a `provider:name` or a model object'
-const wholeNumber = 'a whole number from 1'
 
 /** The message of a rule says what its value must be. */
 const definition = z.strictObject({
@@ -154,10 +138,10 @@ const definition = z.strictObject({
     .union([z.string(), z.custom<PromptTemplate>(isTemplate)], 'a text or { template, variables }')
     .nullish(),
   skills: names,
-  maxTurns: z.int(wholeNumber).min(1, wholeNumber).optional(),
+  maxTurns: limits.maxTurns,
   permissionMode: z.enum(permissionModes, `one of ${permissionModes.join(', ')}`).optional(),
   outputSchema: z.custom<JsonObject>(isObject, 'a JSON Schema as an object').optional(),
-  config: z.custom<SubagentOverrides>(isObject, 'an object').optional(),
+  config: z.strictObject({ timeoutMs: limits.timeoutMs, callSettings }, 'an object').optional(),
 })
 
 function required(form: string): z.ZodString {

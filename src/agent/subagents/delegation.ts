@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { untilAborted } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { SubagentDelegationError, SubagentNestingError, SubagentTimeoutError } from '../errors.ts'
 import { EventLog } from '../events.ts'
 import { failureText, maxTurnsExceeded } from '../loop/run-loop.ts'
+import type { Queue } from '../queue.ts'
+import type { Stopper, StopReason } from '../stopper.ts'
 import type { AgentEvent, LoopOutcome, RunStatus, TokenUsage } from '../types.ts'
 import { subtractUsage } from '../usage.ts'
 import type { Child } from './child.ts'
@@ -213,61 +214,6 @@ export function requireSuccess(result: SubagentResult): SubagentResult {
   const Failure = isLimit ? SubagentTimeoutError : SubagentDelegationError
   const message = `The delegation ${id} to ${subagentName} did not succeed: ${error}`
   throw new Failure({ code: `delegation-${endReason}`, message })
-}
-
-type StopReason = Extract<EndReason, 'cancelled' | 'parent-cancelled' | 'timeout'>
-
-/** Ends a delegation: a cancellation of it or of its parent, or a timeout that begins now. */
-export class Stopper {
-  readonly #controller = new AbortController()
-  readonly #timer: NodeJS.Timeout | undefined
-  readonly signal: AbortSignal
-  #why: StopReason = 'parent-cancelled'
-
-  constructor(parent: AbortSignal | undefined, timeoutMs: number | undefined) {
-    const { signal } = this.#controller
-    this.signal = parent === undefined ? signal : AbortSignal.any([signal, parent])
-    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop('timeout'), timeoutMs)
-  }
-
-  get reason(): StopReason | undefined {
-    return this.signal.aborted ? this.#why : undefined
-  }
-
-  stop(reason: StopReason): void {
-    if (!this.signal.aborted) this.#why = reason
-    this.#controller.abort()
-  }
-
-  end(): void {
-    clearTimeout(this.#timer)
-  }
-}
-
-export class Queue {
-  #free: number
-  #waiting: (() => void)[] = []
-
-  constructor(places: number) {
-    this.#free = places
-  }
-
-  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    while (this.#free === 0) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      this.#waiting.push(resolve)
-      await untilAborted(promise, signal)
-    }
-    signal.throwIfAborted()
-    this.#free -= 1
-    try {
-      return await work()
-    } finally {
-      this.#free += 1
-      // All look again, in their order: one that was cancelled takes no place.
-      for (const wake of this.#waiting.splice(0)) wake()
-    }
-  }
 }
 
 /** The subagent that is running: a tool of it may reach a manager by its own means. */

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import type { Activation } from '../../library/activation.ts'
-import { SubagentConfigError, SubagentDelegationError, usageError } from '../errors.ts'
+import { defaultTimeoutMs } from '../agent-options.ts'
+import { limits, requireOptions } from '../check-options.ts'
+import { SubagentConfigError, SubagentDelegationError } from '../errors.ts'
+import { Queue } from '../queue.ts'
+import { Stopper } from '../stopper.ts'
 import type { TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
 import { Child } from './child.ts'
@@ -10,13 +15,7 @@ import {
   type SubagentConfig,
   type SubagentParent,
 } from './config.ts'
-import {
-  DelegationHandle,
-  Queue,
-  refuseNesting,
-  Stopper,
-  type SubagentResult,
-} from './delegation.ts'
+import { DelegationHandle, refuseNesting, type SubagentResult } from './delegation.ts'
 import {
   type AgentDiscovery,
   type AgentInfo,
@@ -63,11 +62,13 @@ export class SubagentManager {
   constructor(
     parent: SubagentParent,
     configs: readonly SubagentConfig[] = [],
-    { files, concurrency }: SubagentManagerOptions = {},
+    options: SubagentManagerOptions = {},
   ) {
+    requireOptions(managerOptions, options, 'a SubagentManager')
+    const { files, concurrency = defaultConcurrency } = options
     this.#parent = parent
     this.#files = files
-    this.#queue = new Queue(requireConcurrency(concurrency))
+    this.#queue = new Queue(concurrency)
     for (const config of configs) this.register(config)
   }
 
@@ -111,7 +112,7 @@ export class SubagentManager {
   async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
     const work = { config: this.#required(name), task, options }
     const child = await this.#create(work, options.signal)
-    const start = (): DelegationHandle => this.#start(child, work, stopperFor(work))
+    const start = (): DelegationHandle => this.#start(child, work, this.#stopperFor(work))
     return {
       id: child.id,
       name: child.config.name,
@@ -158,7 +159,11 @@ export class SubagentManager {
     refuseNesting(agent ?? forkName(activation.name))
     const named = agent === undefined ? undefined : this.#required(agent)
     await this.#refuseCycle(activation)
-    const work = { ...forkOf(activation, named), options, forked: activation }
+    const work = {
+      ...forkOf(activation, named, this.#parent.environment.options),
+      options,
+      forked: activation,
+    }
     return await (await this.#begin(work)).result()
   }
 
@@ -184,9 +189,10 @@ export class SubagentManager {
     }
     const { config } = child
     requireTask(task, config.name)
+    requireOptions(delegateOptions, options, 'a delegation')
     this.#finished.delete(id)
     const work = { config, task, options }
-    return this.#start(child, work, stopperFor(work))
+    return this.#start(child, work, this.#stopperFor(work))
   }
 
   getActiveDelegations(): readonly DelegationHandle[] {
@@ -235,7 +241,7 @@ export class SubagentManager {
 
   /** Its time includes the start of servers that its tools come from. */
   async #begin(work: Work): Promise<DelegationHandle> {
-    const stopper = stopperFor(work)
+    const stopper = this.#stopperFor(work)
     try {
       const child = await this.#create(work, stopper.signal)
       return this.#start(child, work, stopper)
@@ -246,9 +252,10 @@ export class SubagentManager {
   }
 
   async #create(work: Work, signal: AbortSignal | undefined): Promise<Child> {
-    const { config, task, forked } = work
+    const { config, task, options, forked } = work
     refuseNesting(config.name)
     requireTask(task, config.name)
+    requireOptions(delegateOptions, options, 'a delegation')
     if (forked === undefined && (config.skills?.length ?? 0) > 0) await this.#refuseCycle(config)
     const parent = this.#parent
     try {
@@ -275,6 +282,12 @@ export class SubagentManager {
     throw new SubagentConfigError({ code: 'subagent-cycle', message, hint })
   }
 
+  #stopperFor({ config, options: { signal, timeoutMs } }: Work): Stopper {
+    const ofParent = this.#parent.environment.options.timeoutMs
+    const limit = timeoutMs ?? config.config?.timeoutMs ?? ofParent ?? defaultTimeoutMs
+    return new Stopper(signal, limit)
+  }
+
   #start(child: Child, { task, options }: Work, stopper: Stopper): DelegationHandle {
     const onEnd = (): void => {
       this.#active.delete(child.id)
@@ -288,6 +301,12 @@ export class SubagentManager {
     return handle
   }
 }
+
+const managerOptions = z.strictObject({
+  files: z.unknown().optional(),
+  concurrency: limits.concurrency,
+})
+const delegateOptions = z.looseObject({ maxTurns: limits.maxTurns, timeoutMs: limits.timeoutMs })
 
 interface Work {
   config: SubagentConfig
@@ -314,23 +333,10 @@ export interface Subagent {
   start(): DelegationHandle
 }
 
-function stopperFor({ config, options: { signal, timeoutMs } }: Work): Stopper {
-  return new Stopper(signal, timeoutMs ?? config.config?.timeoutMs)
-}
-
 /** @throws {SubagentDelegationError} for a task without a word in it. */
 function requireTask(task: string, name: string): void {
   if (typeof task === 'string' && task.trim() !== '') return
   const message = `The task for ${name} is empty: a subagent knows nothing but its task.`
   const hint = 'Say what to do, with everything that is needed for it.'
   throw new SubagentDelegationError({ code: 'task-empty', message, hint })
-}
-
-export function requireConcurrency(given = defaultConcurrency): number {
-  if (Number.isSafeInteger(given) && given >= 1) return given
-  throw usageError(
-    'concurrency',
-    `concurrency is ${given}; expected a whole number of at least 1.`,
-    'It is how many subagents work at once; 1 lets them work one after the other.',
-  )
 }

@@ -3,6 +3,7 @@ import type { SkillManager } from '../../library/manager.ts'
 import type { SkillInfo } from '../../library/model.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
+import type { AgentOptions } from '../agent-options.ts'
 import type { SubagentConfig } from './config.ts'
 
 export function splitSkill(entry: string): { name: string; argumentText: string } {
@@ -58,6 +59,7 @@ export const forWhom: string =
 export function forkOf(
   { name, effects, content, arguments: given, trustLevel }: Activation,
   named: SubagentConfig | undefined,
+  parent: Pick<AgentOptions, 'instructions'>,
 ): { config: SubagentConfig; task: string } {
   if (effects.fork === undefined) {
     throw trustLevel === 'untrusted'
@@ -73,7 +75,11 @@ export function forkOf(
         })
   }
   const allowed = effects.preApproved.map((tool) => formatAllowedTools([tool]))
-  const own = { name: forkName(name), description: `Carries out the skill ${name}.` }
+  const own = {
+    name: forkName(name),
+    description: `Carries out the skill ${name}.`,
+    systemPrompt: parent.instructions,
+  }
   const tools = named === undefined ? ['*'] : [...(named.tools ?? []), ...allowed]
   // Without the first sentence a model describes the skill instead of doing it.
   const task = [

@@ -9,7 +9,7 @@ import type { Settings } from '../../core/settings.ts'
 import { discoverOptionsFrom } from '../../library/discover.ts'
 import { findSkill, skillAt } from '../../library/find-skill.ts'
 import type { SkillInfo } from '../../library/model.ts'
-import { SkillLoadError, SkillParseError } from '../../skill/errors.ts'
+import { isUnusable } from '../../skill/errors.ts'
 import { collectActingParts } from '../../trust/acting-parts.ts'
 import { readTrustPolicy, SkillNotTrustedError } from '../../trust/decide.ts'
 import { lockReadOnce, type NearestLock } from '../../trust/lock.ts'
@@ -185,7 +185,7 @@ function plannable(find: () => SkillInfo): SkillInfo {
   try {
     return find()
   } catch (error) {
-    if (!(error instanceof SkillParseError || error instanceof SkillLoadError)) throw error
+    if (!isUnusable(error)) throw error
     const { code, message, hint, diagnostics } = error
     throw new ChainPlanError({ code, message, hint, diagnostics, cause: error })
   }

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { estimateTokens } from '../../core/text.ts'
 import { currentTrust, discoverOptionsFrom } from '../../library/discover.ts'
 import type { InvocationSource } from '../../library/activation.ts'
-import { SkillLoadError, SkillParseError } from '../../skill/errors.ts'
+import { isUnusable } from '../../skill/errors.ts'
 import { planInjection, readTarget } from '../inject.ts'
 import { matchTriggers } from '../examples.ts'
 import type { TriggerSkill } from '../match.ts'
@@ -87,8 +87,7 @@ function namedSkills(context: Settled, references: readonly string[]): SkillSet 
     try {
       return skillsFor(context, [reference])
     } catch (error) {
-      const [broken] =
-        error instanceof SkillParseError || error instanceof SkillLoadError ? error.diagnostics : []
+      const [broken] = isUnusable(error) ? error.diagnostics : []
       if (broken === undefined) throw error
       const { path } = broken
       const { triggers, diagnostics } = readTriggers(readText(path), path)

@@ -92,7 +92,7 @@ describe('US-008: a definition in code', () => {
     expect(() => requireConfig(untyped({ maxTurns: -1, system_prompt: 'x' }))).toThrow(
       expect.objectContaining({
         message:
-          'The subagent worker cannot be used: `maxTurns` must be a whole number from 1; `system_prompt` is not a field of a subagent.',
+          'The subagent worker cannot be used: `maxTurns` must be a whole number from 1 to 10000; `system_prompt` is not a field of a subagent.',
         hint: 'Did you mean systemPrompt?',
       }),
     )

@@ -91,7 +91,7 @@ describe('US-009: spawning', () => {
 
   it.each([0, -1, 1.5, Number.NaN, Infinity])('%d at once is refused', (concurrency) => {
     const options = { model: scripted([]), discover: false, concurrency }
-    const sentence = /^concurrency is .*; expected a whole number of at least 1/
+    const sentence = /`concurrency` must be a whole number from 1 to 1000/
     expect(() => new Agent(options)).toThrow(sentence)
     expect(() => delegating({ options: { concurrency } })).toThrow(sentence)
   })

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { isObject } from '../core/json.ts'
+import { didYouMean } from '../core/text.ts'
+import { usageError } from './errors.ts'
+import type { CallSettings } from './types.ts'
+
+export interface OptionProblem {
+  field: string
+  problem: string
+  hint?: string | undefined
+}
+
+/** Everything that is wrong with options. The message of a rule says what its value must be. */
+export function problemsIn(schema: z.ZodObject, given: object, owner: string): OptionProblem[] {
+  const fields = Object.keys(schema.shape)
+  return (schema.safeParse(given).error?.issues ?? []).flatMap((issue): OptionProblem[] => {
+    const path = issue.path.filter((part) => typeof part === 'string')
+    if (issue.code !== 'unrecognized_keys') {
+      return [{ field: path.join('.'), problem: `must be ${issue.message}` }]
+    }
+    return issue.keys.map((key) => {
+      const hint = didYouMean(key, fields) || `There are ${fields.join(', ')}.`
+      return { field: [...path, key].join('.'), problem: `is not a field of ${owner}`, hint }
+    })
+  })
+}
+
+/** @throws {AgentUsageError} that names every option which is unknown or out of its range. */
+export function requireOptions(schema: z.ZodObject, given: object, owner: string): void {
+  const problems = problemsIn(schema, given, owner)
+  if (problems.length === 0) return
+  const all = problems.map(({ field, problem }) => `\`${field}\` ${problem}`).join('; ')
+  const hint = problems.flatMap((one) => one.hint ?? []).join(' ') || undefined
+  throw usageError('agent-options', `The options of ${owner} cannot be used: ${all}.`, hint)
+}
+
+function whole(least: number, most: number): z.ZodOptional<z.ZodNumber> {
+  const form = `a whole number from ${least} to ${most}`
+  return z.number(form).int(form).min(least, form).max(most, form).optional()
+}
+
+function fraction(least: number, most: number): z.ZodOptional<z.ZodNumber> {
+  const form = `a number from ${least} to ${most}`
+  return z.number(form).min(least, form).max(most, form).optional()
+}
+
+/** Numbers of agents, subagents and runs. */
+export const limits = {
+  maxTurns: whole(1, 10_000),
+  /** The longest that a timer can wait. */
+  timeoutMs: whole(1, 2 ** 31 - 1),
+  concurrency: whole(1, 1000),
+  contextTokens: whole(1, 1_000_000_000),
+}
+
+export const callSettings = z
+  .strictObject(
+    {
+      maxOutputTokens: whole(1, 1_000_000_000),
+      temperature: fraction(0, 100),
+      topP: fraction(0, 1),
+      seed: whole(-(2 ** 53 - 1), 2 ** 53 - 1),
+      maxRetries: whole(0, 100),
+      headers: z.record(z.string(), z.string(), 'an object of texts').optional(),
+      providerOptions: z.custom<CallSettings['providerOptions']>(isObject, 'an object').optional(),
+    },
+    'an object',
+  )
+  .optional()

@@ -1,0 +1,28 @@
+import { untilAborted } from '../core/runtime.ts'
+
+/** Lets so many work at once; the others wait in order. */
+export class Queue {
+  #free: number
+  #waiting: (() => void)[] = []
+
+  constructor(places: number) {
+    this.#free = places
+  }
+
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    while (this.#free === 0) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#waiting.push(resolve)
+      await untilAborted(promise, signal)
+    }
+    signal.throwIfAborted()
+    this.#free -= 1
+    try {
+      return await work()
+    } finally {
+      this.#free += 1
+      // All look again, in their order: one that was cancelled takes no place.
+      for (const wake of this.#waiting.splice(0)) wake()
+    }
+  }
+}

@@ -1,0 +1,28 @@
+export type StopReason = 'cancelled' | 'parent-cancelled' | 'timeout'
+
+/** Ends a run or a delegation: a cancellation of it or of its parent, or a timeout that begins now. */
+export class Stopper {
+  readonly #controller = new AbortController()
+  readonly #timer: NodeJS.Timeout | undefined
+  readonly signal: AbortSignal
+  #why: StopReason = 'parent-cancelled'
+
+  constructor(parent: AbortSignal | undefined, timeoutMs: number | undefined) {
+    const { signal } = this.#controller
+    this.signal = parent === undefined ? signal : AbortSignal.any([signal, parent])
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop('timeout'), timeoutMs)
+  }
+
+  get reason(): StopReason | undefined {
+    return this.signal.aborted ? this.#why : undefined
+  }
+
+  stop(reason: StopReason): void {
+    if (!this.signal.aborted) this.#why = reason
+    this.#controller.abort()
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+}
