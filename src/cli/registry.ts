@@ -33,6 +33,7 @@ const agents = () => import('../agent/commands/agents.ts')
 const toolsImport = () => import('../tools/commands/import.ts')
 const servers = () => import('../tools/commands/servers.ts')
 const serve = () => import('../tools/commands/serve.ts')
+const auth = () => import('../tools/commands/auth.ts')
 const refresh = () => import('../tools/commands/refresh.ts')
 const list = () => import('../tools/commands/list.ts')
 const show = () => import('../tools/commands/show.ts')
@@ -106,6 +107,7 @@ export const commands: readonly CommandEntry[] = [
   ...group('Tools', {
     'tools import': of('Show configured MCP servers and which definition applies', toolsImport),
     'tools servers': of('List the MCP servers, and test that they start', servers),
+    'tools auth': of('Sign in at an MCP server with an address, or show who is signed in', auth),
     'tools serve': of('Keep the MCP servers of this project running between commands', serve),
     'tools refresh': of('Rebuild the cache of tools from the MCP servers', refresh),
     'tools list': of('List the known tools by category', list),

@@ -2,7 +2,7 @@ import { golden, type Scenario } from './_golden.ts'
 
 const names = `run; runs list; runs show; runs resume; runs retry; runs fork; runs cancel; runs approve;
 runs reject; runs prune; worker; chain plan; chain start; chain next; chain report; chain status; agent;
-delegate; agents list; agents show; agents validate; tools import; tools servers; tools serve;
+delegate; agents list; agents show; agents validate; tools import; tools servers; tools auth; tools serve;
 tools refresh; tools list; tools show; tools search; workflow list; workflow add; workflow edit;
 workflow enable; workflow disable; workflow remove; workflow check; workflow plan; session show;
 session clear; session list; tools route; tools learn add; tools learn list; tools learn remove;

@@ -218,6 +218,7 @@ golden('calls', {
     await both(`tools call list_things ${trusted}`)
     await both('tools serve --status')
     await both('tools servers')
+    await both('tools auth --status')
     await both('tools serve --stop')
   },
 })

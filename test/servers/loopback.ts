@@ -7,9 +7,12 @@ export interface LoopbackServer {
 }
 
 /** A server of HTTP on a free port of loopback. */
-export async function listenOnLoopback(answer: RequestListener): Promise<LoopbackServer> {
+export async function listenOnLoopback(
+  answer: RequestListener,
+  wanted = 0,
+): Promise<LoopbackServer> {
   const server = createServer(answer)
-  const port = await listen(server)
+  const port = await listen(server, wanted)
   return {
     url: `http://127.0.0.1:${String(port)}`,
     async stop() {
@@ -26,9 +29,9 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-async function listen(server: Server): Promise<number> {
+async function listen(server: Server, wanted = 0): Promise<number> {
   await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
+    server.listen(wanted, '127.0.0.1', resolve)
   })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server has no port')

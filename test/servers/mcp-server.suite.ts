@@ -1,30 +1,12 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { spawn } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { askerOf, makeClient } from '../mcp/_project.ts'
 import { until } from '../patience.ts'
 import { isMissing, skipReason } from './needs.ts'
+import { overPipes } from './over-pipes.ts'
 import { program, type ServerProject } from './project.ts'
 import { useWorld } from './world.ts'
-
-/** A client of our own server in the project, whose person answers every question with a yes. */
-async function overPipes({ directory, environment }: ServerProject, ...args: string[]) {
-  const asked: string[] = []
-  const client = makeClient({}, (message) => {
-    asked.push(message)
-    return { approve: true }
-  })
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program, 'mcp', 'serve', ...args],
-    cwd: directory,
-    env: environment,
-    stderr: 'ignore',
-  })
-  await client.connect(transport)
-  return { client, asked, ...askerOf(client) }
-}
 
 describe('the official test server, through ours', () => {
   const world = useWorld(['everything'])

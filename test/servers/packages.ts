@@ -45,6 +45,12 @@ export const serverPackages = {
   context7: { name: '@upstash/context7-mcp', version: '4.1.1', program: 'context7-mcp' },
 } as const
 
+/** What else the suites run: an authorization server, and the conformance tests of the protocol. */
+const otherPackages = [
+  { name: 'oidc-provider', version: '9.13.3' },
+  { name: '@modelcontextprotocol/conformance', version: '0.1.16' },
+] as const
+
 export type ServerName = keyof typeof serverPackages
 
 /** Outside the project, kept between runs. */
@@ -64,7 +70,7 @@ export function installServers(): void {
   mkdirSync(directory, { recursive: true })
   const manifest = join(directory, 'package.json')
   if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n')
-  const wanted = Object.values(serverPackages)
+  const wanted = [...Object.values(serverPackages), ...otherPackages]
     .filter(({ name, version }) => installedVersion(directory, name) !== version)
     .map(({ name, version }) => `${name}@${version}`)
   if (wanted.length === 0) return

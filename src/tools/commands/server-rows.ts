@@ -1,14 +1,18 @@
 import type { Context, Note } from '../../core/command.ts'
 import { redactText } from '../../core/redact.ts'
+import type { Runtime } from '../../core/runtime.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { type IndexedServer, loadToolIndex } from '../cache/tool-index.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { servedStatus } from '../server/served-process.ts'
+import { type SignInState, signInState } from '../server/sign-in.ts'
 import { toolProject } from './project-tools.ts'
 
 export interface ServerRow {
   name: string
   state: string
+  /** Of a server with an address. */
+  signIn?: SignInState | undefined
   tools?: number | undefined
   durationMs?: number | undefined
   client: string
@@ -25,8 +29,8 @@ export async function knownServers(
   const status = await servedStatus({ project: runtime.cwd, runtime })
   const listed = loadToolIndex({ project: toolProject(context), runtime }).index?.servers ?? []
   return definitions.map((definition) => {
-    const { name, source, blocked } = definition
-    const row = { name, client: source.client, path: source.path }
+    const { name, blocked } = definition
+    const row = rowOf(definition, runtime)
     const kept = status?.servers.find((server) => server.name === name)
     if (kept?.state === 'running' || kept?.state === 'failed') {
       return { ...row, state: kept.state, message: kept.message }
@@ -38,6 +42,11 @@ export async function knownServers(
     const message = `At the last refresh: ${failure.message}`
     return { ...row, state: 'failing', message, stderrTail: failure.stderrTail }
   })
+}
+
+export function rowOf({ name, source, transport }: ServerDefinition, runtime: Runtime) {
+  const row = { name, client: source.client, path: source.path }
+  return transport.kind === 'stdio' ? row : { ...row, signIn: signInState(transport, runtime) }
 }
 
 export function standingOf({

@@ -4,7 +4,7 @@ import { exitCode, messageOf } from '../../core/errors.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { requireServers } from '../server/errors.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
-import { indented, knownServers, type ServerRow, standingOf } from './server-rows.ts'
+import { indented, knownServers, rowOf, type ServerRow, standingOf } from './server-rows.ts'
 
 interface ServersResult {
   servers: readonly ServerRow[]
@@ -41,12 +41,12 @@ export const command = defineCommand<ServersResult>()({
 })
 
 async function listServers(context: Context, start: boolean): Promise<ServersResult> {
-  const { runtime, settings, signal } = context
+  const { runtime, settings } = context
   const pool = openProjectServers({ project: runtime.cwd, runtime, settings })
   try {
     if (start) requireServers(pool.configuration)
     const servers = start
-      ? await startAll(pool, signal)
+      ? await startAll(pool, context)
       : await knownServers(context, pool.definitions)
     return { servers, life: pool.life, diagnostics: pool.configuration.diagnostics }
   } finally {
@@ -54,11 +54,11 @@ async function listServers(context: Context, start: boolean): Promise<ServersRes
   }
 }
 
-function startAll(pool: ProjectServers, signal: AbortSignal): Promise<ServerRow[]> {
+function startAll(pool: ProjectServers, { runtime, signal }: Context): Promise<ServerRow[]> {
   return Promise.all(
     pool.definitions.map(async (definition): Promise<ServerRow> => {
-      const { name, source, disabled, blocked } = definition
-      const row = { name, client: source.client, path: source.path }
+      const { name, disabled, blocked } = definition
+      const row = rowOf(definition, runtime)
       if (disabled || blocked !== undefined) {
         return { ...row, state: standingOf(definition), message: blocked?.message }
       }
@@ -77,8 +77,9 @@ function startAll(pool: ProjectServers, signal: AbortSignal): Promise<ServerRow[
   )
 }
 
-function cells({ name, state, tools, durationMs, client, path }: ServerRow): string[] {
+function cells({ name, state, signIn, tools, durationMs, client, path }: ServerRow): string[] {
+  const signed = signIn === 'signed in' || signIn === 'expired' ? `${state}, ${signIn}` : state
   const time = durationMs === undefined ? '' : ` in ${(durationMs / 1000).toFixed(1)} s`
   const count = tools === undefined ? '' : `${tools}${time}`
-  return [safeLine(name), state, count, `${client} ${safeLine(path)}`]
+  return [safeLine(name), signed, count, `${client} ${safeLine(path)}`]
 }

@@ -24,6 +24,7 @@ import { ServerStartError } from './errors.ts'
 import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
 import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
+import { type HttpSignIn, httpSignIn } from './sign-in.ts'
 
 export interface ConnectOptions {
   runtime: Runtime
@@ -32,6 +33,8 @@ export interface ConnectOptions {
   /** Bytes of one answer; a larger one is a failed call, and the connection continues. */
   answerLimit: number
   note: (message: string) => void
+  /** Default: the sign-in that the user has at an address. */
+  signIn?: HttpSignIn | undefined
 }
 
 export interface OpenOptions extends ConnectOptions {
@@ -51,7 +54,9 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { transport } = definition
-  const given = { ...options, mask: serverMask(transport) }
+  const stored = transport.kind === 'stdio' ? undefined : httpSignIn(transport, options.runtime)
+  const { signIn = stored } = options
+  const given = { ...options, signIn, mask: serverMask(transport, signIn?.secrets) }
   const opened =
     transport.kind === 'stdio'
       ? await openStdio(definition, transport, given)

@@ -14,6 +14,7 @@ import {
 } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
+import type { HttpSignIn } from './sign-in.ts'
 
 type HttpServer = ServerTransport & { kind: 'http' | 'sse' }
 
@@ -45,12 +46,14 @@ async function attempt(
   kind: 'http' | 'sse',
   definition: ServerDefinition,
   transport: HttpServer,
-  { signal, answerLimit }: OpenOptions,
+  { signal, answerLimit, signIn }: OpenOptions,
 ): Promise<OpenedServer> {
   const sdk = await import('@modelcontextprotocol/client')
   const url = new URL(transport.url)
   const requestInit = { headers: { ...transport.headers } }
-  const init = { requestInit, fetch: limitedFetch(answerLimit) }
+  const authProvider = signIn?.authProvider
+  const fetch = limitedFetch(answerLimit, signIn)
+  const init = { requestInit, fetch, ...(authProvider && { authProvider }) }
   const sent: SentCalls = new WeakSet()
   const http = kind === 'http' ? new sdk.StreamableHTTPClientTransport(url, init) : undefined
   const channel: Transport = http ?? new sdk.SSEClientTransport(url, init)
@@ -127,9 +130,10 @@ function fetchFailure(error: unknown): string | undefined {
 }
 
 /** `fetch` that breaks off an answer to a message once it is over the limit. */
-function limitedFetch(limit: number): FetchLike {
+function limitedFetch(limit: number, signIn: HttpSignIn | undefined): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init)
+    await signIn?.seen(response)
     if (init?.method !== 'POST' || response.body === null || !response.ok) return response
     let bytes = 0
     const count = new TransformStream<Uint8Array, Uint8Array>({

@@ -302,7 +302,10 @@ function answeredOverHttp(status: number, { server, tool, sent }: FailedCall): C
 }
 
 export function signInNeeded(server: string, status: number): string {
-  return `The server ${server} wants a sign-in (HTTP ${status}). Skillrail cannot sign in with OAuth yet; a token can be given as an Authorization header in the configuration of the server`
+  const command = `skillrail tools auth ${server}`
+  return status === 401
+    ? `The server ${server} wants a sign-in (HTTP 401). Run: ${command}; or correct the Authorization header in its configuration`
+    : `The server ${server} refuses this to whoever is signed in (HTTP 403). To sign in with more rights: ${command}`
 }
 
 export function httpStatus(error: unknown): number | undefined {
@@ -310,6 +313,8 @@ export function httpStatus(error: unknown): number | undefined {
   const { status, data, code } = error
   if (typeof status === 'number') return status
   if (isObject(data) && typeof data['status'] === 'number') return data['status']
+  // The client's own error for `insufficient_scope` has no status.
+  if ('requiredScope' in error) return 403
   return typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
 }
 
@@ -353,7 +358,10 @@ export type Mask = <T>(said: T) => T
  * configuration hands to it, which look like nothing: values of variables and headers with the name
  * of a secret, and passwords of addresses.
  */
-export function serverMask(transport: ServerTransport): Mask {
+export function serverMask(
+  transport: ServerTransport,
+  more: () => readonly string[] = () => [],
+): Mask {
   const [named, urls] =
     transport.kind === 'stdio'
       ? [Object.entries(transport.env), []]
@@ -365,7 +373,7 @@ export function serverMask(transport: ServerTransport): Mask {
   const known = [...new Set(secrets.flatMap(spellings))].filter(isTelling)
   // A secret that is a part of another one comes after it.
   known.sort((a, b) => b.length - a.length)
-  return (said) => redactValue(said, known)
+  return (said) => redactValue(said, [...more(), ...known])
 }
 
 /** The answer of a call that succeeded is what was asked for, and stays as it is. */

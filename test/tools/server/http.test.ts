@@ -122,12 +122,12 @@ describe('a server over HTTP', () => {
     [
       'wants a sign-in',
       (_, response) => response.writeHead(401).end(),
-      /wants a sign-in \(HTTP 401\).*OAuth/,
+      /wants a sign-in \(HTTP 401\)\. Run: skillrail tools auth far/,
     ],
     [
       'is forbidden',
       (_, response) => response.writeHead(403).end(),
-      /wants a sign-in \(HTTP 403\)/,
+      /HTTP 403.*skillrail tools auth far/,
     ],
     [
       'answers with a web page',

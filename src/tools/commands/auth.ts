@@ -1,0 +1,151 @@
+import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
+import { contradiction, messageOf, pointless, SkillrailError, wrongUse } from '../../core/errors.ts'
+import { openAddress } from '../../core/open-address.ts'
+import { safeLine } from '../../core/text.ts'
+import type { ServerDefinition } from '../config/model.ts'
+import { definitionOf, refuse } from '../server/pool.ts'
+import {
+  hasAuthorization,
+  SignInFile,
+  type SignInRecord,
+  type SignInState,
+  signInState,
+} from '../server/sign-in.ts'
+import { revoke, SignInError, signInAt } from '../server/sign-in-browser.ts'
+import { serverConfiguration, toolProject } from './project-tools.ts'
+
+interface Row {
+  server: string
+  url: string
+  state: SignInState | 'not needed'
+  issuer?: string | undefined
+  scope?: string | undefined
+  /** When the token ends, as an ISO date; it is renewed by itself where its server allows that. */
+  expiresAt?: string | undefined
+  /** After `--logout`: whether the authorization server withdrew the tokens. */
+  revoked?: boolean | undefined
+}
+
+export const command = defineCommand<{ servers: readonly Row[] }>()({
+  arguments: { '[server]': 'a server with an address' },
+  options: {
+    status: option.flag('--status', 'show who is signed in, of all servers or of one'),
+    logout: option.flag('--logout', 'revoke and forget the sign-in'),
+    scope: option.text(
+      '--scope <scopes>',
+      'the rights to ask for (default: those the server names)',
+    ),
+    port: option.integer('--port <port>', 'of the redirect to 127.0.0.1 (default: a free port)', {
+      least: 1,
+      most: 65_535,
+    }),
+    clientId: option.text(
+      '--client-id <id>',
+      'a client that you registered yourself (default: registers one)',
+    ),
+    clientSecretEnv: option.text('--client-secret-env <name>', 'the variable with its secret'),
+  },
+  details: `Opens your browser at the server's sign-in and waits up to five minutes for the answer on 127.0.0.1.
+The address is printed too: open it yourself where there is no browser. Tokens lie in your state
+directory (0600), for this address alone, and are renewed when they end.`,
+  examples: ['tools auth linear', 'tools auth --status', 'tools auth linear --logout'],
+  async run(context, { arguments: [name], status, logout, ...options }) {
+    if (status && logout)
+      throw contradiction('--status', '--logout', 'Give one of them, or call the command twice.')
+    const { servers } = serverConfiguration(context)
+    if (name === undefined && status)
+      return { servers: servers.flatMap((one) => statusOf(one, context) ?? []) }
+    if (name === undefined)
+      throw wrongUse('The server is missing', 'tools auth --status lists them.')
+    const definition = definitionOf(servers, name)
+    if (status) return { servers: [statusOf(definition, context) ?? noAddress(name)] }
+    if (logout) return { servers: [await signOut(definition, context)] }
+    if (options.clientSecretEnv !== undefined && options.clientId === undefined)
+      throw pointless('--client-secret-env', '--client-id', 'Add --client-id.')
+    return { servers: [await signIn(definition, context, options)] }
+  },
+  render: ({ servers }, screen) => rowsText(servers, screen),
+  notes: ({ servers }) =>
+    servers.length > 0 ? [] : ['No server with an address is configured here.'],
+})
+
+function noAddress(name: string): never {
+  throw wrongUse(
+    `The server ${name} is a program on this machine, which has no sign-in`,
+    'Give it its credentials in `env` of its configuration.',
+  )
+}
+
+function statusOf({ name, transport }: ServerDefinition, { runtime }: Context): Row | undefined {
+  if (transport.kind === 'stdio') return undefined
+  const record = new SignInFile(transport.url, runtime).read()
+  const row = { server: name, url: transport.url, state: signInState(transport, runtime) }
+  return record?.tokens === undefined ? row : { ...row, ...factsOf(record) }
+}
+
+function factsOf({ tokens, discovery, savedAt }: SignInRecord): Partial<Row> {
+  const seconds = tokens?.expires_in
+  const ends = seconds === undefined ? undefined : Date.parse(savedAt) + seconds * 1000
+  return {
+    issuer: tokens?.issuer ?? discovery.authorizationServerUrl,
+    scope: tokens?.scope,
+    expiresAt: ends === undefined ? undefined : new Date(ends).toISOString(),
+  }
+}
+
+async function signOut(definition: ServerDefinition, context: Context): Promise<Row> {
+  const { name, transport } = definition
+  if (transport.kind === 'stdio') return noAddress(name)
+  const { url } = transport
+  const file = new SignInFile(url, context.runtime)
+  const record = file.read()
+  const revoked = record?.tokens && (await revoke(record))
+  file.remove()
+  return { server: name, url, state: signInState(transport, context.runtime), revoked }
+}
+
+async function signIn(
+  definition: ServerDefinition,
+  context: Context,
+  options: Record<'scope' | 'clientId' | 'clientSecretEnv', string | undefined> & {
+    port: number | undefined
+  },
+): Promise<Row> {
+  const { name: server, transport, source } = definition
+  if (transport.kind === 'stdio') return noAddress(server)
+  refuse(definition, false)
+  if (hasAuthorization(transport.headers)) {
+    const hint = 'Take the header out to sign in instead.'
+    throw wrongUse(`${source.path} gives ${server} an Authorization header`, hint)
+  }
+  const { runtime, signal, note, interactive } = context
+  const { clientSecretEnv: variable, ...given } = options
+  const clientSecret = variable === undefined ? undefined : runtime.env[variable]
+  if (variable !== undefined && !clientSecret) throw wrongUse(`The variable ${variable} is not set`)
+  const open = (address: string): void => {
+    note(`To sign in at ${server}, open:\n${safeLine(address)}`, 'failure')
+    if (interactive) void openAddress(address, runtime)
+  }
+  const place = { runtime, project: toolProject(context), signal, open }
+  const row = { server, url: transport.url }
+  try {
+    const record = await signInAt(definition, transport, { ...place, ...given, clientSecret })
+    if (record === undefined) return { ...row, state: 'not needed' }
+    return { ...row, state: signInState(transport, runtime), ...factsOf(record) }
+  } catch (error) {
+    if (error instanceof SkillrailError || signal.aborted) throw error
+    const message = `The sign-in at ${server} failed: ${safeLine(messageOf(error))}`
+    throw new SignInError({ code: 'sign-in-failed', message, cause: error })
+  }
+}
+
+function rowsText(servers: readonly Row[], screen: Screen): string {
+  const rows = servers.map(({ server, state, issuer = '', scope = '', expiresAt, revoked }) => [
+    safeLine(server),
+    revoked === undefined || revoked ? state : `${state} (not revoked at its server)`,
+    safeLine(issuer),
+    safeLine(scope),
+    expiresAt === undefined ? '' : `until ${expiresAt}`,
+  ])
+  return screen.table(rows)
+}

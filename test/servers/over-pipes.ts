@@ -1,0 +1,21 @@
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { askerOf, makeClient } from '../mcp/_project.ts'
+import { program, type ServerProject } from './project.ts'
+
+/** A client of our own server in the project, whose person answers every question with a yes. */
+export async function overPipes({ directory, environment }: ServerProject, ...args: string[]) {
+  const asked: string[] = []
+  const client = makeClient({}, (message) => {
+    asked.push(message)
+    return { approve: true }
+  })
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, 'mcp', 'serve', ...args],
+    cwd: directory,
+    env: environment,
+    stderr: 'ignore',
+  })
+  await client.connect(transport)
+  return { client, asked, ...askerOf(client) }
+}

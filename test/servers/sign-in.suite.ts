@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { overPipes } from './over-pipes.ts'
+import { browse, type ProtectedServer, startProtectedServer } from './authorization.ts'
+import { makeServerProject, program, type ServerProject } from './project.ts'
+
+/** `tools auth`, with a browser that opens the address it prints. */
+async function signIn({ directory, environment }: ServerProject, ...more: string[]) {
+  const args = [program, 'tools', 'auth', 'remote', '--json', ...more]
+  const child = spawn(process.execPath, args, { cwd: directory, env: environment })
+  const said = { stdout: '', stderr: '', page: '' }
+  let browsing: Promise<void> | undefined
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.stderr += text
+    const [address] = /http:\S+\/auth\?\S+/.exec(said.stderr) ?? []
+    if (address !== undefined) browsing ??= browse(address).then((page) => void (said.page = page))
+  })
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  await browsing
+  return { code, ...said }
+}
+
+describe('signing in at a remote server', () => {
+  let server: ProtectedServer
+  let project: ServerProject
+  const files = () => join(project.environment.HOME, '.local/state/skillrail/sign-in')
+  const call = async () => await project.cli(['tools', 'call', 'remote__who'])
+
+  beforeAll(async () => void (server = await startProtectedServer()))
+  afterAll(async () => await server.stop())
+  beforeEach(async () => {
+    project = await makeServerProject(() => ({ remote: { type: 'http', url: server.url } }))
+  })
+  afterEach(async () => {
+    server.claimedIssuer = undefined
+    await project.close()
+  })
+
+  it('says which command to run, then signs in with PKCE and a client that it registers', async () => {
+    const before = await call()
+    expect(before.stdout + before.stderr).toContain('skillrail tools auth remote')
+    const { code, stdout, page } = await signIn(project)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      servers: [{ server: 'remote', state: 'signed in', issuer: server.issuer, scope: 'read' }],
+    })
+    expect(page).toContain('close this page')
+    expect(server.requests).toContain('POST /reg')
+    const [file = ''] = readdirSync(files())
+    expect(statSync(join(files(), file)).mode & 0o777).toBe(0o600)
+    expect((await call()).stdout).toContain('you are ada')
+    const { client, text } = await overPipes(project)
+    expect(await text('call_tool', { tool: 'remote__who' })).toContain('you are ada')
+    await client.close()
+    const rows = await project.json(['tools', 'servers'])
+    expect(rows.answer).toMatchObject({ servers: [{ name: 'remote', signIn: 'signed in' }] })
+    expect((await project.cli(['doctor'])).stdout).toMatch(/remote.*signed in/)
+  })
+
+  it('renews a token that is over, and asks to sign in again once all were revoked', async () => {
+    await signIn(project)
+    await server.revokeAccess()
+    expect((await call()).stdout).toContain('you are ada')
+    await server.revokeAccess()
+    const [name = ''] = readdirSync(files())
+    const path = join(files(), name)
+    const kept: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    const tokens = { ...Object(kept).tokens, refresh_token: 'withdrawn' }
+    writeFileSync(path, JSON.stringify({ ...Object(kept), tokens }))
+    const { code, stdout, stderr } = await call()
+    expect(code).toBe(3)
+    expect(stdout + stderr).toContain('skillrail tools auth remote')
+    const status = await project.json(['tools', 'auth', '--status'])
+    expect(status.answer).toMatchObject({ servers: [{ state: 'signed out' }] })
+  })
+
+  it('believes no metadata of another issuer, and keeps nothing then', async () => {
+    server.claimedIssuer = 'http://127.0.0.1:9/impostor'
+    const { code, stdout } = await signIn(project)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/issuer/i)
+    const status = await project.json(['tools', 'auth', '--status'])
+    expect(status.answer).toMatchObject({ servers: [{ state: 'signed out' }] })
+  })
+
+  it('revokes and forgets with --logout', async () => {
+    await signIn(project)
+    const out = await project.json(['tools', 'auth', 'remote', '--logout'])
+    expect(out.answer).toMatchObject({ servers: [{ state: 'signed out', revoked: true }] })
+    expect(readdirSync(files())).toEqual([])
+    expect((await call()).code).toBe(3)
+  })
+
+  it('sends no token to an address that only an untrusted project names', async () => {
+    await signIn(project)
+    await project.cli(['trust', '--revoke', '--yes'])
+    server.shown.clear()
+    expect((await call()).code).toBe(4)
+    expect(server.shown.size).toBe(0)
+    expect((await signIn(project)).code).toBe(4)
+  })
+})
