@@ -31,15 +31,20 @@ export type PlatformStatus = HooksStatus['platforms'][number]
 
 export async function hooksStatus(runtime: Runtime) {
   const launcher = { path: launcherPath(runtime), state: launcherState(runtime) }
+  const statuses = platformStatuses(runtime, platforms)
+  const probe = launcher.state === 'missing' ? undefined : await probeHook(runtime, 'claude')
+  return { launcher, probe, platforms: statuses }
+}
+
+/** How the hook stands with these clients, from their files alone. */
+export function platformStatuses(runtime: Runtime, wanted: readonly Platform[]) {
   const facts = {
-    launcher: launcher.state,
+    launcher: launcherState(runtime),
     cwd: realPathOf(runtime.cwd) ?? runtime.cwd,
     largest: largestInjection(runtime),
     workspace: findWorkspace(runtime.cwd, runtime),
   }
-  const statuses = platforms.map((platform) => platformStatus(runtime, platform, facts))
-  const probe = launcher.state === 'missing' ? undefined : await probeHook(runtime, 'claude')
-  return { launcher, probe, platforms: statuses }
+  return wanted.map((platform) => platformStatus(runtime, platform, facts))
 }
 
 /** Clients that seem to be used here: their program or their directory is there. */

@@ -31,6 +31,7 @@ import { ToolError } from '../tools/errors.ts'
 import { toolNotFound } from '../tools/call/find-tool.ts'
 import { unaskedServers } from '../tools/server/errors.ts'
 import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
+import { projectOverview } from './overview.ts'
 import type { RunShownNow } from './run-answer.ts'
 import { KnownNames } from '../audit/check-names.ts'
 
@@ -45,6 +46,7 @@ export function projectView(given: Context) {
   const { runtime } = context
   return {
     project: () => ({ project: findWorkspace(runtime.cwd, runtime), version: packageVersion() }),
+    overview: () => overview(context),
     ...skillAnswers(context),
     ...runAnswers(context),
     ...toolAnswers(context),
@@ -61,6 +63,20 @@ function silentContext(context: Context): Context {
     diagnose: ignore,
     ask: ({ otherwise }) => Promise.reject(otherwise()),
   }
+}
+
+/** The overview of `skillrail`, with the page of the view that shows each entry. */
+async function overview(context: Context) {
+  const { workspace, parts } = await projectOverview(context)
+  const tabs = { skills: 'skills', clients: 'triggers', runs: 'runs', servers: 'tools' } as const
+  const shownParts = parts.map(({ name, entries, ...part }) => {
+    const place = (key: string | undefined): string[] => {
+      if (key === undefined) return [tabs[name]]
+      return [tabs[name], name === 'skills' ? idOf(key) : key]
+    }
+    return { ...part, name, entries: entries.map((one) => ({ ...one, place: place(one.key) })) }
+  })
+  return { workspace, parts: shownParts }
 }
 
 function skillAnswers(context: Context) {

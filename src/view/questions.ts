@@ -11,6 +11,7 @@ export type Question = (view: ProjectView, asked: Asked) => unknown
 
 export const questions = {
   project: (view) => view.project(),
+  overview: (view) => view.overview(),
   skills: (view) => view.skills(),
   skill: (view, asked) => view.skill(asked.text('id')),
   'skill-text': (view, asked) => textPiece(view.skillText(asked.text('id')), asked.number('from')),

@@ -139,13 +139,13 @@ export function shownText(text: string): string {
 }
 
 /** The beginning of a text that is read whole only on request. */
-function beginningOf(text: string, most: number): { text: string; size: number } {
+export function beginningOf(text: string, most: number): { text: string; size: number } {
   const whole = shownText(text)
   return { text: whole.slice(0, most), size: whole.length }
 }
 
 /** Approvals are given in a terminal and nowhere else, so the page shows what to type there. */
-function nextLines({ journal, result, status, line }: RunShownNow) {
+export function nextLines({ journal, result, status, line }: RunShownNow) {
   const { runId } = result
   if (status === 'running') return []
   if (status === 'waiting' && journal.run.mode === 'stepper') {

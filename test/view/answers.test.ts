@@ -16,6 +16,7 @@ async function open(text: string, more: Partial<Stub> = {}): Promise<TestView> {
 
 const everyQuestion: readonly (readonly [name: string, question: object])[] = [
   ['project', {}],
+  ['overview', {}],
   ['skills', {}],
   ['skill', { id: 'one' }],
   ['skill-text', { id: 'one' }],

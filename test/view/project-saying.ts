@@ -30,6 +30,17 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
   }
   const stub: Stub = {
     project: () => ({ project: text, version: text }),
+    overview: () => ({
+      workspace: text,
+      parts: ['skills', 'clients', 'runs', 'servers'].map((name) => ({
+        name,
+        total: 1,
+        summary: text,
+        entries: [
+          { name: text, status: 'problem', state: text, about: text, fix: text, place: ['skills'] },
+        ],
+      })),
+    }),
     skills: () => ({
       skills: [
         {

@@ -7,7 +7,7 @@ import {
   hasErrors,
 } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { packageVersion } from '../../core/runtime.ts'
+import { packageVersion, type Runtime } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '../../core/text.ts'
 import { checkTriggers, triggerRules } from '../../trigger/check.ts'
@@ -78,6 +78,13 @@ export const command = defineCommand<ValidateResult>()({
     },
   },
 })
+
+/** The verdict of `validate` on one `SKILL.md`, given by its absolute path. */
+export async function skillVerdict(path: string, { cwd, home }: Runtime): Promise<SkillVerdict> {
+  const validate = await validatorOf('spec')
+  const verdict = verdictOn({ file: path, path }, { validate, runtime: { cwd, home } })
+  return verdict.isChain === true ? await withPlan(verdict, path, cwd) : verdict
+}
 
 /** The verdict with what is wrong with the plan of the chain. */
 async function withPlan(verdict: SkillVerdict, file: string, cwd: string): Promise<SkillVerdict> {
