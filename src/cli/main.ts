@@ -33,15 +33,16 @@ function tellFailure(error: unknown, argv: readonly string[], { stdout, stderr }
 async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
   const { stdout } = io
   const words = leadingWords(argv)
-  const entry = findCommand(words)
+  const wantsHelp = argv.includes('--help') || argv.includes('-h')
+  const isAlone =
+    words.length === 0 && !wantsHelp && !argv.includes('--version') && !argv.includes('-V')
+  const entry = findCommand(isAlone ? ['overview'] : words)
   if (entry !== undefined) return await runCommand(entry, argv, io)
   if (argv.includes('--version') || argv.includes('-V')) {
     stdout.write(`${packageVersion()}\n`)
     return exitCode.done
   }
   const [first] = words
-  const wantsHelp = argv.length === 0 || argv.includes('--help') || argv.includes('-h')
-  if (first === undefined && !wantsHelp) throw unknownCommand(argv)
   if (first === undefined || (first === 'help' && words.length === 1)) {
     stdout.write(rootHelp())
     return exitCode.done
@@ -51,7 +52,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
   const group = commands.filter((command) => command.name.startsWith(`${called} `))
   if (group.length > 0) {
     stdout.write(groupHelp(called, group))
-    return argv.includes('--help') || argv.includes('-h') ? exitCode.done : exitCode.usage
+    return wantsHelp ? exitCode.done : exitCode.usage
   }
   throw unknownCommand(words)
 }

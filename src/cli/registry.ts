@@ -72,6 +72,7 @@ const hook = () => import('../hooks/commands/hook.ts')
 const trust = () => import('../trust/commands/trust.ts')
 const view = () => import('../view/command.ts')
 const doctor = () => import('./doctor.ts')
+const overview = () => import('./overview.ts')
 
 /** Every command, in the order of the help page. Each file is loaded only when it is called. */
 export const commands: readonly CommandEntry[] = [
@@ -181,6 +182,7 @@ export const commands: readonly CommandEntry[] = [
     hook: of('Run the hook for one prompt of a client', hook),
     trust: of('Trust a project, so that its skills can execute', trust),
     view: of('Show skills, runs and tools of this project in a browser', view),
+    overview: of('Show how this project stands; the same as skillrail alone', overview),
     doctor: of('Check this machine and this project', doctor),
   }),
 ]

@@ -14,7 +14,7 @@ import { amount, shellWord } from '../core/text.ts'
 import { installedPlatforms, platformStatuses, type PlatformStatus } from '../hooks/status.ts'
 import { discoverOptionsFrom, discoverSkills } from '../library/discover.ts'
 import type { SkillInfo } from '../library/model.ts'
-import { skillVerdict } from '../skill/commands/validate.ts'
+import { invalidSkills } from '../skill/commands/verdicts.ts'
 import { serverConfiguration } from '../tools/commands/project-tools.ts'
 import { knownServers, type ServerRow } from '../tools/commands/server-rows.ts'
 import { readTrustPolicy } from '../trust/decide.ts'
@@ -72,15 +72,15 @@ async function skillPart(context: OverviewContext, workspace: string): Promise<O
   const options = discoverOptionsFrom(runtime, settings)
   const { skills, conflicts, broken } = discoverSkills(options)
   const judged = [...skills, ...conflicts, ...broken]
-  const invalid: OverviewEntry[] = []
-  for (const { name, path, scope } of judged) {
-    const { valid, diagnostics } = await skillVerdict(path, runtime)
-    if (valid) continue
-    const about = diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
+  const errors = new Map(await invalidSkills([...skills, ...conflicts], runtime))
+  for (const { path, diagnostics } of broken) errors.set(path, diagnostics[0]?.message ?? '')
+  const invalid = judged.flatMap(({ name, path, scope }): OverviewEntry[] => {
+    const about = errors.get(path)
+    if (about === undefined) return []
     const status = scope === 'project' ? 'problem' : 'warning'
     const fix = `skillrail validate ${shellWord(shownPath(dirname(path), runtime))}`
-    invalid.push({ name, status, state: 'invalid', about, fix, key: path })
-  }
+    return [{ name, status, state: 'invalid', about, fix, key: path }]
+  })
   const doubles = conflicts.map(({ name, path }): OverviewEntry => {
     const about = 'another skill here has this name, so neither is used'
     const fix = 'skillrail list --all'

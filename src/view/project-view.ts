@@ -119,8 +119,8 @@ function idOf(path: string): string {
   return sha256(path).slice('sha256:'.length, 'sha256:'.length + 16)
 }
 
-function skillList(context: Context) {
-  const { skills, diagnostics, broken } = listSkills(context, { all: true })
+async function skillList(context: Context) {
+  const { skills, diagnostics, broken } = await listSkills(context, { all: true })
   const withoutUse = broken.map(({ name, path, scope, diagnostics: found }) => ({
     id: idOf(path),
     name,

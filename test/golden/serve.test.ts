@@ -63,6 +63,7 @@ golden('serve', {
 golden('doctor', {
   async 'a new machine'({ both }) {
     await both('doctor')
+    await both('overview')
     await both('doctor --engine restate')
     await both('doctor --engine restate --url http://127.0.0.1:1 --admin-url http://127.0.0.1:1')
     await both('doctor --engine steam')

@@ -36,6 +36,7 @@ golden('trust', {
     await both('run deploy')
     await both('show deploy')
     await both('doctor')
+    await both('overview')
     await run('trust --yes --pin')
     write(
       'project/.skillrail/skills/plain/SKILL.md',

@@ -590,8 +590,8 @@ function largeProject(): ProjectView {
   const steps = result.attempts[0]?.steps.map((step) => ({ ...step, log: 'a'.repeat(1_000_000) }))
   const attempts = result.attempts.map((attempt) => ({ ...attempt, steps: steps ?? [] }))
   return projectSaying('x', {
-    skills() {
-      const { skills, diagnostics } = small.skills()
+    async skills() {
+      const { skills, diagnostics } = await small.skills()
       const many = Array.from({ length: 1000 }, (_, at) =>
         skills.map((skill) => ({ ...skill, id: `skill-${at}`, name: `skill-${at}` })),
       )

@@ -1,7 +1,8 @@
 import { type Context, defineCommand, type Note, option, type Screen } from '../../core/command.ts'
-import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
 import { amount, cell, count } from '../../core/text.ts'
 import { findWorkspace } from '../../core/read-files.ts'
+import { invalidSkills } from '../../skill/commands/verdicts.ts'
 import { lockedTrust } from '../../trust/skill-trust.ts'
 import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
 import { clientsReading } from '../locations.ts'
@@ -22,6 +23,8 @@ interface ListResult {
 interface ListedSkill extends ReturnType<typeof listed> {
   /** The skill that is used instead. */
   shadowedBy?: string | undefined
+  /** The first error of `validate`. */
+  invalid?: string | undefined
   /** Whether another skill has its name, so that neither is used, or one that is used instead. */
   standing?: 'conflict' | 'shadowed' | undefined
   source?: string | undefined
@@ -38,7 +41,10 @@ export const command = defineCommand<ListResult>()({
     ),
   },
   examples: ['list --all'],
-  run: async (context, values) => ({ ...listSkills(context, values), byClient: values.clients }),
+  run: async (context, values) => ({
+    ...(await listSkills(context, values)),
+    byClient: values.clients,
+  }),
   render: (result, screen) => (isEmpty(result) ? '' : screen.table(tableRows(result, screen))),
   notes(result, { verbose }): readonly Note[] {
     // Those of a shadowed skill are for `--json`.
@@ -57,14 +63,15 @@ export const command = defineCommand<ListResult>()({
   },
 })
 
-/** Lists what a search finds. Where the project has a lock, each file of a skill is read. */
-export function listSkills(
+/** Lists what a search finds, with the verdicts. With a lock, each file of a skill is read. */
+export async function listSkills(
   { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
   { all, precedence }: { all: boolean; precedence?: 'project' | 'user' | undefined },
-): ListResult {
+): Promise<ListResult> {
   const configured = discoverOptionsFrom(runtime, settings)
   const options = precedence === undefined ? configured : { ...configured, precedence }
   const { skills, conflicts, shadowed, broken, diagnostics } = discoverSkills(options)
+  const invalid = await invalidSkills(skills, runtime)
   const workspace = findWorkspace(runtime.cwd, runtime)
   const trustOf = lockedTrust(runtime, { ...options, workspace })
   let heldBack = 0
@@ -88,7 +95,7 @@ export function listSkills(
   }))
   return {
     skills: [
-      ...skills.map((info) => listed(asLocked(info))),
+      ...skills.map((info) => ({ ...listed(asLocked(info)), invalid: invalid.get(info.path) })),
       ...conflicts.map((info) => ({ ...listed(asLocked(info)), standing: 'conflict' as const })),
       ...(all ? hidden : []),
     ],
@@ -115,11 +122,11 @@ function summary({ skills, broken, shadowed, heldBack }: ListResult, warnings: n
   const conflicts = skills.filter(({ standing }) => standing === 'conflict').length
   const isAll = skills.length > used.length + conflicts
   const unusable = broken.length + conflicts
-  const failing = used.filter(({ diagnostics }) => hasErrors(diagnostics)).length
+  const failing = used.filter(({ invalid }) => invalid !== undefined).length
   return [
     amount(used.length, 'skill'),
     ...(unusable > 0 ? [`${unusable} that cannot be used`] : []),
-    ...(failing > 0 ? [`${failing} with errors`] : []),
+    ...(failing > 0 ? [`${failing} invalid (skillrail validate)`] : []),
     ...(heldBack > 0 ? [`${heldBack} not as locked or accepted (skillrail trust shows it)`] : []),
     ...(shadowed > 0 ? [`${shadowed} shadowed${isAll ? '' : ' (--all shows them)'}`] : []),
     ...(warnings > 0 ? [`${amount(warnings, 'warning')} (--verbose shows them)`] : []),
@@ -171,7 +178,7 @@ function rowsOf({ skills, broken, byClient = false }: ListResult): Row[] {
 }
 
 function rowOf(
-  { standing, shadows, description, source, ...skill }: ListedSkill,
+  { standing, shadows, description, source, invalid, ...skill }: ListedSkill,
   byClient: boolean,
 ): Row {
   const hides = shadows === undefined ? '' : `[hides ${shadows.length}] `
@@ -180,6 +187,7 @@ function rowOf(
     conflict: 'another skill here has this name',
     shadowed: `${skill.trust}, in ${source}`,
   }
-  const note = standing === undefined ? hides + about : notes[standing]
+  const use = invalid === undefined ? about : `[invalid] ${invalid}`
+  const note = standing === undefined ? hides + use : notes[standing]
   return [skill.name, skill.scope, standing ?? skill.trust, count(skill.tokens.body), note]
 }

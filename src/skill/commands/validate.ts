@@ -1,26 +1,25 @@
-import { dirname } from 'node:path'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
-import {
-  compareDiagnostics,
-  type Diagnostic,
-  diagnosticText,
-  hasErrors,
-} from '../../core/diagnostic.ts'
+import { type Diagnostic, diagnosticText } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { packageVersion, type Runtime } from '../../core/runtime.ts'
+import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '../../core/text.ts'
-import { checkTriggers, triggerRules } from '../../trigger/check.ts'
-import { parseSkill } from '../parse.ts'
+import { triggerRules } from '../../trigger/check.ts'
 import { validationRules } from '../rules.ts'
-import { validateSkill } from '../validate.ts'
-import { listSkillFiles } from '../../library/skill-files.ts'
-import { type SkillVerdict, validationTargets, verdictOn, type VerdictOptions } from './verdicts.ts'
+import {
+  type SkillVerdict,
+  validationTargets,
+  validatorOf,
+  verdictOn,
+  withPlan,
+} from './verdicts.ts'
 
 interface ValidateResult {
   skills: readonly SkillVerdict[]
   summary: { checked: number; valid: number; invalid: number; errors: number; warnings: number }
   directory: string
+  /** `--fix` was given, and no problem can be fixed automatically. */
+  nothingToFix?: boolean
 }
 
 export const command = defineCommand<ValidateResult>()({
@@ -55,12 +54,16 @@ export const command = defineCommand<ValidateResult>()({
       // Lets a signal in: the work itself is synchronous.
       if (skills.length % 500 === 0) await new Promise((done) => setImmediate(done))
     }
-    return { skills, summary: summaryOf(skills), directory: runtime.cwd }
+    const isUnfixed =
+      fixing !== undefined && skills.every(({ changes = [] }) => changes.length === 0)
+    const fixes = isUnfixed ? { nothingToFix: true } : {}
+    return { skills, summary: summaryOf(skills), directory: runtime.cwd, ...fixes }
   },
   exitCode: ({ summary }) => (summary.invalid === 0 ? exitCode.done : exitCode.badAnswer),
-  render: ({ skills, summary }, screen) =>
+  render: ({ skills, summary, nothingToFix = false }, screen) =>
     linesText([
       ...skills.flatMap((verdict) => verdictLines(verdict, screen)),
+      ...(nothingToFix ? ['Nothing can be fixed automatically.'] : []),
       summaryLine(summary, screen),
     ]),
   commandFormat: 'github',
@@ -78,38 +81,6 @@ export const command = defineCommand<ValidateResult>()({
     },
   },
 })
-
-/** The verdict of `validate` on one `SKILL.md`, given by its absolute path. */
-export async function skillVerdict(path: string, { cwd, home }: Runtime): Promise<SkillVerdict> {
-  const validate = await validatorOf('spec')
-  const verdict = verdictOn({ file: path, path }, { validate, runtime: { cwd, home } })
-  return verdict.isChain === true ? await withPlan(verdict, path, cwd) : verdict
-}
-
-/** The verdict with what is wrong with the plan of the chain. */
-async function withPlan(verdict: SkillVerdict, file: string, cwd: string): Promise<SkillVerdict> {
-  const { chainProblems } = await import('../../chain/check-plan.ts')
-  const problems = chainProblems(dirname(file), cwd)
-  const valid = verdict.valid && problems.every(({ severity }) => severity !== 'error')
-  return { ...verdict, valid, diagnostics: [...verdict.diagnostics, ...problems] }
-}
-
-async function validatorOf(profile: string): Promise<VerdictOptions['validate']> {
-  if (profile === 'reference')
-    return (await import('../reference/validate-reference.ts')).validateReference
-  return (content, { path, directory, directoryName }) => {
-    const options = { path, directoryName, files: listSkillFiles(directory) }
-    const verdict = validateSkill(content, options)
-    const text = typeof content === 'string' ? content : Buffer.from(content).toString()
-    const { skill } = text.includes('triggers:') ? parseSkill(text, { path }) : {}
-    const { triggers = [], name = directoryName } = skill?.fields ?? {}
-    if (skill === undefined || triggers.length === 0) return verdict
-    const checked = { name, path, directory, triggers, text, body: skill.body }
-    const found = checkTriggers(checked).diagnostics.filter(({ severity }) => severity !== 'info')
-    const diagnostics = [...verdict.diagnostics, ...found].toSorted(compareDiagnostics)
-    return { ...verdict, valid: !hasErrors(diagnostics), diagnostics }
-  }
-}
 
 function summaryOf(skills: readonly SkillVerdict[]): ValidateResult['summary'] {
   const valid = skills.filter((skill) => skill.valid).length

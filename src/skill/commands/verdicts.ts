@@ -3,15 +3,20 @@ import { writeLimit } from '../../core/project-state.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { statSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
-import type { Diagnostic } from '../../core/diagnostic.ts'
+import { cachePath, readCache, writeCache } from '../../core/derived-cache.ts'
+import { compareDiagnostics, type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { messageOf } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
+import type { SkillInfo } from '../../library/model.ts'
+import { listSkillFiles } from '../../library/skill-files.ts'
 import { findSkillFiles } from '../../library/walk.ts'
+import { checkTriggers } from '../../trigger/check.ts'
 import { SkillNotFoundError } from '../errors.ts'
 import { type FixChange, fixSkill } from '../fix.ts'
-import type { Validation } from '../validate.ts'
+import { parseSkill } from '../parse.ts'
+import { validateSkill, type Validation } from '../validate.ts'
 
 export interface SkillVerdict {
   path: string
@@ -95,6 +100,72 @@ export interface VerdictOptions {
   /** `write` fixes the file and `show` shows how; the verdict is then the one of the fixed text. */
   fix?: 'write' | 'show' | undefined
   runtime: Pick<Runtime, 'cwd' | 'home'>
+}
+
+export async function validatorOf(profile: string): Promise<VerdictOptions['validate']> {
+  if (profile !== 'reference') return validate
+  return (await import('../reference/validate-reference.ts')).validateReference
+}
+
+const validate: VerdictOptions['validate'] = (content, { path, directory, directoryName }) => {
+  const options = { path, directoryName, files: listSkillFiles(directory) }
+  const verdict = validateSkill(content, options)
+  const text = typeof content === 'string' ? content : Buffer.from(content).toString()
+  const { skill } = text.includes('triggers:') ? parseSkill(text, { path }) : {}
+  const { triggers = [], name = directoryName } = skill?.fields ?? {}
+  if (skill === undefined || triggers.length === 0) return verdict
+  const checked = { name, path, directory, triggers, text, body: skill.body }
+  const found = checkTriggers(checked).diagnostics.filter(({ severity }) => severity !== 'info')
+  const diagnostics = [...verdict.diagnostics, ...found].toSorted(compareDiagnostics)
+  return { ...verdict, valid: !hasErrors(diagnostics), diagnostics }
+}
+
+/** The verdict with what is wrong with the plan of the chain. */
+export async function withPlan(
+  verdict: SkillVerdict,
+  file: string,
+  cwd: string,
+): Promise<SkillVerdict> {
+  const { chainProblems } = await import('../../chain/check-plan.ts')
+  const problems = chainProblems(dirname(file), cwd)
+  const valid = verdict.valid && problems.every(({ severity }) => severity !== 'error')
+  return { ...verdict, valid, diagnostics: [...verdict.diagnostics, ...problems] }
+}
+
+interface KnownVerdict {
+  file: string
+  size: number
+  mtimeMs: number
+  error: string | undefined
+}
+
+/**
+ * The first error of each skill that `validate` calls invalid, by the path of its `SKILL.md`. Verdicts
+ * are cached, except of skills whose verdict depends on other files.
+ */
+export async function invalidSkills(
+  skills: readonly Pick<SkillInfo, 'path' | 'size' | 'mtimeMs' | 'fields'>[],
+  runtime: Runtime,
+): Promise<ReadonlyMap<string, string>> {
+  const cache = cachePath(runtime, 'library', `verdicts ${runtime.cwd}`)
+  const known = readCache<readonly KnownVerdict[]>(cache, '1', [])
+  const byFile = new Map(known.map((row) => [row.file, row]))
+  const rows: KnownVerdict[] = []
+  for (const { path: file, size, mtimeMs, fields } of skills) {
+    const before = byFile.get(file)
+    const isAlone = fields.chain === undefined && fields.triggers.length === 0
+    const isKnown = isAlone && before?.size === size && before.mtimeMs === mtimeMs
+    const row = isKnown ? before : { file, size, mtimeMs, error: await errorOf(file, runtime) }
+    rows.push(row)
+  }
+  if (rows.some((row) => byFile.get(row.file) !== row)) writeCache(cache, '1', rows)
+  return new Map(rows.flatMap(({ file, error }) => (error === undefined ? [] : [[file, error]])))
+}
+
+async function errorOf(file: string, runtime: Runtime): Promise<string | undefined> {
+  const verdict = verdictOn({ file, path: file }, { validate, runtime })
+  const { diagnostics } = verdict.isChain ? await withPlan(verdict, file, runtime.cwd) : verdict
+  return diagnostics.find(({ severity }) => severity === 'error')?.message
 }
 
 export function verdictOn(target: ValidationTarget, options: VerdictOptions): SkillVerdict {

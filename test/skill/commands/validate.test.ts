@@ -206,7 +206,9 @@ describe('skillrail validate --fix', () => {
     expect(readFileSync(link, 'utf8')).toBe(mended)
     expect(statSync(file).mode & 0o777).toBe(0o640)
     const { stdout } = await skillrail('validate', 'links/mend', '--fix')
-    expect(stdout).toBe('1 skill checked, valid: 0 errors, 0 warnings\n')
+    expect(stdout).toBe(
+      'Nothing can be fixed automatically.\n1 skill checked, valid: 0 errors, 0 warnings\n',
+    )
   })
 
   it('leaves a file alone that is not text', async () => {
