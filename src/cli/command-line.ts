@@ -2,7 +2,8 @@ import { Command as Parser, Option } from 'commander'
 import type { AnyCommand, OptionSpec, OptionSpecs, OptionValue, Values } from '../core/command.ts'
 import { contradiction, SkillrailError, wrongUse } from '../core/errors.ts'
 import { milliseconds, wholeNumber } from '../core/option-values.ts'
-import type { CommandEntry } from './registry.ts'
+import { shellWord } from '../core/text.ts'
+import { type CommandEntry, inFull } from './registry.ts'
 
 export interface GlobalValues {
   json: boolean
@@ -66,11 +67,7 @@ function parseWith(
     if (hasExitCode(error) && error.exitCode === 0) return { kind: 'help', text: help }
     const unknown = /^unknown option '(.+)'/.exec(text)?.[1]
     const usage = `skillrail ${entry.name} --help shows the valid usage.`
-    const passes = program.registeredArguments.at(-1)?.name() === 'arguments'
-    const hint =
-      passes && unknown !== undefined
-        ? `For the skill, write it behind --: -- ${unknown}. ${usage}`
-        : usage
+    const hint = unknown === undefined ? usage : `${meantBy(unknown, program, argv)}${usage}`
     throw wrongUse(text.replaceAll('\n', ' '), hint, error)
   }
   const { json, quiet, verbose, trustWorkspace, directory, config } =
@@ -89,6 +86,23 @@ function parseWith(
   return { kind: 'run', globals }
 }
 
+/** How to write what an unknown option may mean for what the command calls. */
+function meantBy(unknown: string, program: Parser, argv: readonly string[]): string {
+  const receiver = program.registeredArguments.at(-1)?.name()
+  const at = argv.indexOf(unknown)
+  const next = argv[at + 1]
+  const value = next === undefined || next.startsWith('-') ? [] : [next]
+  if (receiver === 'parameters') {
+    const name = unknown.replace(/^-+/, '')
+    const form = name.includes('=') ? name : `${name}=${value[0] ?? 'VALUE'}`
+    return `For the tool, write a parameter as name=value: ${shellWord(form)}. `
+  }
+  if (receiver !== 'arguments') return ''
+  const before = argv.filter((_, index) => index < at || index > at + value.length)
+  const shown = (words: readonly string[]) => words.map((word) => shellWord(word)).join(' ')
+  return `For the skill, write it behind --: skillrail ${shown(before)} -- ${shown([unknown, ...value])}\n`
+}
+
 function hasExitCode(error: unknown): error is { exitCode: number } {
   return typeof error === 'object' && error !== null && 'exitCode' in error
 }
@@ -102,6 +116,11 @@ function globalOptions(): Option[] {
     new Option('--trust-workspace', 'trust the skills of this project for this command'),
     new Option('--config <file>', 'read settings from this file; it takes precedence'),
   ]
+}
+
+/** The global options, for completion. */
+export function globalFlags(): { word: string; about: string }[] {
+  return globalOptions().map(({ long, description }) => ({ word: long ?? '', about: description }))
 }
 
 function optionOf(spec: OptionSpec): Option {
@@ -188,7 +207,7 @@ function withoutName(entry: CommandEntry, argv: readonly string[]): string[] {
   const rest: string[] = []
   for (let index = 0; index < argv.length; index++) {
     const argument = argv[index] ?? ''
-    if (pending.length > 0 && argument === pending[0]) {
+    if (pending.length > 0 && inFull(argument) === pending[0]) {
       pending.shift()
     } else {
       rest.push(argument)

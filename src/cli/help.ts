@@ -1,27 +1,25 @@
 import { nearest } from '../core/text.ts'
 import { UsageError } from '../core/errors.ts'
-import { type CommandEntry, type CommandGroup, commands } from './registry.ts'
+import { type CommandEntry, type CommandGroup, commands, groupSummaries } from './registry.ts'
 
-const groups: readonly CommandGroup[] = [
-  'Run',
-  'Chain',
-  'Agent',
-  'Tools',
-  'Library',
-  'Author',
-  'Triggers',
-  'Machine',
-]
+const groups: readonly CommandGroup[] = ['Run', 'Tools', 'Library', 'Author', 'Triggers', 'Machine']
 
-export function rootHelp(): string {
+/** The commands that most people need; `--all` shows the others. */
+const common =
+  'run runs chain agent tools workflow mcp list show new validate audit match inject triggers hooks trust view doctor completion'.split(
+    ' ',
+  )
+
+export function rootHelp(all: boolean): string {
   const sections = groups.map((group) => {
     const entries = commands.filter((command) => command.group === group)
-    return `${group}\n${entryLines(entries)}`
+    return `${group}\n${entryLines(all ? entries : shortened(entries))}`
   })
+  const rest = all ? '' : 'skillrail help --all lists every command.\n'
   return `Usage: skillrail <command> [arguments] [options]
 
-Runs Agent Skills on rails: what is loaded, in which order and through which gates
-is decided by infrastructure and can always be explained.
+Makes Agent Skills deterministic: references, chains and tool calls follow declared rules.
+Without a command it shows how this project stands.
 
 ${sections.join('\n')}
 Options
@@ -46,8 +44,19 @@ Exit codes
 Example
   $ skillrail run release-check
 
-skillrail <command> --help shows the options of a command, with an example.
+${rest}skillrail <command> --help shows the options of a command, with an example.
 `
+}
+
+/** Groups in one line each, without what few people need. */
+function shortened(entries: readonly CommandEntry[]): Pick<CommandEntry, 'name' | 'summary'>[] {
+  const names = [...new Set(entries.map(({ name }) => name.split(' ')[0] ?? name))]
+  return names
+    .filter((name) => common.includes(name))
+    .map((name) => {
+      const single = entries.find((entry) => entry.name === name)?.summary
+      return { name, summary: groupSummaries[name] ?? single ?? '' }
+    })
 }
 
 export function groupHelp(group: string, entries: readonly CommandEntry[]): string {
@@ -68,6 +77,6 @@ export function unknownCommand(words: readonly string[]): UsageError {
   })
 }
 
-function entryLines(entries: readonly CommandEntry[]): string {
+function entryLines(entries: readonly Pick<CommandEntry, 'name' | 'summary'>[]): string {
   return entries.map(({ name, summary }) => `  ${name.padEnd(20)} ${summary}\n`).join('')
 }

@@ -4,7 +4,7 @@ import { exitCode, type ExitCode, SkillrailError, UsageError } from '../core/err
 import { jsonText } from '../core/text.ts'
 import { packageVersion, type Runtime, systemRuntime } from '../core/runtime.ts'
 import { type Io, processIo } from './terminal.ts'
-import { type CommandEntry, commands } from './registry.ts'
+import { type CommandEntry, commands, inFull } from './registry.ts'
 import { failureReport, failureText } from './failure.ts'
 import { groupHelp, rootHelp, unknownCommand } from './help.ts'
 
@@ -44,7 +44,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
   const [first] = words
   if (first === undefined || (first === 'help' && words.length === 1)) {
-    stdout.write(rootHelp())
+    stdout.write(rootHelp(argv.includes('--all')))
     return exitCode.done
   }
   if (first === 'help') return await dispatch([...words.slice(1), '--help'], io)
@@ -74,7 +74,7 @@ function leadingWords(argv: readonly string[]): string[] {
 
 function findCommand(words: readonly string[]): CommandEntry | undefined {
   for (let count = words.length; count > 0; count--) {
-    const name = words.slice(0, count).join(' ')
+    const name = words.slice(0, count).map(inFull).join(' ')
     const entry = commands.find((command) => command.name === name)
     if (entry !== undefined) return entry
   }

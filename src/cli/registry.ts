@@ -8,15 +8,7 @@ export interface CommandEntry {
   load: () => Promise<AnyCommand>
 }
 
-export type CommandGroup =
-  | 'Run'
-  | 'Chain'
-  | 'Agent'
-  | 'Tools'
-  | 'Library'
-  | 'Author'
-  | 'Triggers'
-  | 'Machine'
+export type CommandGroup = 'Run' | 'Tools' | 'Library' | 'Author' | 'Triggers' | 'Machine'
 
 const run = () => import('../chain/commands/run.ts')
 const runsImport = () => import('../chain/commands/import.ts')
@@ -73,6 +65,20 @@ const trust = () => import('../trust/commands/trust.ts')
 const view = () => import('../view/command.ts')
 const doctor = () => import('./doctor.ts')
 const overview = () => import('./overview.ts')
+const completion = () => import('./completion.ts')
+
+/** What `skillrail --help` shows of commands with two words. */
+export const groupSummaries: Readonly<Record<string, string>> = {
+  runs: 'List, show, resume, approve and retry runs',
+  chain: 'Plan a chain, or let an agent execute it step by step',
+  agents: 'List, show and validate subagents',
+  tools: 'List, find and call tools of MCP servers',
+  workflow: 'Require other calls before a tool is called',
+  session: 'Show and clear completed prerequisites',
+  mcp: 'Serve skills, tools and chains as an MCP server',
+  triggers: 'List, lint, measure and suggest triggers',
+  hooks: 'Install the hook in agent clients, and show its state',
+}
 
 /** Every command, in the order of the help page. Each file is loaded only when it is called. */
 export const commands: readonly CommandEntry[] = [
@@ -90,15 +96,11 @@ export const commands: readonly CommandEntry[] = [
     'runs import': one('Read a run that was written elsewhere', runsImport, 'importRun'),
     'runs prune': one('Remove runs that have ended', runs, 'prune'),
     worker: of('Execute runs for a Restate server', worker),
-  }),
-  ...group('Chain', {
     'chain plan': of('Show what a chain would run, and how', plan),
     'chain start': one('Start a chain that an agent executes step by step', stepper, 'start'),
     'chain next': one('Show the step to execute now', stepper, 'next'),
     'chain report': one('Report a step result and get the next step', stepper, 'report'),
     'chain status': one('Show the progress of a chain', stepper, 'status'),
-  }),
-  ...group('Agent', {
     agent: of('Run a task with a model, tools and skills', agent),
     delegate: of('Delegate a task to a subagent', delegate),
     'agents list': one('List the subagents of this project and of the user', agents, 'list'),
@@ -183,9 +185,15 @@ export const commands: readonly CommandEntry[] = [
     trust: of('Trust a project, so that its skills can execute', trust),
     view: of('Show skills, runs and tools of this project in a browser', view),
     overview: of('Show how this project stands; the same as skillrail alone', overview),
+    completion: of('Print the script that completes commands in a shell', completion),
     doctor: of('Check this machine and this project', doctor),
   }),
 ]
+
+/** The word of a command's name that `word` stands for. */
+export function inFull(word: string): string {
+  return word === 'ls' ? 'list' : word
+}
 
 type Row = Pick<CommandEntry, 'summary' | 'load'>
 

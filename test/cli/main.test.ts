@@ -20,7 +20,7 @@ function skillrail(...args: string[]): Promise<CliResult> {
 }
 
 it('lists every command with its summary', async () => {
-  const { code, stdout } = await skillrail('--help')
+  const { code, stdout } = await skillrail('help', '--all')
   expect(code).toBe(0)
   for (const { name, summary } of commands)
     expect(stdout).toContain(`${name.padEnd(20)} ${summary}`)

@@ -64,6 +64,8 @@ golden('doctor', {
   async 'a new machine'({ both }) {
     await both('doctor')
     await both('overview')
+    await both('completion zsh')
+    await both('completion zsh -- runs appr')
     await both('doctor --engine restate')
     await both('doctor --engine restate --url http://127.0.0.1:1 --admin-url http://127.0.0.1:1')
     await both('doctor --engine steam')

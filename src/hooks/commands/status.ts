@@ -1,14 +1,22 @@
 import { defineCommand } from '../../core/command.ts'
 import { exitCode } from '../../core/errors.ts'
 import { linesText, safeLine } from '../../core/text.ts'
+import type { Platform } from '../adapters.ts'
 import { type HooksStatus, hooksStatus, type PlatformStatus, type Registered } from '../status.ts'
+import { clientNamed } from './clients.ts'
 
 export const command = defineCommand<HooksStatus>()({
+  arguments: { '[client...]': 'clients to show; default: all' },
   options: {},
   details:
     'Says for each client whether the hook is there, whether it runs in this folder, and what the client does\nnot report. Ends with 1 when an installed hook is broken or outdated, or does not run.',
   examples: ['hooks status'],
-  run: async ({ runtime }) => await hooksStatus(runtime),
+  async run({ runtime }, { arguments: names }) {
+    const wanted = names.map(clientNamed)
+    const status = await hooksStatus(runtime)
+    const isWanted = (platform: Platform) => wanted.length === 0 || wanted.includes(platform)
+    return { ...status, platforms: status.platforms.filter((one) => isWanted(one.platform)) }
+  },
   exitCode: (status) => (isWell(status) ? exitCode.done : exitCode.badAnswer),
   render({ launcher, probe, platforms }, screen) {
     const rows = platforms.map((status) => [

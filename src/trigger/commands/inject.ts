@@ -9,7 +9,7 @@ type Result = Omit<MatchResult, 'matches'> & { text: string }
 export const command = defineCommand<Result>()({
   arguments: { '[prompt...]': 'what the user types (default: stdin)' },
   options: promptOptions,
-  examples: ['inject "/deploy staging"', 'inject --skill skills/deploy -- "/deploy staging"'],
+  examples: ['inject "/deploy staging"', 'inject --skill skills/deploy "/deploy staging"'],
   async run(context, { arguments: words, skill: references, budget }) {
     const prompt = await promptFor(context, words)
     const answer = injectionFor(context, { prompt, references, tokenBudget: budget })

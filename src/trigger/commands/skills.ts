@@ -50,8 +50,8 @@ export function readText(path: string, maxBytes: number = maxSkillBytes): string
 
 export const promptOptions = {
   skill: option.list(
-    '--skill <skill...>',
-    'only these skills, by name or path; they need not be installed',
+    '--skill <skill>',
+    'only this skill, by name or path; it need not be installed (repeatable)',
   ),
   budget: option.integer('--budget <tokens>', 'skip references that do not fit', {
     ...budgetRange,

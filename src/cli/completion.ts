@@ -1,0 +1,173 @@
+import { type AnyCommand, type Context, defineCommand, type OptionSpec } from '../core/command.ts'
+import { UsageError } from '../core/errors.ts'
+import { cell, linesText, safeLine } from '../core/text.ts'
+import { globalFlags } from './command-line.ts'
+import { type CommandEntry, commands, groupSummaries, inFull } from './registry.ts'
+
+interface Candidate {
+  word: string
+  about: string
+}
+
+type CompletionResult = { shell: Shell; script: string } | { shell: Shell; found: Candidate[] }
+
+/** Each script asks this command what fits the words so far; nothing means: files. */
+const scripts = {
+  bash: `_skillrail() {
+  local IFS=$'\\n'
+  COMPREPLY=($(skillrail completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _skillrail skillrail
+`,
+  zsh: `#compdef skillrail
+_skillrail() {
+  local -a found
+  found=("\${(@f)$(skillrail completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "$found[1]" ]]; then _describe skillrail found; else _files; fi
+}
+compdef _skillrail skillrail
+`,
+  fish: `function __skillrail
+  set -l words (commandline -opc) (commandline -ct)
+  set -l found (skillrail completion fish -- $words[2..] 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c skillrail -f -a '(__skillrail)'
+`,
+} as const
+
+type Shell = keyof typeof scripts
+
+const places = {
+  bash: 'Add to ~/.bashrc: source <(skillrail completion bash)',
+  zsh: 'Add to ~/.zshrc, after compinit: source <(skillrail completion zsh)',
+  fish: 'Save it as ~/.config/fish/completions/skillrail.fish',
+} as const satisfies Record<Shell, string>
+
+export const command = defineCommand<CompletionResult>()({
+  arguments: {
+    '<shell>': 'bash, zsh or fish',
+    '[words...]': 'what was typed after skillrail; the script passes it',
+  },
+  options: {},
+  details: Object.values(places).join('\n'),
+  examples: ['completion bash'],
+  async run(context, { arguments: [name = '', ...words] }) {
+    const shell = shellNamed(name)
+    if (words.length === 0) return { shell, script: scripts[shell] }
+    return { shell, found: await candidates(context, words) }
+  },
+  render(result) {
+    if ('script' in result) return result.script
+    const { shell, found } = result
+    return linesText(
+      found.map(({ word, about }) => lineFor(shell, safeLine(word), cell(about, 60))),
+    )
+  },
+  notes: (result) => ('script' in result ? [places[result.shell]] : []),
+})
+
+function shellNamed(name: string): Shell {
+  if (name === 'bash' || name === 'zsh' || name === 'fish') return name
+  const hint = 'Allowed: bash, zsh, fish.'
+  throw new UsageError({ code: 'shell-unknown', message: `${name} has no completion`, hint })
+}
+
+function lineFor(shell: Shell, word: string, about: string): string {
+  if (shell === 'bash') return word
+  return shell === 'fish' ? `${word}\t${about}` : `${word.replaceAll(':', '\\:')}:${about}`
+}
+
+async function candidates(context: Context, words: readonly string[]): Promise<Candidate[]> {
+  const typed = words.at(-1) ?? ''
+  const before = words.slice(0, -1)
+  const found = await allCandidates(context, before, typed.startsWith('-'))
+  return found.filter(({ word }) => word.startsWith(typed))
+}
+
+async function allCandidates(
+  context: Context,
+  before: readonly string[],
+  wantsOption: boolean,
+): Promise<Candidate[]> {
+  const names = before
+    .filter((word, at) => !word.startsWith('-') && !takesPath.has(before[at - 1] ?? ''))
+    .map(inFull)
+  const entry = commands.findLast(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
+  const next = wantsOption ? [] : nextWords(names)
+  if (entry === undefined) return wantsOption ? globalFlags() : next
+  const command = await entry.load()
+  const last = Object.values(command.options).find(
+    ({ flags, kind }) =>
+      kind !== 'flag' && kind !== 'switch' && namesOf(flags).includes(before.at(-1) ?? ''),
+  )
+  if (last !== undefined) return choicesOf(last)
+  if (wantsOption) return [...flagsOf(command), ...globalFlags()]
+  const given = names.length - entry.name.split(' ').length
+  return [...next, ...(await argumentsAt(context, entry, command, given))]
+}
+
+const takesPath: ReadonlySet<string> = new Set(['-C', '--directory', '--config'])
+
+/** The next words of commands that begin with these words. */
+function nextWords(names: readonly string[]): Candidate[] {
+  const start = names.map((name) => `${name} `).join('')
+  const found = commands.filter(({ name }) => name.startsWith(start))
+  const words = new Map<string, string>()
+  for (const { name, summary } of found) {
+    const [word = '', ...more] = name.slice(start.length).split(' ')
+    const about = more.length === 0 ? summary : (groupSummaries[word] ?? summary)
+    if (!words.has(word)) words.set(word, about)
+  }
+  return [...words].map(([word, about]) => ({ word, about }))
+}
+
+function choicesOf(spec: OptionSpec): Candidate[] {
+  return spec.kind === 'choice' ? spec.choices.map((word) => ({ word, about: spec.help })) : []
+}
+
+function namesOf(flags: string): string[] {
+  return flags.match(/--?[a-z][a-z-]*/gi) ?? []
+}
+
+function flagsOf({ options }: AnyCommand): Candidate[] {
+  return Object.values(options).map(({ flags, help }) => ({
+    word: namesOf(flags).at(-1) ?? '',
+    about: help,
+  }))
+}
+
+async function argumentsAt(
+  context: Context,
+  { name }: CommandEntry,
+  { arguments: declared = {} }: AnyCommand,
+  given: number,
+): Promise<Candidate[]> {
+  const keys = Object.keys(declared)
+  const last = keys.at(-1) ?? ''
+  const key = keys[given] ?? (last.includes('...') ? last : '')
+  switch (key.replaceAll(/[^a-z]/g, '')) {
+    case 'skill': {
+      const { listSkills } = await import('../library/commands/list.ts')
+      const { skills } = await listSkills(context, { all: false })
+      return skills.map(({ name: word, description }) => ({ word, about: description }))
+    }
+    case 'run': {
+      const { openProject } = await import('../chain/commands/project.ts')
+      const ids = openProject(context).store.ids()
+      return ['latest', ...ids].map((word) => ({ word, about: 'run' }))
+    }
+    case 'client': {
+      const { adapters } = await import('../hooks/adapters.ts')
+      return Object.entries(adapters).map(([word, { title }]) => ({ word, about: title }))
+    }
+    case 'shell':
+      return Object.keys(scripts).map((word) => ({ word, about: name }))
+    default:
+      return []
+  }
+}

@@ -1,0 +1,90 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
+
+let root: string
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'skillrail-completion-'))
+  const folder = join(root, 'project/.agents/skills/pdf')
+  mkdirSync(folder, { recursive: true })
+  mkdirSync(join(root, 'project/.git'))
+  const head = 'name: pdf\ndescription: Reads PDF. Use when asked.\n'
+  const trigger = 'triggers:\n  - match: ^/pdf\n    inject: flow.md\n'
+  writeFileSync(join(folder, 'SKILL.md'), `---\n${head}${trigger}---\nDo.\n`)
+  writeFileSync(join(folder, 'flow.md'), 'The flow.\n')
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+function skillrail(...args: string[]): Promise<CliResult> {
+  return runInProcess(args, { cwd: join(root, 'project'), home: root })
+}
+
+async function completed(...words: string[]): Promise<string[]> {
+  const { stdout } = await skillrail('completion', 'bash', '--', ...words)
+  return stdout.split('\n').slice(0, -1)
+}
+
+it('completes the words of commands', async () => {
+  expect(await completed('run')).toEqual(['run', 'runs'])
+  expect(await completed('tools', 'learn', '')).toEqual(['add', 'list', 'remove', 'clear'])
+  expect(await completed('-C', '.', 'workflow', 'pl')).toEqual(['plan'])
+})
+
+it('completes options, their choices, and arguments', async () => {
+  expect(await completed('list', '--al')).toEqual(['--all'])
+  expect(await completed('list', '--qu')).toEqual(['--quiet'])
+  expect(await completed('validate', '--profile', '')).toEqual(['spec', 'reference'])
+  expect(await completed('run', 'p')).toEqual(['pdf'])
+  expect(await completed('hooks', 'install', 'claude', 'co')).toEqual(['codex', 'copilot'])
+  expect(await completed('runs', 'show', 'la')).toEqual(['latest'])
+  expect(await completed('validate', 'x')).toEqual([])
+})
+
+it('has a script for each shell, and says where it goes', async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, stdout, stderr } = await skillrail('completion', shell)
+    expect({ code, isScript: stdout.includes(`completion ${shell} --`) }).toEqual({
+      code: 0,
+      isScript: true,
+    })
+    expect(stderr).toMatch(/^(?:Add|Save)/)
+  }
+  expect(await skillrail('completion', 'tcsh')).toMatchObject({ code: 2 })
+})
+
+it('takes ls for list', async () => {
+  expect(await skillrail('ls')).toEqual(await skillrail('list'))
+  expect(await skillrail('runs', 'ls')).toEqual(await skillrail('runs', 'list'))
+})
+
+it('shows 20 commands at the root, and all with --all', async () => {
+  const commandsIn = ({ stdout }: CliResult): number =>
+    (stdout.split('\nOptions\n')[0] ?? '').match(/^ {2}[a-z]/gm)?.length ?? 0
+  expect(commandsIn(await skillrail('--help'))).toBe(20)
+  expect(commandsIn(await skillrail('help', '--all'))).toBeGreaterThan(70)
+})
+
+it('reads a prompt after --skill', async () => {
+  expect(await skillrail('inject', '--skill', 'pdf', '/pdf now')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('The flow.'),
+  })
+})
+
+it('suggests where an unknown option goes', async () => {
+  const run = await skillrail('run', 'pdf', '--month', '1', '--quiet')
+  expect(run).toMatchObject({ code: 2 })
+  expect(run.stderr).toContain('skillrail run pdf --quiet -- --month 1\n')
+  const call = await skillrail('tools', 'call', 'issues', '--owner', 'octo')
+  expect(call.stderr).toContain('name=value: owner=octo')
+})
+
+it('shows the hook of one client', async () => {
+  const { stdout } = await skillrail('hooks', 'status', 'claude', '--json')
+  const { platforms } = JSON.parse(stdout)
+  expect(platforms.map(({ platform }: { platform: string }) => platform)).toEqual(['claude'])
+  expect(await skillrail('hooks', 'status', 'clode')).toMatchObject({ code: 2 })
+})
