@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
-import type { ChainPolicy, StepOptions } from '../skill/model.ts'
+import type { ChainDeclaration, ChainPolicy, StepOptions } from '../skill/model.ts'
 import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
 import type { TrustLevel } from '../trust/model.ts'
 
@@ -93,6 +93,18 @@ export function unitsOf<Step extends StepOptions>(
     else units.push([step])
   }
   return units
+}
+
+/** The steps of a chain in one line: `build → lint & unit → deploy`. */
+export function chainText({ steps, policy }: Pick<ChainDeclaration, 'steps' | 'policy'>): string {
+  const units = unitsOf(steps, policy).map((unit) => unit.map(({ name }) => name).join(' & '))
+  return units.join(' → ') || 'no steps'
+}
+
+/** The names of the steps that wait for an approval. */
+export function gatesOf({ steps, gates }: Pick<ChainDeclaration, 'steps' | 'gates'>): string[] {
+  const own = steps.flatMap(({ gate, id, name }) => (gate === true ? [id ?? name] : []))
+  return [...new Set([...gates, ...own])]
 }
 
 /** The part of a step's name that its chain does not say. */

@@ -173,3 +173,16 @@ it('accepts the changes of one skill in a trusted workspace, and no others', () 
   expect(json('--dry-run')).toMatchObject({ state: 'changed', changes })
   expect(run(skill, '--pin').status).toBe(2)
 })
+
+it('draws parallel steps as such, and names the steps that wait', () => {
+  const { workspace, run } = project()
+  const chain = 'chain: |\n    build\n    lint & unit\n    deploy gate'
+  write(
+    join(workspace, '.skillrail/skills/ship/SKILL.md'),
+    `---\nname: ship\ndescription: Ships. Use when asked to.\nmetadata:\n  ${chain}\n---\nDo it.\n`,
+  )
+  const { stdout } = run('.skillrail/skills/ship', '--dry-run')
+  expect(stdout).toContain('    chain          build → lint & unit → deploy\n')
+  expect(stdout).toContain('    waits before   deploy\n')
+  expect(stdout).not.toContain('allowed-tools')
+})

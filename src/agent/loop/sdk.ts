@@ -215,7 +215,7 @@ function said(error: unknown): string {
   const text = messageOf(error).trim()
   if (text === '') return 'the provider gave no reason'
   if (!/<!doctype|<html|<head|<body/i.test(text)) return cutToColumns(text, longestReason)
-  const [, title = ''] = /<title[^>]*>([^<]*)<\/title>/i.exec(text) ?? []
+  const [, title = ''] = /<title[^<>]*>([^<]*)<\/title>/i.exec(text) ?? []
   const named = title.trim() === '' ? '' : ` "${cutToColumns(title.trim(), 100)}"`
   return `the server answered with an HTML page${named} instead of an answer of a model`
 }

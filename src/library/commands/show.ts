@@ -1,3 +1,4 @@
+import { chainText, gatesOf } from '../../chain/plan-model.ts'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction } from '../../core/errors.ts'
@@ -127,10 +128,9 @@ function argumentLine({ fields }: ShownSkill): string | undefined {
 
 function chainFacts(chain: ChainDeclaration | undefined): SkillFact[] {
   if (chain === undefined) return []
-  const steps = chain.steps.map(({ name }) => name)
-  const gates = chain.gates.join(', ')
+  const gates = gatesOf(chain).join(', ')
   return [
-    ['chain', steps.join(chain.policy.async ? ' and ' : ' → ') || 'no steps'],
+    ['chain', chainText(chain)],
     ...(gates === '' ? [] : [['gates', `waits for a user before ${gates}`] as const]),
   ]
 }

@@ -1,3 +1,4 @@
+import { chainText, gatesOf } from '../../chain/plan-model.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject, parseJson } from '../../core/json.ts'
 import { amount, bytes, safeLine, safeText } from '../../core/text.ts'
@@ -79,7 +80,8 @@ function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[
     run,
     allowedTools: allowedTools && formatAllowedTools(allowedTools),
     chain: chain?.steps.map((step) => step.name),
-    gates: chain?.gates.length === 0 ? undefined : chain?.gates,
+    order: chain && chainText(chain),
+    gates: chain === undefined || gatesOf(chain).length === 0 ? undefined : gatesOf(chain),
     fork: context === 'fork' ? (agent ?? 'general') : undefined,
     hooks,
     scripts: parts.filter((part) => part.kind === 'script').map(partReport),
@@ -152,7 +154,7 @@ function skillLines(skill: ReturnType<typeof skillReport>): string[] {
   const rows: [string, string | undefined][] = [
     ['run', skill.run],
     ['allowed-tools', skill.allowedTools],
-    ['chain', skill.chain?.join(' → ')],
+    ['chain', skill.order],
     ['waits before', skill.gates?.join(', ')],
     ['subagent', skill.fork],
     ['hooks', skill.hooks === undefined ? undefined : JSON.stringify(skill.hooks)],
