@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { loadConfiguration } from '../core/configuration.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
+import { absolutePath } from '../library/locations.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import { parseAllowedTools } from '../skill/allowed-tools.ts'
 import type { AllowedTool } from '../skill/model.ts'
@@ -33,8 +34,10 @@ export interface AgentOptions {
   skills?: readonly (Skill | SkillInfo | string)[] | undefined
   /** Skills that are active from the first prompt on, `name arguments`; they stay so. */
   startSkills?: readonly string[] | undefined
-  /** Further directories to search for skills; untrusted unless the settings trust them. */
+  /** Further directories to search for skills; untrusted unless they are in `trustedPaths`. */
   skillDirs?: readonly string[] | undefined
+  /** Directories whose skills are trusted, besides those of the settings: absolute or with `~/`. */
+  trustedPaths?: readonly string[] | undefined
   /** Whether skills and subagents of the project and the user are found; default true. */
   discover?: boolean | undefined
   subagents?: readonly SubagentConfig[] | undefined
@@ -145,8 +148,12 @@ export class AgentEnvironment {
   }
 
   get places(): DiscoverAgentsOptions {
-    const { trustedPaths, precedence } = this.settings.skills
+    const { precedence } = this.settings.skills
     const { workspaceTrust } = this.settings
+    const trustedPaths = [
+      ...this.settings.skills.trustedPaths,
+      ...(this.options.trustedPaths ?? []).map((path) => absolutePath(this.runtime, path)),
+    ]
     return { runtime: this.runtime, trustedPaths, precedence, workspaceTrust }
   }
 

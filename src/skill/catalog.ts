@@ -23,13 +23,23 @@ type CatalogContent = { skills: readonly CatalogEntry[] } & Pick<Catalog, 'omitt
 /** A description is never cut below this; a skill that still does not fit is left out. */
 const leastDescription = 40
 
+/** A skill as a search finds it. */
+type FoundSkill = Omit<CatalogEntry, 'location'> & { path: string }
+
 /**
- * The skills that a model can choose from. The XML is the one of the reference library: names and
+ * The skills that a model can choose from: entries, or what `discover()` and `list()` return. The XML is the one of the reference library: names and
  * descriptions escaped, the location as it is.
  * @throws RangeError if the budget is negative or no number.
  */
-export function renderCatalog(skills: readonly CatalogEntry[], options: CatalogOptions): Catalog {
-  const { shortened, ...content } = fitCatalog(skills, options)
+export function renderCatalog(
+  skills: readonly (CatalogEntry | FoundSkill)[],
+  options: CatalogOptions,
+): Catalog {
+  const entries = skills.map((skill) => {
+    const { name, description } = skill
+    return { name, description, location: 'path' in skill ? skill.path : skill.location }
+  })
+  const { shortened, ...content } = fitCatalog(entries, options)
   return { text: catalogText(content, options.format), omitted: content.omitted, shortened }
 }
 

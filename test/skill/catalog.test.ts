@@ -9,6 +9,13 @@ const skills = [
 ]
 
 describe('the catalogue as XML', () => {
+  it('takes skills as a search returns them', () => {
+    const found = skills.map(({ location, ...skill }) => ({ ...skill, path: location }))
+    expect(renderCatalog(found, { format: 'xml' })).toEqual(
+      renderCatalog(skills, { format: 'xml' }),
+    )
+  })
+
   it('is the one of the reference library', () => {
     expect(renderCatalog(skills, { format: 'xml' }).text).toBe(
       `<available_skills>

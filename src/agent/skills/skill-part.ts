@@ -1,13 +1,7 @@
-import { messageOf } from '../../core/errors.ts'
 import type { Activation, InvocationSource } from '../../library/activation.ts'
-import { discoverSkills } from '../../library/discover.ts'
-import { SkillManager } from '../../library/manager.ts'
-import type { Skill, SkillInfo } from '../../library/model.ts'
+import type { SkillManager } from '../../library/manager.ts'
 import { alreadyActiveNote } from '../../skill/catalog.ts'
-import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
-import { planInjection, renderInjection } from '../../trigger/inject.ts'
-import { matchTriggers } from '../../trigger/examples.ts'
-import { SkillNotTrustedError } from '../../trust/decide.ts'
+import { SkillInvocationError } from '../../skill/errors.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
 import type { CallRules } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
@@ -15,16 +9,16 @@ import type { AgentSession, PromptContext, SessionPart } from '../session.ts'
 import { splitSkill } from '../subagents/skills.ts'
 import { toWireNames } from '../tool.ts'
 import type { AfterTool, AgentTool, ModelObject } from '../types.ts'
-import { type ActiveSkill, activeSkill, rulesOf, type SkillContext } from './active-skills.ts'
+import { type ActiveSkill, rulesOf, type SkillContext } from './active-skills.ts'
 import { SkillHooks } from './skill-hooks.ts'
+import { SkillSet, typedSkill } from './skill-set.ts'
 import { findingTools, resourceTools, skillCatalogue } from './skill-tools.ts'
 
 interface AgentActions extends Pick<SkillContext, 'serverTools'> {
   fork: (activation: Activation, run: PromptContext) => Promise<string>
 }
 
-const catalogTokens = 2000
-const referenceTokens = 10_000
+export const catalogTokens = 2000
 
 const quiet: PromptContext = { onEvent: () => undefined, signal: undefined }
 
@@ -33,14 +27,12 @@ const quiet: PromptContext = { onEvent: () => undefined, signal: undefined }
  * read off `#active`, so that ending an activation leaves exactly what was there before.
  */
 export class SkillPart implements SessionPart {
+  readonly set: SkillSet
   readonly manager: SkillManager
   readonly afterTool: AfterTool
   readonly #environment: AgentEnvironment
   readonly #fork: AgentActions['fork']
-  readonly #context: SkillContext
   readonly #hooks: SkillHooks
-  readonly #registered: Promise<PromiseSettledResult<unknown>[]>
-  #ready: Promise<void> | undefined
   readonly #active = new Map<string, ActiveSkill>()
   /** Start skills that were activated, and those of them that have not been ended since. */
   readonly #started = new Set<string>()
@@ -51,42 +43,23 @@ export class SkillPart implements SessionPart {
   #finding: readonly AgentTool[] = []
   #run = quiet
 
-  /** Searches for nothing yet; what was given in code is registered at once. */
   constructor(environment: AgentEnvironment, { fork, serverTools }: AgentActions) {
-    const { runtime, project, settings, places, options } = environment
-    const { discover = true, skillDirs = [], skills = [], permissionMode: mode } = options
-    const manager = new SkillManager({
-      ...places,
-      customPaths: [...skillDirs, ...(discover ? settings.skills.paths : [])],
-      autoDiscover: discover,
-    })
-    this.manager = manager
+    this.set = new SkillSet(environment, serverTools)
+    this.manager = this.set.manager
     this.#environment = environment
     this.#fork = fork
-    this.#context = {
-      manager,
-      runtime,
-      project,
-      environment: settings.run.environment,
-      serverTools,
-      resolveModel: (wanted) => environment.resolveModel(wanted),
-    }
     this.#hooks = new SkillHooks({
-      ...this.#context,
-      mode,
+      ...this.set.context,
+      mode: environment.options.permissionMode,
       skills: () => this.#skills,
       notice: (message) => this.#notice(message),
     })
     this.afterTool = this.#hooks.after
-    // In order and to the end, so that one that cannot be used hides none of the others.
-    const given = skills.filter((skill) => !isName(skill))
-    this.#registered = Promise.allSettled(given.map((skill) => manager.register(skill)))
   }
 
   /** Waits until the skills that were given are registered. */
   async ready(): Promise<void> {
-    this.#ready ??= this.#prepare()
-    await this.#ready
+    await this.set.ready()
   }
 
   get rules(): CallRules {
@@ -102,9 +75,7 @@ export class SkillPart implements SessionPart {
 
   /** What an activation brings along, for a subagent that has the skill. */
   async load(activation: Activation, signal?: AbortSignal): Promise<ActiveSkill[]> {
-    const skill = await this.manager.get(activation.name)
-    if (skill === undefined) return []
-    return [await activeSkill(activation, skill, this.#context, () => undefined, signal)]
+    return [(await this.set.load(activation, () => undefined, signal)) ?? []].flat()
   }
 
   attach(session: AgentSession): void {
@@ -131,7 +102,9 @@ export class SkillPart implements SessionPart {
     const typed = typedSkill(text, names)
     const used = typed && (await this.use(typed.name, typed.argumentText, 'user'))
     contents.push(used?.text ?? text)
-    return `${await this.#references(text)}${contents.join('\n\n')}`
+    const isKnown = (one: string): boolean => this.#session?.contains(one) === true
+    const notice = (message: string): void => this.#notice(message)
+    return `${await this.set.references(text, isKnown, notice)}${contents.join('\n\n')}`
   }
 
   tools(): readonly AgentTool[] {
@@ -177,21 +150,15 @@ export class SkillPart implements SessionPart {
     const { manager } = this
     const run = { ...this.#run, ...given }
     const notice = (message: string): void => this.#notice(message, run)
-    const prepared = await manager.prepare(wanted, argumentText, { source })
-    const { name, content, effects, diagnostics } = prepared
-    for (const { message } of diagnostics) notice(`Skill ${wanted}: ${message}.`)
-    if (effects.fork !== undefined) {
+    const prepared = await this.set.prepare(wanted, argumentText, source, notice, run.signal)
+    const { activation, active: ready } = prepared
+    const { name, content } = activation
+    if (ready === undefined) {
       this.#refuseForkWhileNarrowed(name)
-      const answer = await this.#fork(prepared, run)
+      const answer = await this.#fork(activation, run)
       const text = `The skill ${name} was carried out by a subagent. Its answer:\n${answer}`
       return { text, answer }
     }
-    const skill = await manager.get(name)
-    if (skill === undefined) {
-      const message = `Skill ${wanted} was taken away while it was activated.`
-      throw new SkillInvocationError({ code: 'skill-gone', message })
-    }
-    const ready = await activeSkill(prepared, skill, this.#context, notice, run.signal)
     this.#refuseCollisions(ready)
     this.#active.set(name, ready)
     await manager.activate(name, argumentText, { source })
@@ -218,26 +185,6 @@ export class SkillPart implements SessionPart {
     run.onEvent({ type: 'notice', agent: this.#environment.name, message })
   }
 
-  async #prepare(): Promise<void> {
-    const failed = (await this.#registered).find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') throw failed.reason
-    const { options, places } = this.#environment
-    const { discover = true, skills = [], skillDirs = [] } = options
-    if (!discover && skillDirs.length > 0) {
-      // Without a search, only what lies in the directories that were named.
-      const found = discoverSkills({ ...places, projectDirectories: [], customPaths: skillDirs })
-      const named = found.skills.filter(({ scope }) => scope === 'custom')
-      for (const skill of named) await this.manager.register(skill)
-    }
-    for (const name of skills.filter(isName)) {
-      if ((await this.manager.get(name)) !== undefined) continue
-      const names = (await this.manager.list()).map((skill) => skill.name).join(', ')
-      const message = `The agent was given a skill called ${name}, and there is none.`
-      const hint = `There ${names === '' ? 'are no skills here' : `are: ${names}`}. A path must contain a /.`
-      throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })
-    }
-  }
-
   /** Returns the catalogue of the skills that the model may activate. */
   async #refresh(): Promise<string> {
     const catalogue = skillCatalogue(await this.manager.list(), catalogTokens)
@@ -247,38 +194,6 @@ export class SkillPart implements SessionPart {
       finish: (name) => this.#finish(name),
     })
     return catalogue.text
-  }
-
-  /**
-   * The references that the triggers of trusted skills put before a prompt. One that the conversation
-   * has already, with the same text, is not repeated; the trust of skills that match is confirmed.
-   */
-  async #references(prompt: string): Promise<string> {
-    const skills = (await this.manager.list()).filter(
-      ({ trustLevel, fields }) => trustLevel === 'trusted' && fields.triggers.length > 0,
-    )
-    const declared = skills.map(({ fields, ...skill }) => {
-      return { ...skill, triggers: fields.triggers }
-    })
-    const { matches, diagnostics } = matchTriggers(prompt, declared)
-    const withheld = new Set<string>()
-    for (const name of new Set(matches.map(({ skill }) => skill.name))) {
-      try {
-        await this.manager.requireTrusted(name, 'put text before a prompt')
-      } catch (error) {
-        withheld.add(name)
-        if (error instanceof SkillNotTrustedError) continue
-        this.#notice(`The references of the skill ${name} were left out: ${messageOf(error)}`)
-      }
-    }
-    const mayInject = ({ name }: { name: string }): boolean => !withheld.has(name)
-    const found = planInjection(matches, { tokenBudget: referenceTokens, mayInject })
-    for (const { message } of [...diagnostics, ...found.diagnostics]) this.#notice(message)
-    for (const { skill, path, reason } of found.deferred) {
-      this.#notice(`The reference ${path} of the skill ${skill} was left out: ${reason}.`)
-    }
-    const isNew = (text: string): boolean => this.#session?.contains(text) !== true
-    return renderInjection(found.injected.filter((one) => isNew(renderInjection([one]))))
   }
 
   async #finish(name: string): Promise<string> {
@@ -308,20 +223,4 @@ export class SkillPart implements SessionPart {
     const kept = this.#skills.filter((one) => one.activation.name !== activation.name)
     toWireNames([...new Set([...others, ...kept.flatMap((one) => one.tools()), ...tools()])])
   }
-}
-
-/** A text is a name, unless it looks like a path. */
-function isName(skill: Skill | SkillInfo | string): skill is string {
-  return typeof skill === 'string' && !/[/\\]|^[.~]/.test(skill)
-}
-
-/** Reads `/name arguments`; undefined for any other prompt and a name that no skill has. */
-export function typedSkill(
-  prompt: string,
-  names: readonly string[],
-): { name: string; argumentText: string } | undefined {
-  const match = /^\s*\/([\p{L}\p{N}][\p{L}\p{N}:-]*)(?:\s+([\s\S]*))?$/u.exec(prompt)
-  const name = match?.[1]
-  if (name === undefined || !names.includes(name)) return undefined
-  return { name, argumentText: (match?.[2] ?? '').trim() }
 }

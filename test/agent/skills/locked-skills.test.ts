@@ -31,7 +31,7 @@ it('a skill that differs from the lock gives no text by itself, and nothing of i
   const agent = withAgent(place, [says('ok'), call('skill', { name: 'ship' }), says('ok')])
   await agent.ask('please deploy')
   expect(agent.prompted(0)).toBe('please deploy')
-  expect(agent.notices().join()).toContain('the skill is not trusted')
+  expect(agent.notices().join()).toContain('may not put text before a prompt')
   await agent.ask('now use it')
   expect(agent.notices().join()).toContain('untrusted')
 })
