@@ -12,7 +12,7 @@ rmSync('dist', { recursive: true, force: true })
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
 })
-const entries = ['index', 'agent', 'testing']
+const entries = ['index', 'agent', 'ai', 'testing']
 keepReachableDeclarations(entries.map((entry) => `dist/entries/${entry}.d.ts`))
 await bundle(Object.fromEntries(entries.map((entry) => [entry, `src/entries/${entry}.ts`])), {
   dir: 'dist/entries',

@@ -107,6 +107,7 @@ const knownOptions = z.strictObject({
   runtime: any,
   settings: any,
   workspaceTrust: any,
+  trustedPaths: any,
   providers: any,
   baseUrl: any,
   apiKey: any,

@@ -6,7 +6,7 @@ import { Compactor, type ConversationLimits, messageTexts } from './conversation
 import { usageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
 import { Stopper } from './stopper.ts'
-import { jsonSchemaOf } from './tool.ts'
+import { jsonSchemaOf, needsApproval } from './tool.ts'
 import type {
   AfterTool,
   AgentEvent,
@@ -223,9 +223,4 @@ export class AgentSession {
     for (const part of this.#parts) texts.push(...[(await question(part)) ?? []].flat())
     return texts
   }
-}
-
-function needsApproval(tool: AgentTool, input: JsonObject): boolean {
-  if (tool.alwaysAsk?.(input) !== undefined) return true
-  return tool.needsApproval ?? !(tool.readOnly || tool.origin.kind === 'program')
 }

@@ -82,7 +82,7 @@ export function jsonSchemaOf(owner: string, input: AnySchema): JsonObject {
 }
 
 /** What a model can read of anything: as JSON would have it, and `null` for nothing. */
-function jsonValue(value: unknown): JsonValue {
+export function jsonValue(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value) ?? 'null')
 }
 
@@ -97,6 +97,12 @@ export const ownTool = {
   needsApproval: false,
   origin: { kind: 'agent' },
 } as const satisfies Partial<AgentTool>
+
+/** Whether a call is asked about where no rule of a skill and no hook approves it. */
+export function needsApproval(tool: AgentTool, input: JsonObject): boolean {
+  if (tool.alwaysAsk?.(input) !== undefined) return true
+  return tool.needsApproval ?? !(tool.readOnly || tool.origin.kind === 'program')
+}
 
 /** What OpenAI and Anthropic both accept: 64 of letters, digits, `_` and `-`. */
 const longestWireName = 64

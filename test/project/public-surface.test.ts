@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import * as root from '../../src/entries/index.ts'
+import * as ai from '../../src/entries/ai.ts'
 import * as testing from '../../src/entries/testing.ts'
 
 it('exports these names from the root and no others', () => {
@@ -31,5 +32,15 @@ it('exports these names for tests of skills and no others', () => {
     'skillFixtures',
     'skillMatchers',
     'writeSkill',
+  ])
+})
+
+it('exports these names for applications of the AI SDK and no others', () => {
+  expect(Object.keys(ai).toSorted()).toEqual([
+    'createSkills',
+    'fromToolSet',
+    'subagentTool',
+    'toToolSet',
+    'totalUsage',
   ])
 })

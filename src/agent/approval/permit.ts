@@ -4,7 +4,15 @@ import type { JsonObject } from '../../tools/model.ts'
 import type { SessionPart } from '../session.ts'
 import type { HookAnswer } from '../skills/hook-format.ts'
 import type { PermissionMode } from '../subagents/config.ts'
-import type { AgentTool, Approval, ApprovalRequest, Approver, Permit } from '../types.ts'
+import type {
+  AgentTool,
+  Approval,
+  ApprovalRequest,
+  Approver,
+  Permission,
+  Permit,
+  ToolContext,
+} from '../types.ts'
 import { callFits, listAllows, listDenies, listNames } from './tool-patterns.ts'
 
 /** What the PreToolUse hooks of the active skills say about a call. */
@@ -28,43 +36,68 @@ export interface PermitOptions {
   denied?: readonly AllowedTool[] | undefined
   mode?: PermissionMode | undefined
   approver?: Approver | undefined
+  /** Whether a call can wait until its approval comes with a later request; default false. */
+  suspends?: boolean | undefined
 }
 
 export function approvalPart(options: PermitOptions): SessionPart {
-  const { denied = [], mode } = options
+  return { offers: (tool) => offersTool(tool, options), permit: createPermit(options) }
+}
+
+/** Whether some call of a tool could be allowed, whatever skills are active. */
+export function offersTool(
+  tool: AgentTool,
+  { denied = [], mode }: Pick<PermitOptions, 'denied' | 'mode'>,
+): boolean {
   const never = denied.filter(({ pattern }) => pattern === undefined)
-  return {
-    offers: (tool) => (mode !== 'plan' || tool.readOnly) && !listNames(never, tool),
-    permit: createPermit(options),
-  }
+  return (mode !== 'plan' || tool.readOnly) && !listNames(never, tool)
 }
 
 /** Decides about every call of an agent, and asks the approver where that is needed. */
 export function createPermit(options: PermitOptions): Permit {
   return async (tool, input, context) => {
-    const { agent, approver } = options
-    const hooks = options.rules?.()?.beforeTool
-    let verdict: HookVerdict | undefined
-    if (hooks !== undefined) {
-      // No hook runs for what no hook could allow.
-      const best = decide(tool, input, { decision: 'allow' }, options)
-      if (best.kind === 'refuse') return { allowed: false, reason: best.reason }
-      verdict = await hooks(tool, input, context)
+    const judged = await judgeCall(tool, input, context, options)
+    if (judged.kind === 'allow') return { allowed: true, input: judged.input }
+    const { reason } = judged
+    if (judged.kind === 'refuse' || options.approver === undefined) {
+      return { allowed: false, reason }
     }
-    const used = verdict?.input ?? input
-    const decision = decide(tool, used, verdict, options)
-    if (decision.kind === 'allow') return { allowed: true, input: used }
-    const { reason } = decision
-    if (decision.kind === 'refuse' || approver === undefined) return { allowed: false, reason }
-    const { signal } = context
-    const request = { agent, tool, input: used, reason, effect: tool.effect?.(used), signal }
-    const approval = await untilAborted(oneByOne(approver, request), signal)
-    // A program may return anything, such as a text that says no.
-    const approved: unknown = approval.approved
-    if (approved === true) return { allowed: true, input: used }
-    const reasonGiven = 'reason' in approval ? approval.reason : undefined
-    return { allowed: false, reason: reasonGiven ?? 'the user did not approve it' }
+    return await askApprover(options.approver, tool, judged, { ...context, agent: options.agent })
   }
+}
+
+/** Decides about one call, with the hooks of the active skills. Asks nobody. */
+export async function judgeCall(
+  tool: AgentTool,
+  input: JsonObject,
+  context: ToolContext,
+  options: PermitOptions,
+): Promise<Judgement> {
+  const hooks = options.rules?.()?.beforeTool
+  let verdict: HookVerdict | undefined
+  if (hooks !== undefined) {
+    // No hook runs for what no hook could allow.
+    const best = decide(tool, input, { decision: 'allow' }, options)
+    if (best.kind === 'refuse') return { ...best, input }
+    verdict = await hooks(tool, input, context)
+  }
+  const used = verdict?.input ?? input
+  return { ...decide(tool, used, verdict, options), input: used }
+}
+
+export async function askApprover(
+  approver: Approver,
+  tool: AgentTool,
+  { input, reason }: { input: JsonObject; reason: string },
+  { agent, signal }: Pick<ToolContext, 'signal'> & { agent: string },
+): Promise<Permission> {
+  const request = { agent, tool, input, reason, effect: tool.effect?.(input), signal }
+  const approval = await untilAborted(oneByOne(approver, request), signal)
+  // A program may return anything, such as a text that says no.
+  const approved: unknown = approval.approved
+  if (approved === true) return { allowed: true, input }
+  const reasonGiven = 'reason' in approval ? approval.reason : undefined
+  return { allowed: false, reason: reasonGiven ?? 'the user did not approve it' }
 }
 
 const questions = new WeakMap<Approver, Promise<unknown>>()
@@ -83,6 +116,9 @@ function oneByOne(approver: Approver, request: ApprovalRequest): Promise<Approva
   return answer
 }
 
+/** `input` is the one that hooks want. */
+export type Judgement = Decision & { input: JsonObject }
+
 type Decision = { kind: 'allow' } | { kind: 'ask' | 'refuse'; reason: string }
 
 /**
@@ -94,7 +130,7 @@ function decide(
   tool: AgentTool,
   input: JsonObject,
   hook: HookVerdict | undefined,
-  { rules: rulesNow, denied = [], mode = 'default', approver, platform }: PermitOptions,
+  { rules: rulesNow, denied = [], mode = 'default', platform, ...options }: PermitOptions,
 ): Decision {
   const rules = rulesNow?.()
   const limit = rules?.limits?.get(tool.name)
@@ -120,7 +156,7 @@ function decide(
     const refusal = 'permission mode dont-ask refuses that'
     return refuse(`it would have to be asked for (${reason}), and ${refusal}`)
   }
-  if (approver !== undefined) return { kind: 'ask', reason }
+  if (options.approver !== undefined || options.suspends === true) return { kind: 'ask', reason }
   return refuse(`it needs an approval (${reason}), and this session cannot ask for one`)
 
   function reasonToAsk(): string | undefined {

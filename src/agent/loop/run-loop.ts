@@ -359,7 +359,7 @@ export function failureText(error: unknown): string {
 const longestResult = 50_000
 
 /** Keeps the beginning and the end, and says in between how much is missing. */
-function cutText(text: string): string {
+export function cutText(text: string): string {
   if (text.length <= longestResult) return text
   const tail = Math.floor(longestResult / 5)
   const notice = `[${text.length - longestResult} of ${text.length} characters were left out here: the result is too long. Ask for less.]`
@@ -393,7 +393,10 @@ function parsed(text: string): JsonValue | undefined {
 
 const checker = createSchemaChecker()
 
-async function schemaProblem(schema: JsonObject, value: JsonValue): Promise<string | undefined> {
+export async function schemaProblem(
+  schema: JsonObject,
+  value: JsonValue,
+): Promise<string | undefined> {
   const verdict = await checker.check(schema, value)
   // An unusable schema is its tool's fault: the tool has the last word then.
   const problems = verdict.checked ? verdict.problems.slice(0, 10) : []

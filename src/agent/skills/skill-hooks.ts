@@ -55,6 +55,11 @@ export class SkillHooks {
     this.#stops = 0
   }
 
+  /** Whether an active skill has hooks of this event. */
+  has(event: HookEvent): boolean {
+    return this.#hooksFor(event).length > 0
+  }
+
   /** Runs the hooks one after the other: each sees the input that the one before it wants. */
   async before(
     tool: AgentTool,

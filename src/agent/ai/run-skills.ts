@@ -1,0 +1,154 @@
+import type { ModelMessage } from 'ai'
+import { messageOf } from '../../core/errors.ts'
+import { SkillInvocationError } from '../../skill/errors.ts'
+import type { CallRules } from '../approval/permit.ts'
+import { type ActiveSkill, rulesOf } from '../skills/active-skills.ts'
+import { SkillHooks } from '../skills/skill-hooks.ts'
+import type { SkillSet } from '../skills/skill-set.ts'
+import type { PermissionMode } from '../subagents/config.ts'
+import type { AgentTool, ModelObject } from '../types.ts'
+import { activationsIn, type AskedSkill, hasText, userText, withText } from './conversation.ts'
+
+interface RunSkillsOptions {
+  set: SkillSet
+  lifetime: 'turn' | 'conversation'
+  mode: PermissionMode | undefined
+  notice: (message: string) => void
+}
+
+/** The active skills of one call of a model loop, as its conversation has them. */
+export class RunSkills {
+  readonly hooks: SkillHooks
+  readonly #options: RunSkillsOptions
+  #active: ReadonlyMap<string, ActiveSkill> = new Map()
+  /** Skills of this turn that the user typed and that run in a subagent. */
+  #typedForks: readonly AskedSkill[] = []
+
+  constructor(options: RunSkillsOptions) {
+    const { set, mode, notice } = options
+    this.#options = options
+    this.hooks = new SkillHooks({ ...set.context, mode, notice, skills: () => this.active })
+  }
+
+  get active(): readonly ActiveSkill[] {
+    return [...this.#active.values()]
+  }
+
+  get rules(): CallRules {
+    return { ...rulesOf(this.active), beforeTool: (...call) => this.hooks.before(...call) }
+  }
+
+  get model(): ModelObject | undefined {
+    return this.active.findLast(({ model }) => model !== undefined)?.model
+  }
+
+  /** A skill in a subagent that the user typed and that was not called yet. */
+  get pendingFork(): AskedSkill | undefined {
+    return this.#typedForks[0]
+  }
+
+  /** Who asks for a skill when the model calls it: the user, where the user typed it in this turn. */
+  sourceOf(name: string): AskedSkill['source'] {
+    return this.#typedForks.some((fork) => fork.name === name) ? 'user' : 'model'
+  }
+
+  /** Takes over the activations of a conversation; those that are known already stay as they are. */
+  async follow(messages: readonly ModelMessage[]): Promise<void> {
+    const { set, lifetime, notice } = this.#options
+    const names = (await set.manager.list()).map(({ name }) => name)
+    const active = new Map<string, ActiveSkill>()
+    const forks: AskedSkill[] = []
+    for (const asked of activationsIn(messages, names, lifetime)) {
+      const key = JSON.stringify(asked)
+      const known = this.#active.get(key)
+      if (known !== undefined) {
+        active.set(key, known)
+        continue
+      }
+      try {
+        const { active: added } = await set.prepare(
+          asked.name,
+          asked.arguments,
+          asked.source,
+          notice,
+        )
+        if (added !== undefined) active.set(key, added)
+        else if (asked.source === 'user') forks.push(asked)
+      } catch (error) {
+        notice(`The skill ${asked.name} is not active: ${messageOf(error)}`)
+      }
+    }
+    this.#active = active
+    this.#typedForks = forks
+  }
+
+  /** What the model reads of prompts: `/name` becomes the skill, references come before the text. */
+  async prompts(messages: readonly ModelMessage[]): Promise<ModelMessage[]> {
+    const { set, notice } = this.#options
+    const names = (await set.manager.list()).map(({ name }) => name)
+    const read: ModelMessage[] = []
+    for (const message of messages) {
+      if (message.role !== 'user') {
+        read.push(message)
+        continue
+      }
+      const [asked] = activationsIn([message], names, 'turn')
+      const text = userText(message)
+      const isKnown = (one: string): boolean => hasText([...read, message], one)
+      const references = await set.references(text, isKnown, notice)
+      const content = asked === undefined ? text : await this.#typed(asked)
+      const isSame = references === '' && content === text
+      read.push(isSame ? message : withText(message, `${references}${content}`))
+    }
+    return read
+  }
+
+  /** The content of active skills that the model does not read in these messages. */
+  missing(messages: readonly ModelMessage[]): string[] {
+    return this.active
+      .filter(({ activation }) => !hasText(messages, activation.content))
+      .map(skillText)
+  }
+
+  async #typed({ name, arguments: given, source }: AskedSkill): Promise<string> {
+    const { set } = this.#options
+    try {
+      const { activation, active } = await set.prepare(name, given, source, () => undefined)
+      if (active !== undefined) return skillText(active)
+      const input = JSON.stringify({ name: activation.name, arguments: given })
+      return `The user asks for the skill ${name}. Call the tool skill with ${input}.`
+    } catch (error) {
+      if (!(error instanceof SkillInvocationError)) throw error
+      return `The user typed /${name}, and that is refused: ${messageOf(error)}`
+    }
+  }
+}
+
+/** What a model reads of an activated skill: its content, and the tools that belong to it. */
+export function skillText(skill: ActiveSkill): string {
+  return withTools(skill.activation.content, skill.activation.name, describedTools(skill))
+}
+
+/** How the tool `skill_tool` is called for a tool of a skill. */
+export interface DescribedTool {
+  tool: string
+  description: string
+  inputSchema: AgentTool['inputSchema']
+}
+
+export function describedTools({ activation, tools }: ActiveSkill): DescribedTool[] {
+  return tools().map(({ name, description, inputSchema }) => {
+    return { tool: shortName(activation.name, name), description, inputSchema }
+  })
+}
+
+/** `skill.tool` is `tool` for who names the skill beside it. */
+export function shortName(skill: string, tool: string): string {
+  return tool.startsWith(`${skill}.`) ? tool.slice(skill.length + 1) : tool
+}
+
+export function withTools(content: string, name: string, tools: readonly DescribedTool[]): string {
+  if (tools.length === 0) return content
+  const lines = tools.map((tool) => JSON.stringify(tool))
+  return [content, `Tools of the skill ${name}, to be called with skill_tool:`, ...lines].join('\n')
+}

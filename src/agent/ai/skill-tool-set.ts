@@ -1,0 +1,244 @@
+import type { Tool, ToolExecutionOptions } from 'ai'
+import { z } from 'zod'
+import { messageOf } from '../../core/errors.ts'
+import { isObject, objectOf } from '../../core/json.ts'
+import { alreadyActiveNote } from '../../skill/catalog.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import type { JsonObject } from '../../tools/model.ts'
+import { textOf } from '../built-in-tools/paths.ts'
+import { usageError } from '../errors.ts'
+import { schemaProblem } from '../loop/run-loop.ts'
+import type { SkillSet } from '../skills/skill-set.ts'
+import { findingTools, resourceTools, type SkillCatalogue } from '../skills/skill-tools.ts'
+import { jsonValue, ownTool } from '../tool.ts'
+import type { AgentTool } from '../types.ts'
+import { hasText } from './conversation.ts'
+import {
+  type DescribedTool,
+  describedTools,
+  type RunSkills,
+  shortName,
+  withTools,
+} from './run-skills.ts'
+import { type AnyAgent, runSubagent, subagentAnswer, type SubagentOutput } from './subagent-tool.ts'
+
+/**
+ * What the tool `skill` returns: a pointer and no text of the skill, since browsers get it. The model
+ * reads the text that lies on the disk of the server.
+ */
+export type SkillOutput =
+  | { skill: string; arguments: string; tools: readonly DescribedTool[]; repeated: boolean }
+  | { skill: string; done: true }
+  | { skill: string; hook: string }
+  | ({ skill: string } & SubagentOutput)
+
+interface SkillInput {
+  name: string
+  arguments?: string | undefined
+  done?: boolean | undefined
+  hook?: string | undefined
+}
+
+interface SkillToolInput {
+  skill: string
+  tool: string
+  input?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The tools that `createSkills` adds, by the names that the model calls. */
+export type SkillTools = {
+  skill: Tool<SkillInput, SkillOutput>
+  search_skills: Tool<{ query: string }, JsonValue>
+  skill_resource: Tool<{ skill: string; path?: string | undefined }, JsonValue>
+  skill_tool: Tool<SkillToolInput, JsonValue>
+}
+
+type Execution = Pick<ToolExecutionOptions<never>, 'toolCallId' | 'messages' | 'abortSignal'>
+
+interface Executions {
+  activate: (input: SkillInput, call: Execution) => AsyncIterable<SkillOutput>
+  run: (input: object, call: Execution) => Promise<JsonValue>
+}
+
+/** The same in every step and for every skill, so that prompts stay in the cache of a provider. */
+export function createSkillTools(
+  set: SkillSet,
+  catalogue: () => SkillCatalogue,
+  { activate: execute, run }: Executions,
+): SkillTools {
+  return {
+    skill: {
+      description: () =>
+        [finding(catalogue(), 'skill')?.description ?? '', catalogue().text].join('\n\n').trim(),
+      inputSchema: z.object({
+        name: z.string(),
+        arguments: z
+          .string()
+          .optional()
+          .describe('What the skill is to work on, as a user would write it after its name.'),
+        done: z.boolean().optional().describe('Ends the activation; default false.'),
+        hook: z.string().optional().describe('What a hook of a skill says. Leave it out.'),
+      }),
+      execute,
+      toModelOutput: async ({ output }) => await activationText(output, set),
+    },
+    search_skills: {
+      description: 'Finds skills for a task; activate one with the tool skill.',
+      inputSchema: z.object({ query: z.string().min(1).describe('The task in words.') }),
+      execute: run,
+    },
+    skill_resource: {
+      description:
+        'Reads a file of an active skill, such as a reference that its instructions name; without path it lists the files.',
+      inputSchema: z.object({
+        skill: z.string(),
+        path: z.string().optional().describe('From the directory of the skill.'),
+      }),
+      execute: run,
+    },
+    skill_tool: {
+      description:
+        'Calls a tool that belongs to an active skill: its content lists them with their input.',
+      inputSchema: z.object({
+        skill: z.string(),
+        tool: z.string(),
+        input: z.record(z.string(), z.unknown()).optional(),
+      }),
+      execute: run,
+    },
+  }
+}
+
+/** A tool of ours that a call is about, with its own input; a text: why there is none. */
+export type Resolved = { tool: AgentTool; input: JsonObject } | string
+
+/** What a call of one of the tools of {@link createSkillTools} is about, with the skills of its run. */
+export function resolveSkillCall(
+  name: string,
+  input: JsonObject,
+  run: RunSkills,
+  { catalogue, set }: { catalogue: SkillCatalogue; set: SkillSet },
+): Resolved {
+  if (name === 'skill_tool') return resolveOwnTool(input, run)
+  const files = run.active.map(({ skill }) => skill)
+  const tool =
+    name === 'skill_resource' ? resourceTools(files, set.manager)[0] : finding(catalogue, name)
+  if (tool !== undefined) return { tool, input }
+  // The user may type a skill that the model has no list of.
+  if (name === 'skill') return { tool: { ...unlisted, name }, input }
+  return name === 'skill_resource' ? 'no active skill has files' : 'all skills are listed'
+}
+
+function resolveOwnTool(call: JsonObject, run: RunSkills): Resolved {
+  const [skill, tool] = [textOf(call, 'skill'), textOf(call, 'tool')]
+  const active = run.active.find(({ activation }) => activation.name === skill)
+  if (active === undefined) return `the skill ${skill} is not active`
+  const tools = active.tools()
+  const found = tools.find(({ name }) => name === tool || shortName(skill, name) === tool)
+  if (found !== undefined) return { tool: found, input: objectOf<JsonValue>(call['input']) }
+  const names = tools.map(({ name }) => shortName(skill, name)).join(', ') || 'none'
+  return `the skill ${skill} has no tool called ${tool}; it has ${names}`
+}
+
+const unlisted = { ...ownTool, description: '', inputSchema: {}, execute: async () => null }
+
+function finding(catalogue: SkillCatalogue, name: string): AgentTool | undefined {
+  const uses = { use: async () => '', finish: async () => '' }
+  return findingTools(catalogue, uses).find((tool) => tool.name === name)
+}
+
+/** Runs a tool of ours; what goes to a server is checked by its own rules. */
+export async function runTool(
+  { tool, input }: Exclude<Resolved, string>,
+  { toolCallId, abortSignal }: Execution,
+): Promise<JsonValue> {
+  const problem =
+    tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
+  if (problem !== undefined) {
+    throw usageError('tool-input', `${tool.name} was not called: ${problem}.`)
+  }
+  const signal = abortSignal ?? new AbortController().signal
+  return await tool.execute(input, { toolCallId, signal, onEvent: () => undefined })
+}
+
+interface ActivationContext {
+  set: SkillSet
+  run: RunSkills
+  agents: Readonly<Record<string, AnyAgent>>
+  notice: (message: string) => void
+}
+
+/** Carries out a call of the tool `skill`. */
+export async function* activate(
+  { name, arguments: given = '', done, hook }: SkillInput,
+  { messages, abortSignal }: Execution,
+  { set, run, agents, notice }: ActivationContext,
+): AsyncGenerator<SkillOutput> {
+  if (hook !== undefined) {
+    yield { skill: name, hook }
+    return
+  }
+  if (done === true) {
+    requireEndable(name, run)
+    yield { skill: name, done }
+    return
+  }
+  const source = run.sourceOf(name)
+  const { activation, active } = await set.prepare(name, given, source, notice, abortSignal)
+  if (active !== undefined) {
+    const repeated = hasText(messages, activation.content)
+    const tools = repeated ? [] : describedTools(active)
+    yield { skill: activation.name, arguments: given, tools, repeated }
+    return
+  }
+  const agent = agents[activation.effects.fork?.agent ?? 'default']
+  const { narrowed } = run.rules
+  if (narrowed.length > 0) {
+    const message = `The skill ${name} is not run in a subagent while the untrusted skill ${narrowed[0]?.skill} limits the tools.`
+    throw usageError('fork-while-narrowed', message)
+  }
+  if (agent === undefined) {
+    const wanted = activation.effects.fork?.agent ?? 'default'
+    const message = `The skill ${name} runs in the subagent ${wanted}, and there is none.`
+    throw usageError('fork-agent-missing', message, 'createSkills takes it in `agents`.')
+  }
+  for await (const output of runSubagent(name, agent, activation.content, abortSignal)) {
+    yield { skill: activation.name, ...output }
+  }
+}
+
+function requireEndable(name: string, { active, rules }: RunSkills): void {
+  if (rules.narrowed.some(({ skill }) => skill === name)) {
+    const message = `The untrusted skill ${name} limits the tools until the turn of the user ends.`
+    throw usageError('skill-narrows', message)
+  }
+  if (active.some(({ activation }) => activation.name === name)) return
+  throw usageError('skill-not-active', `The skill ${name} is not active.`)
+}
+
+/** What the model reads of a call of the tool `skill`, also when it is read again much later. */
+async function activationText(output: SkillOutput, { manager }: SkillSet) {
+  const { skill } = output
+  if ('subagent' in output) {
+    return subagentAnswer(output, `The skill ${skill} was carried out by a subagent. Its answer:\n`)
+  }
+  if ('hook' in output) return text(output.hook)
+  if ('done' in output) return text(`The skill ${skill} is not active any more.`)
+  if (output.repeated) return text(alreadyActiveNote(skill))
+  try {
+    const { content } = await manager.prepare(skill, output.arguments, { source: 'model' })
+    return text(withTools(content, skill, output.tools))
+  } catch (error) {
+    return text(`The skill ${skill} cannot be used any more: ${messageOf(error)}`)
+  }
+}
+
+function text(value: string) {
+  return { type: 'text', value } as const
+}
+
+/** The input of a call as the rules of calls read it. */
+export function inputOf(input: unknown): JsonObject | undefined {
+  const value = jsonValue(input)
+  return isObject<JsonValue>(value) ? value : undefined
+}

@@ -1,0 +1,196 @@
+import type { Agent, LanguageModelUsage, ModelMessage, Tool, UIMessage } from 'ai'
+import { z } from 'zod'
+import { messageOf } from '../../core/errors.ts'
+
+/** What a subagent has done until now; the last one is its result. */
+export interface SubagentOutput {
+  subagent: string
+  /** What it wrote and called, as a message that a page can show. */
+  message: UIMessage | undefined
+  /** Its answer; of a failure, why it failed. */
+  text: string
+  failed: boolean
+  /** Of its finished model calls, and of the subagents that it called. */
+  usage: LanguageModelUsage
+}
+
+/** An agent of the AI SDK: `ToolLoopAgent`, `Agent` of `skillrail/agent`, or one of your own. */
+export type AnyAgent = Pick<Agent, 'version' | 'id'> & {
+  // What it is called with and returns here does not depend on its tools and options.
+  stream(call: {
+    prompt: string
+    abortSignal?: AbortSignal
+    onStepEnd?: (step: StepOfSubagent) => void
+  }): PromiseLike<StreamOfSubagent>
+}
+
+interface StepOfSubagent {
+  usage: LanguageModelUsage
+}
+
+interface StreamOfSubagent {
+  stream: Parameters<typeof import('ai').toUIMessageStream>[0]['stream']
+  responseMessages: PromiseLike<ModelMessage[]>
+}
+
+export interface SubagentToolOptions {
+  name: string
+  /** What it is for; the model decides by it. */
+  description: string
+  agent: AnyAgent
+}
+
+/**
+ * A tool that hands a task to another agent of the AI SDK. What it does arrives as preliminary
+ * results while it works; a failure is a result with `failed`. It cannot wait for an approval that
+ * comes with a later request: give its tools an approver, or none that need one.
+ *
+ * @example
+ * tools: { researcher: subagentTool({ name: 'researcher', description: 'Finds facts.', agent }) }
+ */
+export function subagentTool({
+  name,
+  description,
+  agent,
+}: SubagentToolOptions): Tool<{ task: string }, SubagentOutput> {
+  return {
+    description,
+    inputSchema: z.object({
+      task: z.string().describe('What to do, with everything that is needed for it.'),
+    }),
+    execute: ({ task }, { abortSignal }) => runSubagent(name, agent, task, abortSignal),
+    toModelOutput: ({ output }) => subagentAnswer(output),
+  }
+}
+
+/** Runs an agent on a task. Only an abort is thrown. */
+export async function* runSubagent(
+  subagent: string,
+  agent: AnyAgent,
+  task: string,
+  abortSignal: AbortSignal | undefined,
+): AsyncGenerator<SubagentOutput> {
+  const { readUIMessageStream, toUIMessageStream } = await import('ai')
+  let usage = usageOf([])
+  const output = (message: UIMessage | undefined, failure?: string): SubagentOutput => {
+    const text = failure ?? lastText(message)
+    return { subagent, message, text, failed: failure !== undefined, usage }
+  }
+  let message: UIMessage | undefined
+  let failure: string | undefined
+  try {
+    const result = await agent.stream({
+      prompt: task,
+      ...(abortSignal === undefined ? {} : { abortSignal }),
+      onStepEnd: (step) => void (usage = sumOf(usage, step.usage)),
+    })
+    const onError = (error: unknown): string => (failure = messageOf(error))
+    const stream = toUIMessageStream({ stream: result.stream, onError })
+    for await (const grown of readUIMessageStream({ stream, onError })) {
+      message = grown
+      yield output(message)
+    }
+    abortSignal?.throwIfAborted()
+    if (failure === undefined) {
+      usage = sumOf(usage, ...nestedIn(await result.responseMessages))
+      const waits = message?.parts.some((part) => 'approval' in part && isWaiting(part)) === true
+      if (waits) failure = 'It needs an approval, and a subagent cannot wait for one.'
+      else if (lastText(message) === '') failure = 'It answered nothing.'
+    }
+  } catch (error) {
+    abortSignal?.throwIfAborted()
+    failure = messageOf(error)
+  }
+  yield output(message, failure)
+}
+
+function isWaiting(part: object): boolean {
+  return 'state' in part && part.state === 'approval-requested'
+}
+
+function lastText(message: UIMessage | undefined): string {
+  const start = message?.parts.findLastIndex(({ type }) => type === 'step-start') ?? -1
+  const parts = message?.parts.slice(start + 1) ?? []
+  return parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('')
+}
+
+/** What the model reads of an answer; the tokens travel along, for {@link totalUsage}. */
+export function subagentAnswer({ text, failed, usage }: SubagentOutput, before = '') {
+  const tokens = countsOf(usage).map((count) => count ?? null)
+  return {
+    type: failed ? 'error-text' : 'text',
+    value: `${failed ? 'Error: ' : before}${text}`,
+    providerOptions: { skillrail: { tokens } },
+  } as const
+}
+
+/**
+ * Returns the tokens of a result with those of the subagents that it called, also before its first
+ * step and where they failed. A count that no provider reported is undefined.
+ *
+ * @example const { totalTokens } = await totalUsage(await agent.generate({ prompt }))
+ */
+export async function totalUsage(result: {
+  usage: LanguageModelUsage | PromiseLike<LanguageModelUsage>
+  responseMessages: ModelMessage[] | PromiseLike<ModelMessage[]>
+}): Promise<LanguageModelUsage> {
+  return sumOf(await result.usage, ...nestedIn(await result.responseMessages))
+}
+
+function nestedIn(messages: readonly ModelMessage[]): LanguageModelUsage[] {
+  return messages.flatMap(({ content }) => {
+    if (typeof content === 'string') return []
+    return content.flatMap((part) => {
+      if (part.type !== 'tool-result' || part.output.type === 'content') return []
+      const tokens = part.output.providerOptions?.['skillrail']?.['tokens']
+      if (!Array.isArray(tokens)) return []
+      return [usageOf(tokens.map((count) => (typeof count === 'number' ? count : undefined)))]
+    })
+  })
+}
+
+type Counts = readonly (number | undefined)[]
+
+function countsOf({
+  inputTokenDetails: input,
+  outputTokenDetails: output,
+  ...all
+}: LanguageModelUsage) {
+  return [
+    all.inputTokens,
+    input.noCacheTokens,
+    input.cacheReadTokens,
+    input.cacheWriteTokens,
+    all.outputTokens,
+    output.textTokens,
+    output.reasoningTokens,
+    all.totalTokens,
+  ]
+}
+
+function usageOf([input, noCache, cacheRead, cacheWrite, output, text, reasoning, total]: Counts) {
+  return {
+    inputTokens: input,
+    inputTokenDetails: {
+      noCacheTokens: noCache,
+      cacheReadTokens: cacheRead,
+      cacheWriteTokens: cacheWrite,
+    },
+    outputTokens: output,
+    outputTokenDetails: { textTokens: text, reasoningTokens: reasoning },
+    totalTokens: total,
+  }
+}
+
+function sumOf(...usages: readonly LanguageModelUsage[]): LanguageModelUsage {
+  const [first, ...others] = usages.map(countsOf)
+  const sums = others.reduce<Counts>(
+    (sum, counts) => sum.map((one, index) => plus(one, counts[index])),
+    first ?? [],
+  )
+  return usageOf(sums)
+}
+
+function plus(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : one + (other ?? 0)
+}

@@ -1,0 +1,139 @@
+import type { Tool, ToolSet } from 'ai'
+import { isObject, objectOf } from '../../core/json.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import type { JsonObject } from '../../tools/model.ts'
+import { usageError } from '../errors.ts'
+import { cutText, schemaProblem } from '../loop/run-loop.ts'
+import { jsonSchemaOf, jsonValue, needsApproval, toWireNames } from '../tool.ts'
+import type { AgentTool } from '../types.ts'
+
+/** Tools that were converted from ours, so that rules still know what they are. */
+const converted = new WeakMap<object, AgentTool>()
+
+/**
+ * Converts tools of `skillrail/agent` into a `ToolSet` of the AI SDK, under the names that providers
+ * accept: `server.tool` becomes `server__tool`. Tools that need an approval ask for it.
+ *
+ * @example await generateText({ model, prompt, tools: toToolSet([weather]) })
+ * @throws {ToolNameError} when two tools would have one name.
+ */
+export function toToolSet(
+  tools: readonly AgentTool[],
+): Record<string, Tool<JsonObject, JsonValue>> {
+  const entries = Array.from(toWireNames(tools), ([name, tool]) => [name, toTool(tool)] as const)
+  return Object.fromEntries(entries)
+}
+
+function toTool(tool: AgentTool): Tool<JsonObject, JsonValue> {
+  const { description, inputSchema } = tool
+  const made: Tool<JsonObject, JsonValue> = {
+    description,
+    inputSchema: {
+      '~standard': {
+        version: 1,
+        vendor: 'skillrail',
+        validate: (value) => checkInput(tool, value),
+        jsonSchema: { input: () => inputSchema, output: () => inputSchema },
+      },
+    },
+    needsApproval: (input) => needsApproval(tool, input),
+    execute: async (input, { toolCallId, abortSignal }) =>
+      await tool.execute(input, {
+        toolCallId,
+        signal: abortSignal ?? new AbortController().signal,
+        onEvent: () => undefined,
+      }),
+    toModelOutput: ({ output }) => {
+      const text = typeof output === 'string' ? output : JSON.stringify(output)
+      return { type: 'text', value: cutText(text) }
+    },
+  }
+  converted.set(made, tool)
+  return made
+}
+
+async function checkInput(tool: AgentTool, value: unknown) {
+  const input = jsonValue(value)
+  if (!isObject<JsonValue>(input)) return { issues: [{ message: 'it must be one JSON object' }] }
+  // What goes to a server is checked by its own rules before the call.
+  const isServers = tool.origin.kind === 'mcp'
+  const problem = isServers ? undefined : await schemaProblem(tool.inputSchema, input)
+  return problem === undefined ? { value: input } : { issues: [{ message: problem }] }
+}
+
+/**
+ * Converts a `ToolSet` of the AI SDK into tools of `skillrail/agent`. Tools without `execute` and
+ * tools that a provider runs are left out.
+ *
+ * @throws {AgentUsageError} for an input schema that cannot be written as JSON Schema at once.
+ */
+export function fromToolSet(tools: ToolSet): AgentTool[] {
+  return Object.entries(tools).flatMap(([name, tool]) => {
+    if (tool.execute === undefined) return []
+    return [converted.get(tool) ?? fromTool(name, tool)]
+  })
+}
+
+function fromTool(name: string, tool: ToolSet[string]): AgentTool {
+  return {
+    ...toolFacts(name, tool),
+    inputSchema: readSchema(name, tool.inputSchema),
+    async execute(input, { toolCallId, signal }) {
+      const checked = await validated(tool.inputSchema, input)
+      const options = { toolCallId, messages: [], abortSignal: signal, context: undefined }
+      const result = await tool.execute?.(checked, options)
+      let output: unknown = result
+      if (isAsyncIterable(result)) {
+        for await (const one of result) output = one
+      }
+      if (tool.toModelOutput === undefined) return jsonValue(output)
+      return modelValue(await tool.toModelOutput({ toolCallId, input: checked, output }))
+    },
+  }
+}
+
+/** What the rules of calls need to know of a tool of the AI SDK; `execute` is not called. */
+export function toolFacts(name: string, tool: ToolSet[string]): AgentTool {
+  const known = converted.get(tool)
+  if (known !== undefined) return known
+  const { description, metadata, needsApproval: asks } = tool
+  return {
+    name,
+    description: typeof description === 'string' ? description : '',
+    inputSchema: {},
+    readOnly: metadata?.['readOnly'] === true,
+    // Whether a function would ask is not known here: it is asked.
+    needsApproval: asks !== undefined && asks !== false,
+    origin: { kind: 'program' },
+    execute: async () => null,
+  }
+}
+
+function readSchema(name: string, schema: ToolSet[string]['inputSchema']): JsonObject {
+  const value = typeof schema === 'function' ? schema() : schema
+  if ('~standard' in value) return jsonSchemaOf(name, value)
+  const { jsonSchema } = value
+  if (!('then' in jsonSchema)) return objectOf<JsonValue>(jsonValue(jsonSchema))
+  const hint = 'Use a type of zod 4.2 or later, or jsonSchema of the AI SDK.'
+  throw usageError('schema-unusable', `The schema of ${name} is not known at once.`, hint)
+}
+
+async function validated(schema: ToolSet[string]['inputSchema'], input: JsonObject) {
+  const { asSchema } = await import('ai')
+  const result = await asSchema(schema).validate?.(input)
+  if (result?.success === false) throw result.error
+  return result === undefined ? input : result.value
+}
+
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+/** What a model reads of an output, for a loop whose results are texts. */
+function modelValue(output: ToolModelOutput): JsonValue {
+  if (output.type === 'execution-denied') return output.reason ?? 'The call was refused.'
+  if (output.type !== 'content') return jsonValue(output.value)
+  return output.value.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
+}
+
+export type ToolModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>
