@@ -4,8 +4,8 @@ import { blankObjects, jsonObjectsIn } from '../call/directive-text.ts'
 import { contractPhrases } from '../contract.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
-import { placeByForm } from './place-by-form.ts'
-import { choicesOf, isGrammar, type MappedValue, only, Reading, type Token } from './reading.ts'
+import { placeByForm, takesForm } from './place-by-form.ts'
+import { choicesOf, examplesOf, isGrammar, type MappedValue, only, Reading, type Token } from './reading.ts'
 import { maxRequestLength } from './slots.ts'
 
 export interface ParameterMapping {
@@ -45,7 +45,9 @@ export function mapParameters(
   placeAssigned(reading)
   placeContract(reading)
   placeNamed(reading)
+  placeChange(reading)
   placeChoices(reading)
+  placeExamples(reading)
   placeFlags(reading)
   placeByForm(reading)
   for (const parameter of reading.open()) {
@@ -144,23 +146,64 @@ function hasOtherChoice(reading: Reading, parameter: Parameter, phrase: readonly
   return others.some((token) => chosen(token, choicesOf(parameter)) !== undefined)
 }
 
-/** `page 2`, `uid btn-1`, `20 lines`: a parameter's name beside a value. */
+/** `page 2`, `uid btn-1`, then `20 lines`: a parameter's name beside a value. */
 function placeNamed(reading: Reading): void {
-  for (const [at, token] of reading.tokens.entries()) {
-    if (token.slot !== undefined || reading.isUsed(token)) continue
-    const value = valueBeside(reading, at)
-    if (value === undefined) continue
-    const isNamed = (one: Parameter): boolean =>
-      labels(one).includes(token.stem) && coerceText(value.text, one) !== undefined
-    const named = reading.open().filter(isNamed)
-    const full = named.filter(({ words }) => words.length === 1)
-    const written = full.filter(({ name }) => name.toLowerCase() === token.text.toLowerCase())
-    const parameter = only(written.length > 0 ? written : full.length > 0 ? full : named)
-    if (parameter === undefined) continue
-    const items = parameter.items === undefined ? [value] : listFrom(reading, value)
-    const text = items.map((item) => item.text).join(', ')
-    reading.take(parameter, text, 'named in the request', [token, ...items])
+  const { tokens } = reading
+  for (const [at, token] of tokens.entries()) {
+    const value = reading.isUsed(token) ? undefined : valueAfter(reading, at)
+    if (value !== undefined) placeBeside(reading, token, value)
   }
+  for (const [at, token] of tokens.entries()) {
+    const before = tokens[at - 1]
+    const isNumber = before?.slot?.kind === 'number' && reading.isValue(before)
+    if (isNumber && !reading.isUsed(token)) placeBeside(reading, token, { tokens: [before] })
+  }
+}
+
+interface Beside {
+  tokens: readonly Token[]
+  /** The word between them: `called`. */
+  naming?: Token | undefined
+}
+
+function placeBeside(reading: Reading, label: Token, value: Beside): void {
+  const [first, ...others] = value.tokens
+  if (first === undefined) return
+  const text = reading.textOf(value.tokens)
+  const named = reading
+    .open()
+    .filter((one) => isLabel(label, one, value) && coerceText(text, one) !== undefined)
+  const full = named.filter(({ words }) => words.length === 1)
+  const written = named.filter(({ name }) => name.toLowerCase() === label.text.toLowerCase())
+  const parameter = only(written.length > 0 ? written : full.length > 0 ? full : named)
+  if (parameter === undefined) return
+  if (isFileElsewhere(reading, parameter, first)) {
+    reading.doubt(value.tokens)
+    return
+  }
+  const isList = parameter.items !== undefined && others.length === 0
+  const items = isList ? listFrom(reading, first) : value.tokens
+  const all = isList ? items.map((item) => item.text).join(', ') : text
+  const said = [label, ...(value.naming === undefined ? [] : [value.naming]), ...items]
+  reading.take(parameter, all, 'named in the request', said)
+}
+
+const naming: ReadonlySet<string> = new Set(['called', 'named', 'titled', 'entitled'])
+
+/** Whether a word says that the value beside it is for the parameter. */
+function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
+  const word = label.text.toLowerCase()
+  const { name, words } = parameter
+  if (name.toLowerCase() === word) return true
+  if (label.slot !== undefined) return false
+  if (naming.has(word)) return words.includes('name') || words.includes('title')
+  const isId = words.includes('id')
+  // A word that nothing marks as a value is none behind `cards`, and no id.
+  const [first] = value.tokens
+  const isBare = first?.slot === undefined && !/^\p{Lu}+$/u.test(first?.text ?? '')
+  if (isId && (isBare || value.naming !== undefined)) return false
+  if (isBare && parameter.items === undefined) return words.includes(word) && !isGrammar(word)
+  return labels(parameter).includes(label.stem)
 }
 
 /** Stems of a parameter's name that may stand before its value: `pull_number` is `pull`, `number`. */
@@ -168,13 +211,58 @@ function labels({ words }: Parameter): string[] {
   return words.filter((word) => !stopWords.has(word) && word !== 'id').map(stemOf)
 }
 
-function valueBeside(reading: Reading, at: number): Token | undefined {
-  const { tokens, text } = reading
-  const [before, after] = [tokens[at - 1], tokens[at + 1]]
-  const between = text.slice(tokens[at]?.end, after?.start)
-  const isNext = /^\s{0,3}[#:=]?\s{0,3}["'“‘`]?$/.test(between)
-  if (isNext && after !== undefined && reading.isValue(after)) return after
-  return before?.slot?.kind === 'number' && reading.isValue(before) ? before : undefined
+/** `manifest app.yaml` is the text of one, or the name of a file for a parameter that takes one. */
+function isFileElsewhere(reading: Reading, parameter: Parameter, { slot, text }: Token): boolean {
+  if (slot?.kind !== 'path' || !/\.\w{1,5}$/.test(text) || takesForm(parameter, 'path')) return false
+  return reading.open().some((one) => one !== parameter && takesForm(one, 'path'))
+}
+
+function valueAfter(reading: Reading, at: number): Beside | undefined {
+  const [label, next, second] = reading.tokens.slice(at, at + 3)
+  if (label === undefined || next === undefined || !isBeside(reading, label, next)) return undefined
+  const isNaming = next.slot === undefined && naming.has(next.text.toLowerCase())
+  const first = isNaming ? second : next
+  if (first === undefined || !isBeside(reading, next, first) || !reading.isValue(first)) {
+    return undefined
+  }
+  const tokens = reading.wordFrom(first)
+  return isPassive(reading, tokens) ? undefined : { tokens, naming: isNaming ? next : undefined }
+}
+
+function isBeside({ text }: Reading, one: Token, other: Token): boolean {
+  return one === other || /^\s{0,3}[#:=]?\s{0,3}["'“‘`]?$/.test(text.slice(one.end, other.start))
+}
+
+/** `matching`, `starting`, `assigned`: a word that says something about what is before it. */
+function isPassive(reading: Reading, [first, ...others]: readonly Token[]): boolean {
+  if (first === undefined || first.slot !== undefined || others.length > 0) return false
+  const next = reading.tokens[reading.tokens.indexOf(first) + 1]
+  const isBeforeValue =
+    next?.slot !== undefined && next.slot.kind !== 'number' && isBeside(reading, first, next)
+  return isBeforeValue || /^[a-z]{2,}(?:ed|ing)$/.test(first.text)
+}
+
+/** `set the status of ENG-42 to Done`, `rename a to b`: what a named parameter becomes. */
+function placeChange(reading: Reading): void {
+  const { tokens } = reading
+  const isTo = (token: Token, at: number): boolean => {
+    const value = tokens[at + 1]
+    return token.text.toLowerCase() === 'to' && value !== undefined && reading.isValue(value)
+  }
+  const to = only(tokens.filter(isTo))
+  const value = to && tokens[tokens.indexOf(to) + 1]
+  if (to === undefined || value === undefined) return
+  const named = tokens.slice(0, tokens.indexOf(to)).flatMap((token) => {
+    const word = token.text.toLowerCase().replace(/^re(?=name|title)/, '')
+    if (token.slot !== undefined || reading.isUsed(token)) return []
+    const ofWord = ({ words }: Parameter): boolean => words.includes(word) && !words.includes('id')
+    return reading.open().flatMap((one) => (ofWord(one) ? [{ parameter: one, token }] : []))
+  })
+  const change = only(named)
+  const said = reading.wordFrom(value)
+  if (change === undefined || isPassive(reading, said)) return
+  const text = reading.textOf(said)
+  reading.take(change.parameter, text, 'named in the request', [change.token, ...said])
 }
 
 /** The values of a list: `bug, ui and docs`. */
@@ -218,6 +306,27 @@ function placeChoices(reading: Reading): void {
       (values.length === 1 || parameter.kind === 'array') &&
       reading.take(parameter, values.join(', '), 'a choice of the schema', tokens)
     if (!isPlaced) reading.doubt(tokens)
+  }
+}
+
+/** A word that a required parameter's description gives as an example, and a name beside it: `pod api`. */
+function placeExamples(reading: Reading): void {
+  const { tool, tokens } = reading
+  const own = new Set([tool.name, ...reading.open().map(({ name }) => name)].flatMap(plainWords))
+  for (const parameter of reading.open()) {
+    if (!parameter.required || parameter.kind !== 'string' || parameter.choices.length > 0) continue
+    const examples = new Set(examplesOf(parameter).map((one) => stemOf(one.toLowerCase())))
+    const isMeant = (one: Token): boolean =>
+      !reading.isUsed(one) && examples.has(one.stem) && !own.has(one.text.toLowerCase())
+    const token = only(tokens.filter(isMeant))
+    if (token === undefined) continue
+    if (!reading.take(parameter, token.text, 'an example of the schema', [token])) continue
+    const next = tokens[tokens.indexOf(token) + 1]
+    const name = only(reading.open().filter((one) => one.required && one.kind === 'string'))
+    if (next === undefined || !name?.words.includes('name') || !reading.isValue(next)) continue
+    const said = reading.wordFrom(next)
+    if (!isBeside(reading, token, next) || isPassive(reading, said)) continue
+    reading.take(name, reading.textOf(said), 'beside what it names', said)
   }
 }
 

@@ -5,7 +5,7 @@ import type { SlotKind } from './slots.ts'
 
 /** The forms that a schema can ask for: by its `format`, or by a word of the parameter's name. */
 const forms: Partial<Record<SlotKind, { format?: RegExp; names: readonly string[] }>> = {
-  url: { format: /^ur[il]/, names: ['url', 'uri', 'href', 'link', 'website', 'address'] },
+  url: { format: /^ur[il]/, names: ['url', 'uri', 'href', 'link', 'website'] },
   email: { format: /email/, names: ['email', 'mail', 'recipient'] },
   path: {
     format: /path/,
@@ -82,7 +82,7 @@ function onlyRequired(parameters: readonly Parameter[]): Parameter | undefined {
 
 function takeForm(reading: Reading, parameter: Parameter | undefined, token: Token): void {
   if (parameter === undefined) return
-  const isHost = token.slot?.kind === 'path' && isOf(parameter, 'url') && !isOf(parameter, 'path')
+  const isHost = token.slot?.kind === 'path' && takesForm(parameter, 'url') && !takesForm(parameter, 'path')
   const text = isHost ? `https://${token.text}` : token.text
   reading.take(parameter, text, 'by its form', [token])
 }
@@ -103,9 +103,9 @@ function candidates(reading: Reading, { slot, text }: Token): readonly Parameter
   const isFile =
     (kind === 'quoted' && /[/\\]|\.\w{1,5}$/.test(text) && !/\s{2}|\n/.test(text)) ||
     (kind === 'identifier' && /\.[a-z]\w*$/i.test(text))
-  const formed = texts.filter((one) => isOf(one, isFile ? 'path' : kind))
+  const formed = texts.filter((one) => takesForm(one, isFile ? 'path' : kind))
   if (formed.length > 0) return formed
-  const addresses = texts.filter((one) => isOf(one, 'url'))
+  const addresses = texts.filter((one) => takesForm(one, 'url'))
   if (kind === 'path' && !text.includes('/') && addresses.length > 0) return addresses
   const patterned = texts.filter(({ pattern }) => pattern !== undefined && matches(pattern, text))
   if (kind === 'identifier' && patterned.length > 0) return patterned
@@ -118,7 +118,7 @@ function isIdentity({ words, required }: Parameter): boolean {
   return required && words.some((word) => word === 'id' || word === 'number')
 }
 
-function isOf({ words, format }: Parameter, kind: SlotKind): boolean {
+export function takesForm({ words, format }: Parameter, kind: SlotKind): boolean {
   const form = forms[kind]
   if (form === undefined) return false
   if (format !== undefined && form.format !== undefined) return form.format.test(format)
@@ -126,7 +126,7 @@ function isOf({ words, format }: Parameter, kind: SlotKind): boolean {
 }
 
 function hasForm(parameter: Parameter): boolean {
-  return (['url', 'email', 'path', 'date'] as const).some((kind) => isOf(parameter, kind))
+  return (['url', 'email', 'path', 'date'] as const).some((kind) => takesForm(parameter, kind))
 }
 
 /** The pattern of a schema, on a short value. */

@@ -51,12 +51,12 @@ export class Reading {
     this.tokens = tokensOf(text)
     this.#parameters = parameters
     this.#name = plainWords(tool.name)
+    const { name, title = '', description, server } = tool
     const described = parametersOf(tool.inputSchema).flatMap((parameter) => [
       parameter.name,
-      parameter.description,
+      plainDescription(parameter.description),
       ...choicesOf(parameter).map(String),
     ])
-    const { name, title = '', description, server } = tool
     const texts = [name, title, description, server, ...described, ...examples]
     this.#vocabulary = [...new Set(texts.flatMap((said) => plainWords(said).map(stemOf)))]
     this.#said = texts.join('\n').toLowerCase()
@@ -90,6 +90,25 @@ export class Reading {
 
   doubt(tokens: readonly Token[]): void {
     for (const token of tokens) this.#doubtful.add(token)
+  }
+
+  /** A word with what hyphens join to it; a typed piece is one. */
+  wordFrom(first: Token): readonly Token[] {
+    const said = [first]
+    const joined = (): Token | undefined => {
+      const next = this.tokens[this.tokens.indexOf(first) + said.length]
+      const isJoined = this.text.slice(said.at(-1)?.end, next?.start) === '-'
+      return isJoined && next?.slot === undefined ? next : undefined
+    }
+    if (first.slot !== undefined) return said
+    for (let next = joined(); next !== undefined; next = joined()) said.push(next)
+    return said
+  }
+
+  textOf(tokens: readonly Token[]): string {
+    const [first] = tokens
+    if (tokens.length === 1 || first === undefined) return first?.text ?? ''
+    return this.text.slice(first.start, tokens.at(-1)?.end)
   }
 
   isUsed(token: Token): boolean {
@@ -170,6 +189,23 @@ function tokensOf(text: string): Token[] {
     ...token,
     negated: tokens.slice(Math.max(0, at - 2), at).some(isNegation),
   }))
+}
+
+/** Words in a description that are values: `a code (e.g. CA)`, `such as pods`, `"full"`. */
+const exampleText =
+  /(?:\be\.g\.,?|\bfor example,?|\bexamples?:|\bsuch as)\s{0,3}([^;)\n]{1,300}?)(?=[;)\n]|\.\s|\.?$)|(?<!\w)["'`]([^"'`\n]{1,60})["'`]/gi
+
+/** The values of one word that a parameter's description gives as examples. */
+export function examplesOf({ description }: Parameter): string[] {
+  return [...description.matchAll(exampleText)]
+    .flatMap(([, list = '', quoted = '']) => [...list.split(/,|\bor\b|\band\b/), quoted])
+    .map((item) => item.replaceAll(/^[\s"'`]+|[\s"'`]+$/g, ''))
+    .filter((item) => /^[\w-]+$/.test(item))
+}
+
+/** A description without its examples and without names: they are values, not words of the tool. */
+function plainDescription(description: string): string {
+  return description.replaceAll(exampleText, ' ').replaceAll(/(?<=[a-z,] )\p{Lu}\p{L}*/gu, ' ')
 }
 
 export function choicesOf({ choices, items }: Parameter): Parameter['choices'] {

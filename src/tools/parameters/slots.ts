@@ -35,14 +35,14 @@ const slotPatterns = [
   ['path', /(?<![\w./:~-])((?:~|\.{1,2})?\/[\w.@~+*-][^\s"'<>`,;]{0,1000})/g],
   ['path', /(?<![\w])([A-Za-z]:\\[^\s"'<>`,;]{1,1000})/g],
   ['path', /(?<![\w./-])([\w@-][\w.@-]{0,200}(?:\/[\w.@+-]{1,200}){1,30}\/?)(?![\w/-])/g],
-  ['path', /(?<![\w./@-])([\w*-]{0,200}\*[\w.*/-]{1,200})(?![\w/])/g],
+  ['path', /(?<![\w./:@-])((?=\S{0,9}\w)[\w*:-]{0,200}\*[\w.*/:-]{0,200})(?![\w/])/g],
   ['path', /(?<![\w./@-])([\w-]{1,200}(?:\.[\w-]{1,40}){0,3}\.[a-z]{1,5}\d?)(?![\w/.@-])/g],
+  ['identifier', /(?<![\w.$/@:-])(\w{1,100}(?:[.:-]\w{1,100}){1,12})(?![\w/@:*])/g],
   ['number', /(?<![\w.])#(\d{1,15})(?![\w.])/g],
   [
     'number',
     /(?<![\w.$#-])(-?\d{1,15}(?:\.\d{1,10})?)(?=(?:ms|s|m|h|px|%|st|nd|rd|th|x)?(?![\w.]|\.\d))/g,
   ],
-  ['identifier', /(?<![\w.$/@-])(\w{1,100}(?:[.:-]\w{1,100}){1,12})(?![\w/@])/g],
   [
     'identifier',
     /(?<![\w.$/@-])([A-Za-z][A-Za-z0-9]{0,100}_\w{1,200}|\d{1,6}_\w{1,100})(?![\w/@])/g,
@@ -53,7 +53,7 @@ const slotPatterns = [
   ],
   [
     'identifier',
-    /(?<![\w.$/@-])([A-Za-z]{1,60}\d\w{0,100}|\d{1,15}[A-Za-z]{3}\w{0,100})(?![\w/@.-])/g,
+    /(?<![\w.$/@-])([A-Za-z]{1,60}\d\w{0,100}|\d{1,15}[A-Za-z](?:[A-Za-z]{2}|[A-Za-z]?\d)\w{0,100})(?![\w/@.-])/g,
   ],
 ] as const
 
@@ -83,8 +83,8 @@ function slotAt(kind: SlotKind, match: RegExpExecArray): Slot {
   return { kind, value, start: kind === 'number' ? index : start, end: start + value.length }
 }
 
-/** `and/or` and `3/4` have the form of a path, `pull-request` that of an identifier. */
+/** `and/or` and `3/4` have the form of a path, `pull-request` and `1.5` that of an identifier. */
 function isProse({ kind, value }: Slot): boolean {
   if (kind === 'path') return /^(?:[a-z]{1,3}\/[a-z]{1,3}|\d+\/\d+|e\.g|i\.e)$/i.test(value)
-  return kind === 'identifier' && /^[a-z]+(?:-[a-z]+)+$/i.test(value) && !/\d/.test(value)
+  return kind === 'identifier' && (!/[a-z_]/i.test(value) || /^[a-z]+(?:-[a-z]+)+$/i.test(value))
 }
