@@ -1,6 +1,6 @@
 import { plainWords, stopWords, stemOf } from '../../rank/words.ts'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
-import { only, type Reading, type Token } from './reading.ts'
+import { isGrammar, only, type Reading, type Token } from './reading.ts'
 import type { SlotKind } from './slots.ts'
 
 /** The forms that a schema can ask for: by its `format`, or by a word of the parameter's name. */
@@ -17,6 +17,8 @@ const forms: Partial<Record<SlotKind, { format?: RegExp; names: readonly string[
   },
   sql: { names: ['sql', 'query', 'statement'] },
 }
+
+const patternNames: readonly string[] = ['pattern', 'glob']
 
 /** Prepositions before a value, and the words of names that they stand for. */
 const fromWords: readonly string[] = ['from', 'since', 'after']
@@ -47,6 +49,7 @@ function placeForms(reading: Reading): void {
   placeKind(reading, 'date')
   placeKind(reading, 'path')
   placeSizes(reading)
+  placeLimit(reading)
   placeDescribedNumbers(reading)
   placeOrderedNumbers(reading)
   placeKind(reading, 'number')
@@ -67,17 +70,21 @@ function placeKind(reading: Reading, kind: SlotKind): void {
   const single = fitting.filter(({ items }) => items === undefined)
   if (list !== undefined && (tokens.length > 1 || single.length === 0)) {
     reading.take(list, JSON.stringify(tokens.map(({ text }) => text)), 'by its form', tokens)
-  } else if (tokens.length === 1) takeForm(reading, onlyRequired(single), first)
+  } else if (tokens.length === 1) takeForm(reading, evident(single, kind), first)
 }
 
 function free(reading: Reading, kind: SlotKind): Token[] {
   return reading.tokens.filter((token) => token.slot?.kind === kind && reading.isValue(token))
 }
 
-/** The only one that is required, else the only one. */
-function onlyRequired(parameters: readonly Parameter[]): Parameter | undefined {
+/** The only required one, else the only one whose name or format asks for a form or for words. */
+function evident(parameters: readonly Parameter[], kind: SlotKind): Parameter | undefined {
   const required = parameters.filter((one) => one.required)
-  return only(required.length > 0 ? required : parameters)
+  if (required.length > 0) return only(required)
+  const isText = kind === 'quoted' || kind === 'sql'
+  return only(
+    parameters.filter((one) => hasForm(one) || (isText && hasWord(one.words, searchNames))),
+  )
 }
 
 function takeForm(reading: Reading, parameter: Parameter | undefined, token: Token): void {
@@ -99,7 +106,12 @@ function candidates(reading: Reading, { slot, text }: Token): readonly Parameter
     const numbers = accepting.filter((one) => ['number', 'integer'].includes(kindOf(one)))
     return numbers.length > 0 ? numbers : accepting.filter(isIdentity)
   }
-  const texts = accepting.filter((one) => kindOf(one) === 'string')
+  const isId = ({ words }: Parameter): boolean => words.includes('id')
+  const texts = accepting.filter(
+    (one) => kindOf(one) === 'string' && !(isId(one) && (kind === 'sql' || /\s/.test(text))),
+  )
+  const patterns = texts.filter(({ words }) => hasWord(words, patternNames))
+  if (kind === 'path' && text.includes('*') && patterns.length > 0) return patterns
   const isFile =
     (kind === 'quoted' && /[/\\]|\.\w{1,5}$/.test(text) && !/\s{2}|\n/.test(text)) ||
     (kind === 'identifier' && /\.[a-z]\w*$/i.test(text))
@@ -120,9 +132,14 @@ function isIdentity({ words, required }: Parameter): boolean {
 
 export function takesForm({ words, format }: Parameter, kind: SlotKind): boolean {
   const form = forms[kind]
+  if (kind === 'path' && hasWord(words, patternNames)) return true
   if (form === undefined) return false
   if (format !== undefined && form.format !== undefined) return form.format.test(format)
-  return words.some((word) => form.names.some((name) => stemOf(name) === stemOf(word)))
+  return hasWord(words, form.names)
+}
+
+function hasWord(words: readonly string[], names: readonly string[]): boolean {
+  return words.some((word) => names.some((name) => stemOf(name) === stemOf(word)))
 }
 
 function hasForm(parameter: Parameter): boolean {
@@ -165,17 +182,37 @@ function placeSizes(reading: Reading): void {
   }
 }
 
-/** `first 10 lines`, for the one number whose description has both words beside it: `first N lines`. */
+/**
+ * `10 lines`, for the one number whose name or description has the word behind it. Of several the
+ * one that has the word before it too: `first N lines`.
+ */
 function placeDescribedNumbers(reading: Reading): void {
   for (const token of free(reading, 'number')) {
     const at = reading.tokens.indexOf(token)
-    const [before, after] = [reading.tokens[at - 1]?.stem, reading.tokens[at + 1]?.stem]
-    if (before === undefined || after === undefined) continue
-    const isDescribed = ({ description }: Parameter): boolean => {
-      const stems = plainWords(description).map(stemOf)
-      return stems.some((stem, place) => stem === before && stems[place + 2] === after)
-    }
-    takeForm(reading, only(candidates(reading, token).filter(isDescribed)), token)
+    const [before, after] = [reading.tokens[at - 1], reading.tokens[at + 1]]
+    if (after === undefined || after.slot !== undefined || isGrammar(after.text)) continue
+    const stemsOf = ({ name, description }: Parameter): string[] =>
+      [name, description].flatMap((text) => plainWords(text).map(stemOf))
+    const described = candidates(reading, token).filter((one) => stemsOf(one).includes(after.stem))
+    const exact = described.filter((one) =>
+      stemsOf(one).some((stem, place, all) => stem === before?.stem && all[place + 2] === after.stem),
+    )
+    takeForm(reading, only(exact.length > 0 ? exact : described), token)
+  }
+}
+
+/** `at most 5`, `up to 5`, `the last 5`: how many. */
+const limitWords = /\b(?:at most|up to|no more than|maximum|max|limit|first|last|top)\s+(?:the\s+)?$/i
+const limitNames: readonly string[] = ['limit', 'max', 'maximum', 'count']
+
+function placeLimit(reading: Reading): void {
+  for (const token of free(reading, 'number')) {
+    const match = limitWords.exec(reading.text.slice(0, token.start))
+    if (match === null) continue
+    const named = candidates(reading, token).filter(({ words }) => hasWord(words, limitNames))
+    const words = reading.tokens.filter(({ start }) => match.index <= start && start < token.start)
+    const parameter = only(named)
+    if (parameter) reading.take(parameter, token.text, 'how many', [...words, token])
   }
 }
 
@@ -238,11 +275,7 @@ function placeSearch(reading: Reading): void {
   const lastSlot = tokens.findLastIndex(({ slot }) => slot !== undefined)
   const from = tokens.findIndex((token, at) => at > lastSlot && isLeft(token))
   const words = tokens.slice(Math.max(from, 0), tokens.findLastIndex(isLeft) + 1)
-  const parameter = onlyRequired(
-    reading.open().filter(({ kind, words: name }) => {
-      return kind === 'string' && name.some((word) => searchNames.includes(word))
-    }),
-  )
+  const parameter = searchParameter(reading)
   const [first, last] = [words[0], words.at(-1)]
   if (first === undefined || last === undefined || parameter === undefined) return
   const isWhole = words.every(
@@ -251,4 +284,12 @@ function placeSearch(reading: Reading): void {
   const isBehind = /\b(?:for|about|on)\s+(?:an?\s+|the\s+)?$/i.test(text.slice(0, first.start))
   if (isWhole && isBehind)
     reading.take(parameter, text.slice(first.start, last.end), 'the words to search for', words)
+}
+
+function searchParameter(reading: Reading): Parameter | undefined {
+  const takesWords = reading
+    .open()
+    .filter(({ kind, words }) => kind === 'string' && hasWord(words, searchNames))
+  const required = takesWords.filter((one) => one.required)
+  return only(required.length > 0 ? required : takesWords)
 }
