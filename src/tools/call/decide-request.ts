@@ -77,12 +77,14 @@ export function planTools(
 function decideTool(request: string, route: Route, tools: PlanTools): Route {
   if (route.decision === 'ask' || route.named.length > 0) return route
   const best = route.candidates[0]?.score ?? 0
+  const isWord = (text: string): boolean => route.slots.every(({ value }) => value !== text)
   const candidates = route.candidates.slice(0, mostConsidered).flatMap(({ tool, score }) => {
     if (score < best * nearEnough.other) return []
     const steps = planRequest([{ text: request, tool }], tools)
     const takesAll = steps.length > 0 && steps.every(({ unplaced }) => unplaced.length === 0)
-    const isComplete = takesAll && steps.every(({ missing }) => missing.length === 0)
-    return [{ tool, takesAll, isComplete, share: score / best }]
+    const isGiven = steps.length > 0 && steps.every(({ missing }) => missing.length === 0)
+    const lacksWords = isGiven && steps.every(({ unplaced }) => unplaced.every(isWord))
+    return [{ tool, takesAll, isComplete: takesAll && isGiven, lacksWords, share: score / best }]
   })
   const [first] = candidates
   if (route.decision === 'answer' && first?.takesAll === true) return route
@@ -98,6 +100,8 @@ interface FittingCandidate {
   takesAll: boolean
   /** It has every parameter too, so that it can be called. */
   isComplete: boolean
+  /** It has every parameter and takes every typed piece; at most words are left. */
+  lacksWords: boolean
 }
 
 /**
@@ -108,7 +112,7 @@ function onlyComplete(request: string, candidates: readonly FittingCandidate[], 
   const complete = candidates.filter(({ isComplete }) => isComplete)
   const [only, ...others] = complete
   const better = candidates.slice(0, only === undefined ? 0 : candidates.indexOf(only))
-  if (only === undefined || better.some((one) => one.takesAll)) return undefined
+  if (only === undefined || better.some((one) => one.takesAll || one.lacksWords)) return undefined
   if (others.length === 0) return only.tool
   const said = new Set(plainWords(request).map(stemOf))
   const named = complete

@@ -61,10 +61,19 @@ export function mapParameters(
   ]
   return {
     params: Object.fromEntries(trace.map(({ parameter, value }) => [parameter, value])),
-    missing: reading.open().flatMap(({ name, required }) => (required ? [name] : [])),
+    missing: reading
+      .open()
+      .flatMap((one) => (one.required || isOpenAction(one, reading) ? [one.name] : [])),
     unplaced: reading.unplaced(),
     trace,
   }
+}
+
+/** A choice between the actions that the tool's description lists: its default is a guess. */
+function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean {
+  const said = new Set(plainWords(tool.description).map(stemOf))
+  const actions = choices.filter((choice) => said.has(stemOf(String(choice).toLowerCase())))
+  return found.size > 0 && actions.length > 1 && actions.length * 2 > choices.length
 }
 
 /**
@@ -126,6 +135,8 @@ function placeContract(reading: Reading): void {
     const groups = Object.entries({ ...match?.groups })
     if (match === null || groups.some(([field]) => !open.has(field))) continue
     const tokens = within(reading, match.index, match.index + match[0].length)
+    const before = reading.tokens.findLast(({ end }) => end <= match.index)?.text.toLowerCase() ?? ''
+    if (tool === undefined && open.has(before)) continue
     const isTaken = groups.every(([field, text]) => {
       const parameter = open.get(field)
       return parameter && reading.take(parameter, text.replace(/[.,;:!?]$/, ''), rule, tokens)

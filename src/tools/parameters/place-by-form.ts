@@ -123,6 +123,7 @@ function candidates(reading: Reading, { slot, text }: Token): readonly Parameter
   if (kind === 'identifier' && patterned.length > 0) return patterned
   const plain = texts.filter((one) => one.pattern === undefined && !hasForm(one))
   const isText = kind === 'quoted' || kind === 'identifier' || kind === 'sql'
+  if (kind === 'path' && /^[~./\\]|^\w:\\/.test(text)) return []
   return isText ? plain : plain.filter((one) => one.required)
 }
 

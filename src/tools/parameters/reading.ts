@@ -37,6 +37,8 @@ export class Reading {
   readonly #doubtful = new Set<Token>()
   readonly #parameters: readonly Parameter[]
   readonly #vocabulary: readonly string[]
+  /** Words of each parameter: they say something of the request once it has a value. */
+  readonly #described: ReadonlyMap<string, readonly string[]>
   readonly #said: string
   readonly #name: readonly string[]
 
@@ -52,14 +54,16 @@ export class Reading {
     this.#parameters = parameters
     this.#name = plainWords(tool.name)
     const { name, title = '', description, server } = tool
-    const described = parametersOf(tool.inputSchema).flatMap((parameter) => [
-      parameter.name,
-      plainDescription(parameter.description),
-      ...choicesOf(parameter).map(String),
-    ])
-    const texts = [name, title, description, server, ...described, ...examples]
-    this.#vocabulary = [...new Set(texts.flatMap((said) => plainWords(said).map(stemOf)))]
-    this.#said = texts.join('\n').toLowerCase()
+    const all = parametersOf(tool.inputSchema)
+    const texts = [name, title, plainDescription(description), server, ...examples]
+    const required = all.filter((parameter) => parameter.required)
+    this.#vocabulary = stemsOf([...texts, ...required.map((parameter) => parameter.name)])
+    this.#described = new Map(
+      all.map((one) => [one.name, stemsOf([one.name, plainDescription(one.description)])]),
+    )
+    const choices = all.flatMap((parameter) => choicesOf(parameter).map(String))
+    const described = all.flatMap((one) => [one.name, one.description])
+    this.#said = [...texts, description, ...described, ...choices].join('\n').toLowerCase()
   }
 
   open(): readonly Parameter[] {
@@ -133,6 +137,7 @@ export class Reading {
     return (
       stopWords.has(word) ||
       this.#vocabulary.some((known) => isSameWord(known, stem)) ||
+      [...this.found.keys()].some((name) => this.#described.get(name)?.includes(stem)) ||
       isInitials(word, this.#name) ||
       (isVerb && start === this.tokens.find(({ text: one }) => !isGrammar(one))?.start)
     )
@@ -152,6 +157,10 @@ export class Reading {
   #isOwnName({ kind, value }: Slot): boolean {
     return kind === 'identifier' && !/\d/.test(value) && this.#said.includes(value.toLowerCase())
   }
+}
+
+function stemsOf(texts: readonly string[]): string[] {
+  return [...new Set(texts.flatMap((text) => plainWords(text).map(stemOf)))]
 }
 
 export function only<T>(list: readonly T[]): T | undefined {
@@ -205,18 +214,20 @@ export function examplesOf({ description }: Parameter): string[] {
 
 /** A description without its examples and without names: they are values, not words of the tool. */
 function plainDescription(description: string): string {
-  return description.replaceAll(exampleText, ' ').replaceAll(/(?<=[a-z,] )\p{Lu}\p{L}*/gu, ' ')
+  return description
+    .replaceAll(exampleText, ' ')
+    .replaceAll(/\bdefault\S{0,3}(?: to)? \S+/gi, ' ')
+    .replaceAll(/(?<=[a-z,] )\p{Lu}\p{L}*/gu, ' ')
 }
 
 export function choicesOf({ choices, items }: Parameter): Parameter['choices'] {
   return choices.length > 0 ? choices : (items?.choices ?? [])
 }
 
-/** The same stem, or one that begins with the other: `repo` and `repository`, but not `use` and `user`. */
-function isSameWord(one: string, other: string): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one]
-  const isShortened = /^[a-z]{4,}$/.test(short) || (/^[a-z]{3}$/.test(short) && long.length >= 6)
-  return short === long || (isShortened && long.startsWith(short))
+/** The same stem, or the beginning of it: `repo` for `repository`, but not `use` for `user`. */
+function isSameWord(known: string, said: string): boolean {
+  const isShortened = /^[a-z]{4,}$/.test(said) || (/^[a-z]{3}$/.test(said) && known.length >= 6)
+  return known === said || (isShortened && known.startsWith(said))
 }
 
 /** `PR` and `PRs` for `get_pull_request`. */
