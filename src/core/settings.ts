@@ -87,6 +87,11 @@ export const settingTable = [
     '`local` also routes requests by meaning, in this process (@energetic-ai/embeddings).',
   ),
   userSetting(
+    'tools.model',
+    text('text'),
+    'Model that `tools do` asks for the tool and its parameters, as `provider:name`; empty: the words decide.',
+  ),
+  userSetting(
     'agent.model',
     text('text'),
     'Default model of commands, as `provider:name`; empty: commands require `--model`.',

@@ -21,7 +21,7 @@ export interface CallToAllow {
 /**
  * Requires a yes to a plan with calls that may change something and were not asked for by name,
  * before its first call. A yes in advance does not cover a path that the request does not name,
- * since an earlier answer may have given it. Returns whether somebody said yes; throws {@link
+ * since an earlier answer may have given it. Returns whether somebody said yes to this plan; throws {@link
  * ToolRefusedError} without a yes, with all that would have been called.
  */
 export async function requireYes(
@@ -31,7 +31,7 @@ export async function requireYes(
 ): Promise<boolean> {
   const plan = calls.map((call) => proposed(call, request, setup))
   if (plan.every(({ readOnly, unusual }) => readOnly && unusual === undefined)) return false
-  if (setup.yes && plan.every(({ unusual }) => unusual === undefined)) return true
+  if (setup.yes && plan.every(({ unusual }) => unusual === undefined)) return false
   const answer = await setup.user?.confirm(plan)
   if (answer === true) return true
   throw refusal(plan, answer, setup.toAllow)

@@ -106,24 +106,28 @@ interface FittingCandidate {
 
 /**
  * The only candidate that can be called with all that is said, unless a better one only lacks a
- * value. Of several, the one whose name the request says literally.
+ * value. Of several, the one whose name the request says: several words of it, or as its verb.
  */
 function onlyComplete(request: string, candidates: readonly FittingCandidate[], tools: PlanTools) {
   const complete = candidates.filter(({ isComplete }) => isComplete)
-  const [only, ...others] = complete
-  const better = candidates.slice(0, only === undefined ? 0 : candidates.indexOf(only))
-  if (only === undefined || better.some((one) => one.takesAll || one.lacksWords)) return undefined
-  if (others.length === 0) return only.tool
-  const said = new Set(plainWords(request).map(stemOf))
-  const named = complete
-    .map(({ tool }) => ({
-      tool,
-      words: plainWords(tools.definition(tool)?.name ?? '').map(stemOf),
-    }))
-    .filter(({ words }) => words.length > 1 && words.every((word) => said.has(word)))
-  const most = Math.max(...named.map(({ words }) => words.length))
-  const [fullest, ...alike] = named.filter(({ words }) => words.length === most)
-  return alike.length === 0 ? fullest?.tool : undefined
+  const [only] = complete
+  if (only === undefined) return undefined
+  const words = plainWords(request).map(stemOf)
+  const nameOf = ({ tool }: FittingCandidate): string[] =>
+    plainWords(tools.definition(tool)?.name ?? '').map(stemOf)
+  const isVerb = (one: FittingCandidate): boolean => nameOf(one)[0] === words[0]
+  const named = complete.filter(
+    (one) =>
+      nameOf(one).every((word) => words.includes(word)) && (isVerb(one) || nameOf(one).length > 1),
+  )
+  const most = Math.max(...named.map((one) => nameOf(one).length))
+  const [fullest, ...alike] = named.filter((one) => nameOf(one).length === most)
+  const chosen = complete.length === 1 ? only : alike.length === 0 ? fullest : undefined
+  if (chosen === undefined) return undefined
+  const isOpen = (one: FittingCandidate): boolean =>
+    (one.takesAll || one.lacksWords) && !(isVerb(chosen) && !isVerb(one))
+  const better = candidates.slice(0, candidates.indexOf(only))
+  return better.some(isOpen) ? undefined : chosen.tool
 }
 
 function sureTool({ decision, tool }: Route): string | undefined {

@@ -5,7 +5,8 @@ import type { CallContext, CallIndex, CallReport } from './context.ts'
 import { decideRequest, planTools, type Proposal, proposeTool } from './decide-request.ts'
 import { isOnlyJson, readDirective, type ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
-import { droppedIn, fillMissing, runPlan, unsaid } from './run-plan.ts'
+import { proposeByModel, type ToolModel } from './model-choice.ts'
+import { fillMissing, openCall, runPlan } from './run-plan.ts'
 import {
   definitionOf,
   discoverOnce,
@@ -44,7 +45,7 @@ export async function doRequest(request: string, setup: RequestSetup): Promise<R
     case 'routed':
       return await doRouted(meaning, request, setup)
     case 'unsure':
-      return { ...meaning, tried: [] }
+      return { ...openMeaning(meaning, setup.context.index), tried: [] }
   }
 }
 
@@ -72,75 +73,85 @@ async function doNamed(
   request: string,
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
+  const { context } = setup
   const { steps, open } = await fillMissing(proposal, setup)
-  if (open !== undefined) return { ...unsaid(open, setup.context.index), tried: [] }
-  const dropped = droppedIn(steps, setup)
-  if (dropped !== undefined) return { ...dropped, tried: [] }
+  const decidedBy = 'name'
+  if (open !== undefined) return { ...openCall(open, context.index), decidedBy, tried: [] }
   const outcome = await runPlan(steps, request, setup)
-  if (outcome.kind === 'called') return { ...outcome, tried: [] }
+  if (outcome.kind === 'called') return { ...outcome, decidedBy, tried: [] }
   if (outcome.error !== undefined) throw outcome.error
   if (outcome.calls.at(-1)?.report.status === 'error') {
-    return { kind: 'called', status: 'error', calls: outcome.calls, tried: [] }
+    return { kind: 'called', status: 'error', calls: outcome.calls, decidedBy, tried: [] }
   }
-  return { kind: 'unsure', reason: outcome.why, tool: proposal.tool, tried: [] }
+  return { kind: 'unsure', reason: outcome.why, tool: proposal.tool, decidedBy, tried: [] }
 }
 
 async function doRouted(
-  { proposal, route, chosen }: RequestMeaning & { kind: 'routed' },
+  { proposal, route, decidedBy }: RequestMeaning & { kind: 'routed' },
   request: string,
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
   const { context } = setup
   const tried: { tool: string; why: string }[] = []
-  for (const tool of readings(route, proposal, context.index)) {
-    const next = tool === proposal.tool ? proposal : proposeTool(request, tool, toolsOf(setup))
-    if (next === undefined || (tool !== proposal.tool && next.unplaced.length > 0)) continue
+  const others = decidedBy === 'words' ? readings(route, proposal, context.index) : []
+  for (const tool of [proposal.tool, ...others]) {
+    const isOther = tool !== proposal.tool
+    const next = isOther ? proposeTool(request, tool, toolsOf(setup)) : proposal
+    if (next === undefined || (isOther && next.unplaced.length > 0)) continue
     const { steps, open } = await fillMissing(next, setup)
     if (open !== undefined) {
-      const names = [...new Set(open.missing)]
-      tried.push({ tool, why: `it needs ${names.join(', ')}` })
+      const asked = openCall(open, context.index)
+      tried.push({ tool, why: asked.reason })
       // A missing value does not make the tool wrong: it is asked for.
-      if (tool === proposal.tool) return { ...unsaid(open, setup.context.index), route, tried }
-      break
+      if (isOther) break
+      return { ...asked, route, decidedBy, tried }
     }
-    const dropped = droppedIn(steps, setup)
-    if (dropped !== undefined) return { ...dropped, route, tried }
     const outcome = await runPlan(steps, request, setup)
     if (outcome.kind === 'called') {
-      const isConfirmed = chosen || outcome.confirmed
+      const isConfirmed = decidedBy === 'user' || outcome.confirmed
       if (outcome.status === 'success' && isConfirmed && steps.length === 1) {
         await setup.learn?.(request, tool)
       }
-      return { ...outcome, tried, route }
+      return { ...outcome, tried, route, decidedBy }
     }
     tried.push({ tool, why: outcome.why })
     context.note(`${tool} was not the right tool: ${outcome.why}`)
   }
-  return { kind: 'unsure', reason: tried[0]?.why ?? '', route, tool: proposal.tool, tried }
+  return { kind: 'unsure', reason: tried[0]?.why ?? '', route, decidedBy, tool: proposal.tool, tried }
+}
+
+/** The question about an unclear request, with what was understood for the tool that fits best. */
+export function openMeaning(
+  { route, reason, proposal, decidedBy }: RequestMeaning & { kind: 'unsure' },
+  index: CallIndex,
+) {
+  const open = proposal?.steps.find(({ tool }) => tool === proposal.tool)
+  const asked = open === undefined ? { kind: 'unsure' as const, reason } : openCall(open, index, reason)
+  return { ...asked, route, decidedBy }
 }
 
 const nearEnough = 0.5
 
 /**
- * The chosen tool, then at most two others of its server that fit nearly as well. A request of
+ * At most two other tools of its server that fit nearly as well. A request of
  * several clauses has one reading, since another tool would do one of them only.
  */
 function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallIndex): string[] {
-  if (parts > 1) return [tool]
+  if (parts > 1) return []
   const serverOf = (id: string): string | undefined => index.definition(id)?.server
   const best = candidates[0]?.score ?? 0
   const near = candidates.filter(
     (one) => one.score >= best * nearEnough && serverOf(one.tool) === serverOf(tool),
   )
-  return [...new Set([tool, ...near.map((one) => one.tool)])].slice(0, 3)
+  return near.flatMap((one) => (one.tool === tool ? [] : [one.tool])).slice(0, 2)
 }
 
 export type RequestMeaning =
   | { kind: 'batch'; steps: readonly ToolStep[] }
   | { kind: 'chain'; steps: readonly ToolStep[] }
   | { kind: 'named'; proposal: Proposal }
-  | { kind: 'routed'; proposal: Proposal; route: Route; chosen: boolean }
-  | { kind: 'unsure'; route: Route; reason: string }
+  | { kind: 'routed'; proposal: Proposal; route: Route; decidedBy: string }
+  | { kind: 'unsure'; route: Route; reason: string; proposal?: Proposal | undefined; decidedBy: string }
 
 /**
  * Reads a request by the decision tree of the seed: `BATCH:` or `CHAIN:`, an id of a tool in the
@@ -228,14 +239,37 @@ async function readRouted(request: string, setup: RequestSetup): Promise<Request
     decided = decideRequest(request, routeOf, toolsOf(setup))
   }
   const { route, proposal: answer } = decided
-  if (answer !== undefined) return { kind: 'routed', proposal: answer, route, chosen: false }
+  const words = { route, decidedBy: 'words' }
   if (route.candidates.length === 0) {
-    return { kind: 'unsure', route, reason: 'No tool fits this request.' }
+    return { kind: 'unsure', ...words, reason: 'No tool fits this request.' }
   }
+  if (setup.model !== undefined) return await readByModel(request, route, setup, setup.model)
+  if (answer !== undefined) return { kind: 'routed', ...words, proposal: answer }
   const chosen = await user?.choose(route.candidates)
-  const proposal = chosen === undefined ? undefined : proposeTool(request, chosen, toolsOf(setup))
-  if (proposal !== undefined) return { kind: 'routed', proposal, route, chosen: true }
-  return { kind: 'unsure', route, reason: 'It is not clear which tool is meant.' }
+  const propose = (tool?: string): Proposal | undefined =>
+    tool === undefined ? undefined : proposeTool(request, tool, toolsOf(setup))
+  const proposal = propose(chosen)
+  if (proposal !== undefined) return { kind: 'routed', proposal, route, decidedBy: 'user' }
+  const reason = 'It is not clear which tool is meant.'
+  return { kind: 'unsure', ...words, reason, proposal: propose(route.tool) }
+}
+
+async function readByModel(
+  request: string,
+  route: Route,
+  setup: RequestSetup,
+  model: ToolModel,
+): Promise<RequestMeaning> {
+  const decidedBy = `model ${model.name}`
+  const { context, examples } = setup
+  const ids = route.candidates.map(({ tool }) => tool)
+  const proposal = await proposeByModel(request, ids, { context, examples, model })
+  if (proposal === undefined) {
+    const reason = `The model ${model.name} chose none of these tools.`
+    return { kind: 'unsure', route, reason, decidedBy }
+  }
+  const decided: Route = { ...route, decision: 'answer', tool: proposal.tool }
+  return { kind: 'routed', proposal, route: decided, decidedBy }
 }
 
 /** The words beside a tool's name, without the verb that only asks for its call. */
@@ -293,6 +327,8 @@ export interface RequestSetup {
         ): Promise<string | undefined>
       }
     | undefined
+  /** Chooses tool and parameters in place of the words, where one is configured. */
+  model?: ToolModel | undefined
   /** Keeps that a user confirmed this tool for this request. */
   learn?: ((request: string, tool: string) => Promise<void>) | undefined
   examples?: ((tool: string) => readonly string[]) | undefined
@@ -309,6 +345,8 @@ export type RequestAnswer =
       calls: readonly { call: PlannedCall; report: CallReport }[]
       status: 'success' | 'error' | 'cancelled'
       cancelled?: readonly string[] | undefined
+      /** Who chose the tool: `name`, `words`, `user` or `model NAME`. */
+      decidedBy: string
       /** Candidates that proved wrong before, and why. */
       tried: readonly { tool: string; why: string }[]
       route?: Route | undefined
@@ -316,6 +354,7 @@ export type RequestAnswer =
   | {
       kind: 'unsure'
       reason: string
+      decidedBy: string
       route?: Route | undefined
       tool?: string | undefined
       missing?: readonly string[] | undefined

@@ -112,7 +112,10 @@ interface FilledPlan {
   open?: PlannedCall | undefined
 }
 
-/** Asks for what the request does not say, until somebody who is asked twice gives nothing. */
+/**
+ * Asks for what the request does not say, until somebody who is asked twice gives nothing. A value
+ * that was said is never dropped: without a user to ask, a call that has no place for it stays open.
+ */
 export async function fillMissing(
   { steps }: Pick<Proposal, 'steps'>,
   setup: RequestSetup,
@@ -128,7 +131,8 @@ export async function fillMissing(
     }
     filled.push({ ...step, params, missing: [] })
   }
-  return { steps: filled }
+  const isDropped = ({ unplaced }: PlannedCall): boolean => unplaced.length > 0
+  return { steps: filled, open: setup.user === undefined ? filled.find(isDropped) : undefined }
 }
 
 /** How often a user is asked for one parameter. */
@@ -156,46 +160,23 @@ function problemOf(text: string, { name, kind }: Parameter, { name: tool }: Tool
     : `${name} cannot be ${text.trim().slice(0, 80)}: ${kind} is needed.`
 }
 
-/** A value that was said is never dropped: without a yes nothing is called. */
-export function droppedIn(
-  steps: readonly PlannedCall[],
-  { context, user }: RequestSetup,
-): Omit<RequestAnswer & { kind: 'unsure' }, 'tried'> | undefined {
-  const step = user === undefined ? steps.find(({ unplaced }) => unplaced.length > 0) : undefined
-  if (step === undefined) return undefined
-  const { tool, params, unplaced, bindings } = step
-  const definition = context.index.definition(tool)
-  const open = bindings.map(({ parameter }) => [parameter])
-  return {
-    kind: 'unsure',
-    reason: unplacedText(unplaced),
-    tool,
-    unplaced,
-    params,
-    complete: definition && callToComplete(definition, params, open),
-  }
-}
-
-export function unsaid(
+/** The question about a call that cannot be made: what of it was understood, and how to complete it. */
+export function openCall(
   { tool, params, missing, unplaced, bindings }: PlannedCall,
   index: CallIndex,
-): Omit<RequestAnswer & { kind: 'unsure' }, 'tried'> {
+  reason?: string,
+): Omit<RequestAnswer & { kind: 'unsure' }, 'tried' | 'decidedBy'> {
   const definition = index.definition(tool)
   const names = [...new Set(missing)]
-  const open = [...bindings.map(({ parameter }) => parameter), ...names]
+  const open = [...bindings.map(({ parameter }) => parameter), ...names].map((name) => [name])
+  const unsaid = names.length === 0 ? '' : `The request does not say ${names.join(', ')}.`
   return {
     kind: 'unsure',
-    reason: `The request does not say ${names.join(', ')}.`,
+    reason: reason ?? (unsaid || unplacedText(unplaced)),
     tool,
     params,
     missing: names,
     unplaced,
-    complete:
-      definition &&
-      callToComplete(
-        definition,
-        params,
-        open.map((name) => [name]),
-      ),
+    complete: definition && callToComplete(definition, params, open),
   }
 }

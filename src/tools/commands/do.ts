@@ -8,6 +8,7 @@ import type { SavePlace } from '../call/content.ts'
 import type { CallContext } from '../call/context.ts'
 import {
   doRequest,
+  openMeaning,
   type RequestAnswer,
   type RequestMeaning,
   type RequestSetup,
@@ -17,7 +18,8 @@ import { ToolRequestError } from '../call/errors.ts'
 import { bareMessage } from '../call/failure-text.ts'
 import { definitionOf, findTool } from '../call/find-tool.ts'
 import { foreseeCall, foreseeGuard } from '../call/foresee.ts'
-import { unsaid } from '../call/run-plan.ts'
+import type { ToolModel } from '../call/model-choice.ts'
+import { openCall } from '../call/run-plan.ts'
 import type { PlannedCall } from '../parameters/plan-request.ts'
 import { confirmedRequests, learnExample, readLearned } from '../route/learned.ts'
 import type { Route } from '../route/router.ts'
@@ -62,6 +64,7 @@ export const command = defineCommand<Result, CallEvent>()({
   arguments: { '<request...>': 'what to do, in words; - for stdin' },
   options: {
     ...callOptions,
+    model: option.text('--model <provider:name>', 'the model that chooses; default tools.model'),
     yes: option.flag('--yes', 'call tools that may change something without asking'),
     dryRun: dryRunOption,
     raw: rawOption,
@@ -82,6 +85,7 @@ export const command = defineCommand<Result, CallEvent>()({
         context: calls,
         router: async () => await requestRouter(request, index(), project, context),
         yes: options.yes,
+        model: await modelOf(options.model ?? context.settings.tools.model, context),
         user: userAt(context),
         async learn(said, tool) {
           await learnExample(learnedIn, { request: said, tool })
@@ -103,6 +107,12 @@ export const command = defineCommand<Result, CallEvent>()({
   progress: callProgress,
 })
 
+async function modelOf(name: string, context: Context): Promise<ToolModel | undefined> {
+  if (name === '') return undefined
+  const { toolModel } = await import('../../agent/choose-tool.ts')
+  return await toolModel(name, context)
+}
+
 function viewOf(result: Result): ResultView {
   if (isBatch(result) || isCancelled(result)) return stepsView(result)
   if ('error' in result) {
@@ -112,9 +122,11 @@ function viewOf(result: Result): ResultView {
   return 'missing' in result ? planView(result) : stepsView(result)
 }
 
-function calledView({ status, calls, cancelled }: Called): ResultView {
+function calledView({ status, calls, cancelled, decidedBy }: Called): ResultView {
   const last = calls.at(-1)
-  const asked = calls.filter((call) => call.reason === 'asked for' || call === last).map(callView)
+  const asked = calls
+    .filter((call) => call.reason === 'asked for' || call === last)
+    .map((call) => viewOfCall(call, decidedBy))
   const stopped =
     cancelled === undefined ? [] : [{ failure: `Cancelled: [${cancelled.join(', ')}]` }]
   return {
@@ -122,6 +134,16 @@ function calledView({ status, calls, cancelled }: Called): ResultView {
     text: asked.map(({ text }) => text).join(''),
     notes: [...asked.flatMap(({ notes }) => notes), ...stopped],
   }
+}
+
+/** What was called stands before its answer, except for raw answers. */
+function viewOfCall(call: ShownCall, decidedBy: string): Pick<ResultView, 'text' | 'notes'> {
+  const { text, notes } = callView(call)
+  const line = `Called (by ${decidedBy}): ${call.tool} ${JSON.stringify(call.params)}`
+  const isRaw = call.status === 'success' && call.raw === true
+  return isRaw || call.status === 'error'
+    ? { text, notes: [safeLine(line), ...notes] }
+    : { text: `${safeLine(line)}\n${text}`, notes }
 }
 
 const calledCodes = {
@@ -144,13 +166,15 @@ function planView({ steps, missing, unplaced, complete, exitCode: code }: Plan):
   }
 }
 
-function unclearNotes({ error, tool, params, candidates, tried }: Unclear): Note[] {
+function unclearNotes({ error, tool, params, unplaced, candidates, tried }: Unclear): Note[] {
   const hasParams = Object.keys(params ?? {}).length > 0
+  const left = unplaced?.map((text) => JSON.stringify(text)).join(', ') ?? ''
   const tools = candidates.map((one) => one.tool).join(', ')
   return [
     error.message,
     ...(tool === undefined ? [] : [`Tool: ${safeLine(tool)}`]),
     ...(hasParams ? [`Params: ${safeLine(JSON.stringify(params))}`] : []),
+    ...(left === '' ? [] : [`Not placed: ${safeLine(left)}`]),
     ...(tools === '' ? [] : [`Candidates: ${tools}`]),
     ...tried.map((one) => `Tried: ${safeLine(one.tool)}: ${safeLine(bareMessage(one.why))}`),
     `Next: ${error.hint}`,
@@ -164,7 +188,7 @@ async function resultOf(answer: RequestAnswer, place: SavePlace, raw: boolean): 
 }
 
 async function calledResult(
-  { status, route, cancelled, tried, calls: made }: RequestAnswer & { kind: 'called' },
+  { status, route, cancelled, tried, decidedBy, calls: made }: RequestAnswer & { kind: 'called' },
   place: SavePlace,
   raw: boolean,
 ) {
@@ -172,18 +196,19 @@ async function calledResult(
   for (const { call, report } of made) {
     calls.push({ ...(await shownCall(report, place, raw)), reason: call.reason })
   }
-  return { ...routeFacts(route), status, calls, cancelled, tried }
+  return { ...routeFacts(route), decidedBy, status, calls, cancelled, tried }
 }
 
 function unclear(answer: RequestAnswer & { kind: 'unsure' }) {
-  const { reason, route, tool, params, missing, unplaced, complete, tried } = answer
+  const { reason, route, decidedBy, tool, params, missing, unplaced, complete, tried } = answer
   const hint =
     complete === undefined
       ? 'say it with the name of the tool, or run skillrail tools call.'
       : `complete it: ${complete}`
   const error = { code: 'request-unclear', message: reason, hint } as const
   const candidates = route?.candidates ?? []
-  return { error, ...routeFacts(route), candidates, tool, params, missing, unplaced, tried }
+  const said = { tool, params, missing, unplaced, tried }
+  return { error, ...routeFacts(route), decidedBy, candidates, ...said }
 }
 
 function routeFacts(route: Route | undefined): RouteFacts {
@@ -197,7 +222,7 @@ async function dryResult(meaning: RequestMeaning, request: string, calls: CallCo
     return await dryRun(meaning.kind, meaning.steps, calls, request)
   }
   return meaning.kind === 'unsure'
-    ? unclear({ ...meaning, tried: [] })
+    ? unclear({ ...openMeaning(meaning, calls.index), tried: [] })
     : await planOf(meaning, request, calls)
 }
 
@@ -215,7 +240,8 @@ async function planOf(
     steps,
     missing,
     unplaced,
-    complete: lacking && unsaid(lacking, calls.index).complete,
+    complete: lacking && openCall(lacking, calls.index).complete,
+    decidedBy: meaning.kind === 'routed' ? meaning.decidedBy : 'name',
   }
 }
 

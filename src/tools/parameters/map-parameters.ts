@@ -5,7 +5,7 @@ import { contractPhrases } from '../contract.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { placeByForm, takesForm } from './place-by-form.ts'
-import { choicesOf, examplesOf, isGrammar, type MappedValue, only, Reading, type Token } from './reading.ts'
+import { choicesOf, examplesOf, isGrammar, namingWords, type MappedValue, only, Reading, type Token } from './reading.ts'
 import { maxRequestLength } from './slots.ts'
 
 export interface ParameterMapping {
@@ -44,6 +44,7 @@ export function mapParameters(
   const reading = new Reading(rest, tool, fillable, examples)
   placeAssigned(reading)
   placeContract(reading)
+  placeFullNames(reading)
   placeNamed(reading)
   placeChange(reading)
   placeChoices(reading)
@@ -157,6 +158,23 @@ function hasOtherChoice(reading: Reading, parameter: Parameter, phrase: readonly
   return others.some((token) => chosen(token, choicesOf(parameter)) !== undefined)
 }
 
+/** `page id 736`, `target branch main`: all words of a parameter's name before a value. */
+function placeFullNames(reading: Reading): void {
+  const { tokens } = reading
+  for (const parameter of reading.open().filter(({ words }) => words.length > 1)) {
+    const { words } = parameter
+    const isSaid = (_: Token, at: number): boolean =>
+      words.every((word, offset) => tokens[at + offset]?.text.toLowerCase() === word)
+    const start = tokens.findIndex(isSaid)
+    const last = start + words.length - 1
+    const value = start < 0 ? undefined : valueAfter(reading, last)
+    const text = value && reading.textOf(value.tokens)
+    if (value === undefined || text === undefined || parameter.items !== undefined) continue
+    const said = [...tokens.slice(start, last + 1), ...value.tokens]
+    reading.take(parameter, text, 'named in the request', said)
+  }
+}
+
 /** `page 2`, `uid btn-1`, then `20 lines`: a parameter's name beside a value. */
 function placeNamed(reading: Reading): void {
   const { tokens } = reading
@@ -199,20 +217,19 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
   reading.take(parameter, all, 'named in the request', said)
 }
 
-const naming: ReadonlySet<string> = new Set(['called', 'named', 'titled', 'entitled'])
-
 /** Whether a word says that the value beside it is for the parameter. */
 function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
   const word = label.text.toLowerCase()
   const { name, words } = parameter
   if (name.toLowerCase() === word) return true
   if (label.slot !== undefined) return false
-  if (naming.has(word)) return words.includes('name') || words.includes('title')
+  if (namingWords.has(word)) return words.includes('name') || words.includes('title')
   const isId = words.includes('id')
   // A word that nothing marks as a value is none behind `cards`, and no id.
   const [first] = value.tokens
   const isBare = first?.slot === undefined && !/^\p{Lu}+$/u.test(first?.text ?? '')
-  if (isId && (isBare || value.naming !== undefined)) return false
+  const isText = /\s/.test(first?.text ?? '')
+  if (isId && (isBare || isText || value.naming !== undefined)) return false
   if (isBare && parameter.items === undefined) return words.includes(word) && !isGrammar(word)
   return labels(parameter).includes(label.stem)
 }
@@ -231,7 +248,11 @@ function isFileElsewhere(reading: Reading, parameter: Parameter, { slot, text }:
 function valueAfter(reading: Reading, at: number): Beside | undefined {
   const [label, next, second] = reading.tokens.slice(at, at + 3)
   if (label === undefined || next === undefined || !isBeside(reading, label, next)) return undefined
-  const isNaming = next.slot === undefined && naming.has(next.text.toLowerCase())
+  // `a radius of 500`
+  if (next.text === 'of' && second?.slot?.kind === 'number' && reading.isValue(second)) {
+    return { tokens: [second] }
+  }
+  const isNaming = next.slot === undefined && namingWords.has(next.text.toLowerCase())
   const first = isNaming ? second : next
   if (first === undefined || !isBeside(reading, next, first) || !reading.isValue(first)) {
     return undefined

@@ -22,7 +22,7 @@ const patternNames: readonly string[] = ['pattern', 'glob']
 
 /** Prepositions before a value, and the words of names that they stand for. */
 const fromWords: readonly string[] = ['from', 'since', 'after']
-const fromNames: readonly string[] = ['from', 'source', 'src', 'old', 'start', 'since']
+const fromNames: readonly string[] = ['from', 'source', 'src', 'origin', 'old', 'start', 'since']
 const toWords: readonly string[] = ['to', 'into', 'until', 'as']
 const toNames: readonly string[] = ['to', 'destination', 'dest', 'target', 'new', 'end', 'until']
 
@@ -44,6 +44,7 @@ export function placeByForm(reading: Reading): void {
 }
 
 function placeForms(reading: Reading): void {
+  placeWordDirections(reading)
   placeKind(reading, 'url')
   placeKind(reading, 'email')
   placeKind(reading, 'date')
@@ -169,6 +170,23 @@ function placeByDirection(reading: Reading, token: Token): void {
   takeForm(reading, only(candidates(reading, token).filter(isMeant)), token)
 }
 
+/** `from Berlin to Hamburg`: a name or a bare word behind the preposition. */
+function placeWordDirections(reading: Reading): void {
+  const { tokens } = reading
+  for (const [at, token] of tokens.entries()) {
+    const before = tokens[at - 1]?.text.toLowerCase() ?? ''
+    const names = before === 'from' ? fromNames : before === 'to' ? toNames : []
+    if (token.slot !== undefined || !reading.isLeft(token)) continue
+    const meant = reading
+      .open()
+      .filter(({ kind, words, required }) => kind === 'string' && required && hasWord(words, names))
+    const [parameter] = meant
+    const said = reading.wordFrom(token)
+    if (parameter === undefined || meant.length > 1 || parameter.choices.length > 0) continue
+    reading.take(parameter, reading.textOf(said), 'by its preposition', said)
+  }
+}
+
 /** `1280x720` is a width and a height. */
 function placeSizes(reading: Reading): void {
   for (const token of free(reading, 'size')) placeByDirection(reading, token)
@@ -240,6 +258,8 @@ function placeRest(reading: Reading): void {
   const isNamed = name.every((stem, at) => tokens[at]?.stem === stem)
   if (!isNamed || parameter?.kind !== 'string' || others.length > 0 || first === undefined) return
   if (!parameter.required || parameter.choices.length > 0 || hasForm(parameter)) return
+  // `search wikipedia for …`
+  if (plainWords(tool.server).includes(first.text.toLowerCase())) return
   const isFree = reading.found.size === 0 && tokens.every((one) => one.slot === undefined)
   if (isFree) {
     const rest = tokens.slice(name.length)

@@ -76,7 +76,7 @@ export class Reading {
       this.doubt(tokens)
       return false
     }
-    const value = coerceText(text, parameter)
+    const value = fitsExamples(text, parameter) ? coerceText(text, parameter) : undefined
     if (value !== undefined) this.give(parameter, value, rule, tokens, text)
     return value !== undefined
   }
@@ -96,16 +96,16 @@ export class Reading {
     for (const token of tokens) this.#doubtful.add(token)
   }
 
-  /** A word with what hyphens join to it; a typed piece is one. */
+  /** A word with what hyphens join to it, or a name of several words; a typed piece is one. */
   wordFrom(first: Token): readonly Token[] {
     const said = [first]
-    const joined = (): Token | undefined => {
-      const next = this.tokens[this.tokens.indexOf(first) + said.length]
-      const isJoined = this.text.slice(said.at(-1)?.end, next?.start) === '-'
-      return isJoined && next?.slot === undefined ? next : undefined
-    }
     if (first.slot !== undefined) return said
-    for (let next = joined(); next !== undefined; next = joined()) said.push(next)
+    for (const next of this.tokens.slice(this.tokens.indexOf(first) + 1)) {
+      const between = this.text.slice(said.at(-1)?.end, next.start)
+      const isName = between === ' ' && [first, next].every(({ text }) => /^\p{Lu}/u.test(text))
+      if (next.slot !== undefined || !(isName || between === '-')) break
+      said.push(next)
+    }
     return said
   }
 
@@ -136,6 +136,7 @@ export class Reading {
       callingVerbs.has(word) || (readingVerbs.has(word) && readingVerbs.has(this.#name[0] ?? ''))
     return (
       stopWords.has(word) ||
+      plainPrepositions.has(word) ||
       this.#vocabulary.some((known) => isSameWord(known, stem)) ||
       [...this.found.keys()].some((name) => this.#described.get(name)?.includes(stem)) ||
       isInitials(word, this.#name) ||
@@ -148,9 +149,16 @@ export class Reading {
     const left = this.tokens.filter((token) => {
       if (this.isUsed(token)) return false
       if (this.#doubtful.has(token)) return true
+      if (this.#isNaming(token)) return false
       return token.slot === undefined ? !this.isKnown(token) : !this.#isOwnName(token.slot)
     })
     return [...new Set(left.map(({ text }) => text))]
+  }
+
+  /** `called` before a value that a parameter took. */
+  #isNaming(token: Token): boolean {
+    const next = this.tokens[this.tokens.indexOf(token) + 1]
+    return namingWords.has(token.text.toLowerCase()) && next !== undefined && this.isUsed(next)
   }
 
   /** An identifier that the tool says itself, such as `pull_request` or `GraphQL`, is no value. */
@@ -170,6 +178,12 @@ export function only<T>(list: readonly T[]): T | undefined {
 export function isGrammar(word: string): boolean {
   return stopWords.has(word.toLowerCase())
 }
+
+/** Words before a name. */
+export const namingWords: ReadonlySet<string> = new Set(['called', 'named', 'titled', 'entitled'])
+
+/** They only join a value to the rest: `through the proxy`. */
+const plainPrepositions: ReadonlySet<string> = new Set(['through', 'via', 'inside', 'per'])
 
 const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])
 
@@ -204,12 +218,23 @@ function tokensOf(text: string): Token[] {
 const exampleText =
   /(?:\be\.g\.,?|\bfor example,?|\bexamples?:|\bsuch as)\s{0,3}([^;)\n]{1,300}?)(?=[;)\n]|\.\s|\.?$)|(?<!\w)["'`]([^"'`\n]{1,60})["'`]/gi
 
-/** The values of one word that a parameter's description gives as examples. */
+/** The values without spaces that a parameter's description gives as examples. */
 export function examplesOf({ description }: Parameter): string[] {
   return [...description.matchAll(exampleText)]
     .flatMap(([, list = '', quoted = '']) => [...list.split(/,|\bor\b|\band\b/), quoted])
-    .map((item) => item.replaceAll(/^[\s"'`]+|[\s"'`]+$/g, ''))
-    .filter((item) => /^[\w-]+$/.test(item))
+    .map((item) => item.replaceAll(/^[\s"'`]+|[\s"'`.]+$/g, ''))
+    .filter((item) => /^\S+$/.test(item))
+}
+
+/** `Texas` is no value like `CA` and `NY`, nor `Tokyo` one like `Asia/Tokyo`. */
+function fitsExamples(text: string, parameter: Parameter): boolean {
+  if (parameter.kind !== 'string' || parameter.choices.length > 0) return true
+  const examples = examplesOf(parameter)
+  const isCode = (value: string): boolean => /^\p{Lu}+$/u.test(value)
+  const isParted = (value: string): boolean => /^\w+\/\w+$/.test(value)
+  return [isCode, isParted].every(
+    (isLike) => examples.length === 0 || !examples.every(isLike) || isLike(text),
+  )
 }
 
 /** A description without its examples and without names: they are values, not words of the tool. */

@@ -200,7 +200,7 @@ it('says what it does not know, with the candidates, and calls nothing', async (
     tool: 'github__list_issues',
     missing: ['owner', 'repo'],
     reason: 'The request does not say owner, repo.',
-    tried: [{ tool: 'github__list_issues', why: 'it needs owner, repo' }],
+    tried: [{ tool: 'github__list_issues', why: 'The request does not say owner, repo.' }],
   })
   expect(await doRequest('zzz qqq', given)).toMatchObject({
     kind: 'unsure',
@@ -230,7 +230,7 @@ it('lets a user choose, and learns from the choice when the call succeeded', asy
     },
   })
   const meaning = await understandRequest('the page please', given)
-  expect(meaning).toMatchObject({ kind: 'routed', chosen: true })
+  expect(meaning).toMatchObject({ kind: 'routed', decidedBy: 'user' })
   await doRequest('the page please', given)
   expect(given.learned).toEqual(['the page please → chrome__take_snapshot'])
 })
@@ -409,7 +409,7 @@ it('takes a path that only an earlier answer gave for one the request does not n
     code: 'tool-declined',
   })
   expect(asked).toEqual(['The request does not name the path /etc/x.'])
-  expect(await requireYes([{ tool, params: { path: '/tmp/x' } }], 'write /tmp/x', given)).toBe(true)
+  expect(await requireYes([{ tool, params: { path: '/tmp/x' } }], 'write /tmp/x', given)).toBe(false)
 })
 
 const opener: FakeTool = {

@@ -1,0 +1,52 @@
+import { messageOf } from '../core/errors.ts'
+import { isObject } from '../core/json.ts'
+import type { Runtime } from '../core/runtime.ts'
+import type { Settings } from '../core/settings.ts'
+import type { JsonValue } from '../skill/model.ts'
+import type { ToolModel } from '../tools/call/model-choice.ts'
+import { ToolError } from '../tools/errors.ts'
+import { resolveModel } from './resolve-model.ts'
+import { wireName } from './tool.ts'
+
+const instructions =
+  'Choose the one tool that does what the user asks, and call it. Copy every value from the words of the user; invent none. If no tool fits, call none.'
+
+/** A model that chooses one of the offered tools by calling it. Nothing is called by this. */
+export async function toolModel(
+  name: string,
+  { runtime, settings }: { runtime: Pick<Runtime, 'env'>; settings: Pick<Settings, 'agent'> },
+): Promise<ToolModel> {
+  const model = await resolveModel(name, { compatibleUrl: settings.agent.baseUrl, runtime })
+  return {
+    name,
+    async choose(request, tools, signal) {
+      const { generateText, jsonSchema, tool: defineTool } = await import('ai')
+      const byName = new Map(tools.map((tool) => [wireName(tool.id), tool]))
+      const offered = Array.from(byName, ([wire, { description, inputSchema }]) => {
+        return [wire, defineTool({ description, inputSchema: jsonSchema({ ...inputSchema }) })]
+      })
+      try {
+        const { toolCalls: calls } = await generateText({
+          model,
+          instructions,
+          prompt: request,
+          tools: Object.fromEntries(offered),
+          telemetry: { isEnabled: false },
+          abortSignal: signal,
+        })
+        const [call] = calls
+        const tool = byName.get(call?.toolName ?? '')
+        if (call === undefined || tool === undefined) return undefined
+        return { tool: tool.id, params: isObject<JsonValue>(call.input) ? call.input : {} }
+      } catch (error) {
+        signal.throwIfAborted()
+        throw new ToolError({
+          code: 'model-failed',
+          message: `The model ${name} cannot be asked: ${messageOf(error)}`,
+          hint: 'Without --model and tools.model the words of the request decide.',
+          cause: error,
+        })
+      }
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isList, isObject } from '../../core/json.ts'
+import { plainWords, stemOf } from '../../rank/words.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import type { JsonObject, ToolDefinition } from '../model.ts'
+import { mapParameters, type ParameterMapping } from './map-parameters.ts'
+import { parametersOf } from './parameter.ts'
+import { Reading, type Token } from './reading.ts'
+import { maxRequestLength } from './slots.ts'
+
+/**
+ * Judges parameters that somebody else read out of a request, such as a model, by the rule for words:
+ * `missing` are required ones, those with a value that the request does not say, and those that the
+ * words give another value; `unplaced` is what is said and in no value. Pure.
+ */
+export function judgeParameters(
+  request: string,
+  tool: ToolDefinition,
+  params: JsonObject,
+  examples?: readonly string[],
+): ParameterMapping {
+  const text = request.slice(0, maxRequestLength)
+  const parameters = parametersOf(tool.inputSchema)
+  const byWords = new Map(Object.entries(mapParameters(text, tool, { examples }).params))
+  const reading = new Reading(text, tool, parameters, examples)
+  const said = new Set(reading.tokens.map(({ stem }) => stem))
+  const isDoubtful = (name: string, value: JsonValue): boolean => {
+    const own = byWords.get(name)
+    return own === undefined ? !isSaid(name, value, text, said) : !isDeepStrictEqual(own, value)
+  }
+  for (const [name, value] of Object.entries(params)) {
+    const parameter = parameters.find((one) => one.name === name)
+    const tokens = reading.tokens.filter((token) => carries(value, token))
+    if (parameter !== undefined) reading.give(parameter, value, 'chosen by a model', tokens)
+  }
+  const doubtful = Object.entries(params).filter(([name, value]) => isDoubtful(name, value))
+  const open = reading.open().filter(({ required }) => required)
+  return {
+    params,
+    missing: [...open.map(({ name }) => name), ...doubtful.map(([name]) => name)],
+    unplaced: reading.unplaced(),
+    trace: [...reading.found.values()],
+  }
+}
+
+/** Whether every part of a value is said: literally, in its words, or by the name of a flag. */
+function isSaid(
+  name: string,
+  value: JsonValue,
+  text: string,
+  said: ReadonlySet<string>,
+): boolean {
+  if (isList(value)) return value.every((item) => isSaid(name, item, text, said))
+  if (isObject(value)) {
+    return Object.entries(value).every(([key, member]) => isSaid(key, member, text, said))
+  }
+  if (typeof value === 'boolean') return plainWords(name).some((word) => said.has(stemOf(word)))
+  const written = String(value)
+  if (written === '') return false
+  if (typeof value === 'string' && text.toLowerCase().includes(written.toLowerCase())) return true
+  if (said.has(written)) return true
+  return plainWords(written).every((word) => said.has(stemOf(word)))
+}
+
+/** Whether a value has a token in it, whole. */
+function carries(value: JsonValue, token: Token): boolean {
+  if (isList(value)) return value.some((item) => carries(item, token))
+  if (isObject(value)) return Object.values(value).some((member) => carries(member, token))
+  const written = String(value).toLowerCase()
+  const kind = token.slot?.kind
+  if (kind === undefined || kind === 'number') return plainWords(written).includes(token.text.toLowerCase()) || written === token.text
+  return written.includes(token.text.toLowerCase())
+}
