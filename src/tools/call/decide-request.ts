@@ -1,8 +1,9 @@
 import { splitClauses } from '../parameters/clauses.ts'
 import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
 import { plainWords, stemOf } from '../../rank/words.ts'
+import { contractExamples } from '../contract.ts'
 import type { Route } from '../route/router.ts'
-import { lastSegment } from '../workflow/match.ts'
+import { foldName, lastSegment } from '../workflow/match.ts'
 import type { CallIndex } from './context.ts'
 
 export interface RequestDecision {
@@ -66,7 +67,11 @@ export function planTools(
   return {
     definition: (id) => index.definition(id),
     tools: index.tools.map(({ id }) => id),
-    examples: (id) => [...(examples.get(id) ?? []), ...(learned?.(id) ?? [])],
+    examples: (id) => [
+      ...(examples.get(id) ?? []),
+      ...(contractExamples.get(foldName(lastSegment(id))) ?? []),
+      ...(learned?.(id) ?? []),
+    ],
   }
 }
 

@@ -117,7 +117,14 @@ async function doRouted(
     tried.push({ tool, why: outcome.why })
     context.note(`${tool} was not the right tool: ${outcome.why}`)
   }
-  return { kind: 'unsure', reason: tried[0]?.why ?? '', route, decidedBy, tool: proposal.tool, tried }
+  return {
+    kind: 'unsure',
+    reason: tried[0]?.why ?? '',
+    route,
+    decidedBy,
+    tool: proposal.tool,
+    tried,
+  }
 }
 
 /** The question about an unclear request, with what was understood for the tool that fits best. */
@@ -126,7 +133,8 @@ export function openMeaning(
   index: CallIndex,
 ) {
   const open = proposal?.steps.find(({ tool }) => tool === proposal.tool)
-  const asked = open === undefined ? { kind: 'unsure' as const, reason } : openCall(open, index, reason)
+  const asked =
+    open === undefined ? { kind: 'unsure' as const, reason } : openCall(open, index, reason)
   return { ...asked, route, decidedBy }
 }
 
@@ -151,7 +159,13 @@ export type RequestMeaning =
   | { kind: 'chain'; steps: readonly ToolStep[] }
   | { kind: 'named'; proposal: Proposal }
   | { kind: 'routed'; proposal: Proposal; route: Route; decidedBy: string }
-  | { kind: 'unsure'; route: Route; reason: string; proposal?: Proposal | undefined; decidedBy: string }
+  | {
+      kind: 'unsure'
+      route: Route
+      reason: string
+      proposal?: Proposal | undefined
+      decidedBy: string
+    }
 
 /**
  * Reads a request by the decision tree of the seed: `BATCH:` or `CHAIN:`, an id of a tool in the

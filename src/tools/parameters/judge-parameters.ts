@@ -44,12 +44,7 @@ export function judgeParameters(
 }
 
 /** Whether every part of a value is said: literally, in its words, or by the name of a flag. */
-function isSaid(
-  name: string,
-  value: JsonValue,
-  text: string,
-  said: ReadonlySet<string>,
-): boolean {
+function isSaid(name: string, value: JsonValue, text: string, said: ReadonlySet<string>): boolean {
   if (isList(value)) return value.every((item) => isSaid(name, item, text, said))
   if (isObject(value)) {
     return Object.entries(value).every(([key, member]) => isSaid(key, member, text, said))
@@ -68,6 +63,7 @@ function carries(value: JsonValue, token: Token): boolean {
   if (isObject(value)) return Object.values(value).some((member) => carries(member, token))
   const written = String(value).toLowerCase()
   const kind = token.slot?.kind
-  if (kind === undefined || kind === 'number') return plainWords(written).includes(token.text.toLowerCase()) || written === token.text
+  if (kind === undefined || kind === 'number')
+    return plainWords(written).includes(token.text.toLowerCase()) || written === token.text
   return written.includes(token.text.toLowerCase())
 }

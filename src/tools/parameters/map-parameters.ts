@@ -5,7 +5,16 @@ import { contractPhrases } from '../contract.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { placeByForm, takesForm } from './place-by-form.ts'
-import { choicesOf, examplesOf, isGrammar, namingWords, type MappedValue, only, Reading, type Token } from './reading.ts'
+import {
+  choicesOf,
+  examplesOf,
+  isGrammar,
+  namingWords,
+  type MappedValue,
+  only,
+  Reading,
+  type Token,
+} from './reading.ts'
 import { maxRequestLength } from './slots.ts'
 
 export interface ParameterMapping {
@@ -73,7 +82,9 @@ export function mapParameters(
 /** A choice between the actions that the tool's description lists: its default is a guess. */
 function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean {
   const said = new Set(plainWords(tool.description).map(stemOf))
-  const actions = choices.filter((choice) => said.has(stemOf(String(choice).toLowerCase())))
+  const actions = choices.filter(
+    (choice) => typeof choice === 'string' && said.has(stemOf(choice.toLowerCase())),
+  )
   return found.size > 0 && actions.length > 1 && actions.length * 2 > choices.length
 }
 
@@ -136,7 +147,8 @@ function placeContract(reading: Reading): void {
     const groups = Object.entries({ ...match?.groups })
     if (match === null || groups.some(([field]) => !open.has(field))) continue
     const tokens = within(reading, match.index, match.index + match[0].length)
-    const before = reading.tokens.findLast(({ end }) => end <= match.index)?.text.toLowerCase() ?? ''
+    const before =
+      reading.tokens.findLast(({ end }) => end <= match.index)?.text.toLowerCase() ?? ''
     if (tool === undefined && open.has(before)) continue
     const isTaken = groups.every(([field, text]) => {
       const parameter = open.get(field)
@@ -241,7 +253,8 @@ function labels({ words }: Parameter): string[] {
 
 /** `manifest app.yaml` is the text of one, or the name of a file for a parameter that takes one. */
 function isFileElsewhere(reading: Reading, parameter: Parameter, { slot, text }: Token): boolean {
-  if (slot?.kind !== 'path' || !/\.\w{1,5}$/.test(text) || takesForm(parameter, 'path')) return false
+  if (slot?.kind !== 'path' || !/\.\w{1,5}$/.test(text) || takesForm(parameter, 'path'))
+    return false
   return reading.open().some((one) => one !== parameter && takesForm(one, 'path'))
 }
 
@@ -328,7 +341,10 @@ function placeChoices(reading: Reading): void {
     if (only === undefined) continue
     // `open issues` says a choice, `open the issue` something to do.
     const isVerb = token === first && !only.parameter.required && isBeforeGrammar(reading, token)
-    if (others.length > 0 || token.negated || isVerb) reading.doubt([token])
+    // `created by Ann` says who, and is no way to sort.
+    const next = reading.tokens[reading.tokens.indexOf(token) + 1]
+    const isOpen = others.length > 0 || isVerb || next?.text.toLowerCase() === 'by'
+    if (isOpen || token.negated) reading.doubt([token])
     else said.set(only.parameter, [...(said.get(only.parameter) ?? []), { ...only, token }])
   }
   for (const [parameter, choices] of said) {

@@ -63,12 +63,24 @@ function placeForms(reading: Reading): void {
 
 function placeKind(reading: Reading, kind: SlotKind): void {
   for (const token of free(reading, kind)) placeByDirection(reading, token)
-  const tokens = free(reading, kind)
+  const isGlob = ({ text }: Token): boolean => kind === 'path' && text.includes('*')
+  placeAlike(reading, kind, free(reading, kind).filter(isGlob))
+  placeAlike(
+    reading,
+    kind,
+    free(reading, kind).filter((token) => !isGlob(token)),
+  )
+}
+
+function placeAlike(reading: Reading, kind: SlotKind, tokens: readonly Token[]): void {
   const [first] = tokens
   if (first === undefined) return
   const fitting = candidates(reading, first)
-  const list = only(fitting.filter(({ items }) => items !== undefined))
   const single = fitting.filter(({ items }) => items === undefined)
+  const hasRequired = single.some(({ required }) => required)
+  const list = only(
+    fitting.filter((one) => one.items !== undefined && (one.required || !hasRequired)),
+  )
   if (list !== undefined && (tokens.length > 1 || single.length === 0)) {
     reading.take(list, JSON.stringify(tokens.map(({ text }) => text)), 'by its form', tokens)
   } else if (tokens.length === 1) takeForm(reading, evident(single, kind), first)
@@ -90,7 +102,8 @@ function evident(parameters: readonly Parameter[], kind: SlotKind): Parameter | 
 
 function takeForm(reading: Reading, parameter: Parameter | undefined, token: Token): void {
   if (parameter === undefined) return
-  const isHost = token.slot?.kind === 'path' && takesForm(parameter, 'url') && !takesForm(parameter, 'path')
+  const isHost =
+    token.slot?.kind === 'path' && takesForm(parameter, 'url') && !takesForm(parameter, 'path')
   const text = isHost ? `https://${token.text}` : token.text
   reading.take(parameter, text, 'by its form', [token])
 }
@@ -214,14 +227,17 @@ function placeDescribedNumbers(reading: Reading): void {
       [name, description].flatMap((text) => plainWords(text).map(stemOf))
     const described = candidates(reading, token).filter((one) => stemsOf(one).includes(after.stem))
     const exact = described.filter((one) =>
-      stemsOf(one).some((stem, place, all) => stem === before?.stem && all[place + 2] === after.stem),
+      stemsOf(one).some(
+        (stem, place, all) => stem === before?.stem && all[place + 2] === after.stem,
+      ),
     )
     takeForm(reading, only(exact.length > 0 ? exact : described), token)
   }
 }
 
 /** `at most 5`, `up to 5`, `the last 5`: how many. */
-const limitWords = /\b(?:at most|up to|no more than|maximum|max|limit|first|last|top)\s+(?:the\s+)?$/i
+const limitWords =
+  /\b(?:at most|up to|no more than|maximum|max|limit|first|last|top)\s+(?:the\s+)?$/i
 const limitNames: readonly string[] = ['limit', 'max', 'maximum', 'count']
 
 function placeLimit(reading: Reading): void {

@@ -37,6 +37,7 @@ export class Reading {
   readonly #doubtful = new Set<Token>()
   readonly #parameters: readonly Parameter[]
   readonly #vocabulary: readonly string[]
+  readonly #words = new Map<string, boolean>()
   /** Words of each parameter: they say something of the request once it has a value. */
   readonly #described: ReadonlyMap<string, readonly string[]>
   readonly #said: string
@@ -137,11 +138,17 @@ export class Reading {
     return (
       stopWords.has(word) ||
       plainPrepositions.has(word) ||
-      this.#vocabulary.some((known) => isSameWord(known, stem)) ||
+      this.#isOfTool(stem) ||
       [...this.found.keys()].some((name) => this.#described.get(name)?.includes(stem)) ||
       isInitials(word, this.#name) ||
       (isVerb && start === this.tokens.find(({ text: one }) => !isGrammar(one))?.start)
     )
+  }
+
+  #isOfTool(stem: string): boolean {
+    const known = this.#words.get(stem) ?? this.#vocabulary.some((word) => isSameWord(word, stem))
+    this.#words.set(stem, known)
+    return known
   }
 
   /** What the request says and no parameter took: the rest of it is of the tool, or grammar. */

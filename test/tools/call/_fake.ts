@@ -21,7 +21,7 @@ export interface FakeTool {
   server?: string
   description?: string
   inputSchema?: JsonObject
-  outputSchema?: JsonObject
+  outputSchema?: JsonObject | undefined
   annotations?: ToolDefinition['annotations']
   answer?: Behaviour
 }

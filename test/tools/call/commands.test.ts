@@ -250,7 +250,10 @@ it('does what only reads, and refuses the rest without a yes', async () => {
   })
   expect(newCalls()).toEqual(['list_things {}'])
   const done = await shared.run(['tools', 'do', '--yes', call])
-  expect(done).toMatchObject({ code: 0, stdout: 'Called (by name): things__create_thing {"name":"x"}\nSuccess: created x\n' })
+  expect(done).toMatchObject({
+    code: 0,
+    stdout: 'Called (by name): things__create_thing {"name":"x"}\nSuccess: created x\n',
+  })
 })
 
 it('exits 3 with the candidates when it is not sure', async () => {

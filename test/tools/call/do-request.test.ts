@@ -409,7 +409,9 @@ it('takes a path that only an earlier answer gave for one the request does not n
     code: 'tool-declined',
   })
   expect(asked).toEqual(['The request does not name the path /etc/x.'])
-  expect(await requireYes([{ tool, params: { path: '/tmp/x' } }], 'write /tmp/x', given)).toBe(false)
+  expect(await requireYes([{ tool, params: { path: '/tmp/x' } }], 'write /tmp/x', given)).toBe(
+    false,
+  )
 })
 
 const opener: FakeTool = {

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { doRequest, type RequestAnswer } from '../../../src/tools/call/do-request.ts'
+import type { ToolModel } from '../../../src/tools/call/model-choice.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
+import { prepareRouter } from '../../../src/tools/route/router.ts'
+import { type FakeTool, fakeWorld } from '../call/_fake.ts'
+
+interface ListedTool extends FakeTool {
+  server: string
+}
+
+export interface EverydayRequest {
+  set: 'everyday' | 'traps'
+  server: string
+  request: string
+  tool: string
+  params: JsonObject
+}
+
+/** Tools as real servers of the registry list them, one a line. */
+export const listedTools: readonly ListedTool[] = linesOf<ListedTool>('tools.jsonl')
+/** What people ask of them, with the call that it means. */
+export const requests: readonly EverydayRequest[] = linesOf<EverydayRequest>('requests.jsonl')
+
+/** What a request comes to where nobody can be asked; a yes was given in advance. */
+export async function carryOut(
+  request: string,
+  tools: readonly FakeTool[],
+  model?: ToolModel,
+): Promise<{ answer: RequestAnswer | undefined; calls: readonly string[]; learned: string[] }> {
+  const { context, calls } = fakeWorld(tools)
+  const router = prepareRouter(context.index.tools)
+  const learned: string[] = []
+  const setup = {
+    context,
+    router: async () => (text: string) => router.route(text),
+    yes: true,
+    model,
+    learn: async (said: string) => void learned.push(said),
+  }
+  try {
+    return { answer: await doRequest(request, setup), calls, learned }
+  } catch (error) {
+    if (calls.length > 0 || !(error instanceof Error && 'code' in error)) throw error
+    return { answer: undefined, calls, learned }
+  }
+}
+
+function linesOf<T>(file: string): T[] {
+  const text = readFileSync(join(import.meta.dirname, file), 'utf8')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): T => JSON.parse(line))
+}

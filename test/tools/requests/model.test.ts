@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest'
+import type { ToolModel } from '../../../src/tools/call/model-choice.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
+import { carryOut, listedTools } from './_servers.ts'
+
+const of = (server: string) => listedTools.filter((one) => one.server === server)
+
+function scripted(tool: string | undefined, params: JsonObject = {}) {
+  const offered: string[] = []
+  const model: ToolModel = {
+    name: 'mock:small',
+    choose: async (_, tools) => {
+      offered.push(...tools.map(({ id }) => id))
+      return tool === undefined ? undefined : { tool, params }
+    },
+  }
+  return { model, offered }
+}
+
+it('a model chooses tool and parameters that the words do not settle, and the answer says so', async () => {
+  const request = 'post deploy done to C012345'
+  const params = { channel_id: 'C012345', text: 'deploy done' }
+  const { model, offered } = scripted('slack__slack_post_message', params)
+  const { answer, calls } = await carryOut(request, of('slack'), model)
+  expect(calls).toEqual([`slack__slack_post_message ${JSON.stringify(params)}`])
+  expect(answer).toMatchObject({ kind: 'called', decidedBy: 'model mock:small' })
+  expect(offered).toContain('slack__slack_post_message')
+})
+
+it.each<[string, string, string, JsonObject, object]>([
+  [
+    'drops a value',
+    'post "deploy done" to C012345 in thread 17.5',
+    'slack__slack_post_message',
+    { channel_id: 'C012345', text: 'deploy done' },
+    { unplaced: ['thread', '17.5'] },
+  ],
+  [
+    'invents a value',
+    'post "deploy done"',
+    'slack__slack_post_message',
+    { channel_id: 'C999', text: 'deploy done' },
+    { missing: ['channel_id'] },
+  ],
+  [
+    'swaps values',
+    'mark task task-2 of request req-1 as done',
+    'taskmanager__mark_task_done',
+    { requestId: 'task-2', taskId: 'req-1' },
+    { missing: ['requestId', 'taskId'] },
+  ],
+  [
+    'leaves a required one out',
+    'post "deploy done" in slack',
+    'slack__slack_post_message',
+    { text: 'deploy done' },
+    { missing: ['channel_id'] },
+  ],
+])('nothing is called where a model %s', async (_, request, tool, params, open) => {
+  const { model } = scripted(tool, params)
+  const { answer, calls } = await carryOut(request, of(tool.split('__')[0] ?? ''), model)
+  expect(calls).toEqual([])
+  expect(answer).toMatchObject({ kind: 'unsure', tool, decidedBy: 'model mock:small', ...open })
+})
+
+it('nothing is called where a model chooses a tool that was not offered, or none', async () => {
+  for (const tool of ['slack__delete_workspace', undefined]) {
+    const { answer, calls } = await carryOut(
+      'post "x" to C012345',
+      of('slack'),
+      scripted(tool).model,
+    )
+    expect(calls).toEqual([])
+    expect(answer).toMatchObject({ kind: 'unsure', decidedBy: 'model mock:small' })
+  }
+})
+
+it('nothing is called where the schema refuses what a model gives', async () => {
+  const params = { channel_id: 'C012345', text: ['deploy', 'done'] }
+  const { model } = scripted('slack__slack_post_message', params)
+  const { calls } = await carryOut('post deploy done to C012345', of('slack'), model)
+  expect(calls).toEqual([])
+})
