@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../core/text.ts'
 import { stopWords, plainWords, stemOf } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { callingVerbs, readingVerbs } from '../contract.ts'
@@ -229,7 +230,7 @@ const exampleText =
 export function examplesOf({ description }: Parameter): string[] {
   return [...description.matchAll(exampleText)]
     .flatMap(([, list = '', quoted = '']) => [...list.split(/,|\bor\b|\band\b/), quoted])
-    .map((item) => item.replaceAll(/^[\s"'`]+|[\s"'`.]+$/g, ''))
+    .map((item) => withoutEnd(item.trim(), '."\'`').replace(/^["'`]/, ''))
     .filter((item) => /^\S+$/.test(item))
 }
 
