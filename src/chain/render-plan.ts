@@ -109,7 +109,7 @@ function kindWords(step: PlannedStep): string[] {
   ]
 }
 
-function executorWords({ executor, script, client, model }: PlannedTask): string {
+export function executorWords({ executor, script, client, model }: PlannedTask): string {
   switch (executor) {
     case 'script':
       return `script ${script ?? ''}`

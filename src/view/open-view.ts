@@ -1,5 +1,5 @@
 import { objectOf } from '../core/json.ts'
-import { exitCode, messageOf, SkillrailError, UsageError } from '../core/errors.ts'
+import { messageOf, SkillrailError, UsageError } from '../core/errors.ts'
 import { type LocalRoute, openLocalServer, pageRoute } from '../core/local-server.ts'
 import { aborted, type Runtime } from '../core/runtime.ts'
 import type { ProjectView } from './project-view.ts'
@@ -134,10 +134,10 @@ function questionRoute(view: ProjectView, question: Question): LocalRoute {
   }
 }
 
+/** A failure that can be explained is an answer: browsers show any other status as an error. */
 function statusOf(error: unknown): number {
   if (!(error instanceof SkillrailError)) return 500
-  if (error instanceof UsageError) return 400
-  return error.exitCode === exitCode.notFound ? 404 : 422
+  return error instanceof UsageError ? 400 : 200
 }
 
 function failure(error: unknown): Failure {

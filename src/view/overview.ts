@@ -12,14 +12,14 @@ import { findWorkspace } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { amount, shellWord } from '../core/text.ts'
 import { installedPlatforms, platformStatuses, type PlatformStatus } from '../hooks/status.ts'
-import { discoverOptionsFrom, discoverSkills } from '../library/discover.ts'
-import type { SkillInfo } from '../library/model.ts'
+import { discoverOptionsFrom, discoverSkills, trustPolicy } from '../library/discover.ts'
+import { clientsReading } from '../library/locations.ts'
+import type { Discovery, SkillInfo } from '../library/model.ts'
 import { invalidSkills } from '../skill/commands/verdicts.ts'
 import { serverConfiguration } from '../tools/commands/project-tools.ts'
 import { knownServers, type ServerRow } from '../tools/commands/server-rows.ts'
-import { readTrustPolicy } from '../trust/decide.ts'
 import { lockReadOnce } from '../trust/lock.ts'
-import type { TrustPolicy, TrustReason } from '../trust/model.ts'
+import { type TrustReason, trustReasons, type TrustVerdict } from '../trust/model.ts'
 import { confirmTrust } from '../trust/skill-trust.ts'
 import { beginningOf, nextLines } from './run-answer.ts'
 
@@ -55,75 +55,107 @@ type OverviewContext = Pick<
 
 /** What stands in this project, and what needs somebody. Reads files; starts nothing. */
 export async function projectOverview(context: OverviewContext): Promise<Overview> {
-  const workspace = findWorkspace(context.runtime.cwd, context.runtime)
+  const { runtime } = context
+  const discovery = discoverSkills(discoverOptionsFrom(runtime, context.settings))
   return {
-    workspace,
+    workspace: findWorkspace(runtime.cwd, runtime),
     parts: [
-      await skillPart(context, workspace),
-      clientPart(context.runtime),
+      await skillPart(discovery, context),
+      clientPart(discovery.skills, runtime),
       await runPart(context),
       await serverPart(context),
     ],
   }
 }
 
-async function skillPart(context: OverviewContext, workspace: string): Promise<OverviewPart> {
-  const { runtime, settings } = context
-  const options = discoverOptionsFrom(runtime, settings)
-  const { skills, conflicts, broken } = discoverSkills(options)
-  const judged = [...skills, ...conflicts, ...broken]
+async function skillPart(discovery: Discovery, context: OverviewContext): Promise<OverviewPart> {
+  const { runtime } = context
+  const { skills, conflicts, broken } = discovery
   const errors = new Map(await invalidSkills([...skills, ...conflicts], runtime))
   for (const { path, diagnostics } of broken) errors.set(path, diagnostics[0]?.message ?? '')
-  const invalid = judged.flatMap(({ name, path, scope }): OverviewEntry[] => {
-    const about = errors.get(path)
-    if (about === undefined) return []
-    const status = scope === 'project' ? 'problem' : 'warning'
-    const fix = `skillrail validate ${shellWord(shownPath(dirname(path), runtime))}`
-    return [{ name, status, state: 'invalid', about, fix, key: path }]
+  const all = [...skills, ...conflicts, ...broken]
+  const invalid = all.flatMap((skill) => {
+    const error = errors.get(skill.path)
+    return error === undefined ? [] : [invalidEntry(skill, error, runtime)]
   })
-  const doubles = conflicts.map(({ name, path }): OverviewEntry => {
-    const about = 'another skill here has this name, so neither is used'
-    const fix = 'skillrail list --all'
-    return { name, status: 'warning', state: 'conflict', about, fix, key: path }
+  const trustOf = trustNow(context)
+  const refused = skills.flatMap(({ name, ...info }) => {
+    const { level, code } = trustOf({ name, ...info })
+    return level === 'trusted' ? [] : [{ name, code }]
   })
-  const { policy } = readTrustPolicy(runtime, { ...options, workspace })
-  const untrusted = trustEntries(skills, policy)
-  const held = untrusted.reduce((sum, { count }) => sum + count, 0)
   return {
     name: 'skills',
-    total: judged.length,
-    summary: [
-      amount(judged.length, 'skill'),
-      ...(invalid.length > 0 ? [`${invalid.length} invalid`] : []),
-      ...(held > 0 ? [`${held} not trusted`] : []),
-    ].join(', '),
-    entries: [...invalid, ...doubles, ...untrusted.map(({ entry }) => entry)],
+    total: all.length,
+    summary: summaryOf(all.length, 'skill', [
+      [invalid.length, 'invalid'],
+      [refused.length, 'not trusted'],
+    ]),
+    entries: [...invalid, ...conflicts.map(conflictEntry), ...trustEntries(refused)],
   }
 }
 
-/** One entry for the skills of each reason, since one command allows all of them. */
-function trustEntries(
-  skills: readonly SkillInfo[],
-  policy: TrustPolicy,
-): { count: number; entry: OverviewEntry }[] {
+/** What a skill is allowed to do now; reads its files. */
+export function trustNow({ runtime, settings }: Pick<OverviewContext, 'runtime' | 'settings'>) {
+  const { policy } = trustPolicy(discoverOptionsFrom(runtime, settings))
   const lockOf = lockReadOnce(policy.workspace)
-  const refused = skills.flatMap(({ name, ...info }) => {
-    const { level, code, reason } = confirmTrust({ name, ...info }, policy, lockOf)
-    return level === 'trusted' ? [] : [{ name, code, reason }]
-  })
-  return [...Map.groupBy(refused, ({ reason }) => reason)].map(([reason, group]) => {
-    const [first] = group
+  return (info: SkillInfo): TrustVerdict => confirmTrust(info, policy, lockOf)
+}
+
+/** Such as `8 skills, 1 invalid`. */
+function summaryOf(
+  total: number,
+  noun: string,
+  parts: readonly (readonly [number: number, words: string])[],
+): string {
+  const present = parts.filter(([number]) => number > 0)
+  return [amount(total, noun), ...present.map(([number, words]) => `${number} ${words}`)].join(', ')
+}
+
+function invalidEntry(
+  { name, path, scope }: Pick<SkillInfo, 'name' | 'path' | 'scope'>,
+  error: string,
+  { cwd }: Runtime,
+): OverviewEntry {
+  const below = relative(cwd, dirname(path))
+  const place = below === '' || below.startsWith('..') ? dirname(path) : below
+  return {
+    name,
+    // A skill of the user is not the fault of the project.
+    status: scope === 'project' ? 'problem' : 'warning',
+    state: 'invalid',
+    about: error.replaceAll(`${cwd}/`, ''),
+    fix: `skillrail validate ${shellWord(place)}`,
+    key: path,
+  }
+}
+
+function conflictEntry({ name, path }: SkillInfo): OverviewEntry {
+  const about = 'another skill here has this name, so neither is used'
+  return {
+    name,
+    status: 'warning',
+    state: 'conflict',
+    about,
+    fix: 'skillrail list --all',
+    key: path,
+  }
+}
+
+/** One entry for each reason, since one command allows all skills that it holds for. */
+function trustEntries(refused: readonly { name: string; code: TrustReason }[]): OverviewEntry[] {
+  return [...Map.groupBy(refused, ({ code }) => code)].map(([code, group]) => {
     const names = group.map(({ name }) => name)
+    const [only, second] = names
     const rest = names.length - mostNames
     const list = [...names.slice(0, mostNames), ...(rest > 0 ? [`and ${rest} more`] : [])]
-    const entry: OverviewEntry = {
-      name: names.length === 1 ? names.join('') : amount(names.length, 'skill'),
+    const { reason } = trustReasons[code]
+    return {
+      name: only !== undefined && second === undefined ? only : amount(names.length, 'skill'),
       status: 'warning',
       state: 'not trusted',
-      about: names.length === 1 ? reason : `${reason}: ${list.join(', ')}`,
-      fix: first && trustCommands[first.code],
+      about: second === undefined ? reason : `${reason}: ${list.join(', ')}`,
+      fix: trustCommands[code],
     }
-    return { count: names.length, entry }
   })
 }
 
@@ -138,39 +170,37 @@ const trustCommands: Partial<Record<TrustReason, string>> = {
 }
 
 /** Only clients that seem to be installed. */
-function clientPart(runtime: Runtime): OverviewPart {
-  const entries = platformStatuses(runtime, installedPlatforms(runtime)).map(clientEntry)
+function clientPart(skills: readonly SkillInfo[], runtime: Runtime): OverviewPart {
+  const entries = platformStatuses(runtime, installedPlatforms(runtime)).map((status) => {
+    const read = skills.filter(({ source }) =>
+      clientsReading(source).includes(status.platform),
+    ).length
+    const reads = `reads ${read} of ${amount(skills.length, 'skill')} by itself`
+    return { name: status.title, ...hookEntry(status, reads) }
+  })
   const without = entries.filter(({ status }) => status !== 'ok').length
   return {
     name: 'clients',
     total: entries.length,
-    summary: [
-      amount(entries.length, 'client'),
-      ...(without > 0 ? [`${without} without a working hook`] : []),
-    ].join(', '),
+    summary: summaryOf(entries.length, 'client', [[without, 'without a working hook']]),
     entries,
   }
 }
 
-function clientEntry({ platform, title, user, project, runs }: PlatformStatus): OverviewEntry {
+function hookEntry(
+  { platform, user, project, runs }: PlatformStatus,
+  reads: string,
+): Omit<OverviewEntry, 'name'> {
   const fix = `skillrail hooks install ${platform}`
   const places = [user, project].filter(({ state }) => state !== 'absent')
-  if (places.length === 0) {
-    const about = 'it gets references only when the model reads them'
-    return { name: title, status: 'information', state: 'no hook', about, fix }
-  }
-  const wrong = places.find((place) => 'reason' in place)
-  if (wrong !== undefined && 'reason' in wrong) {
-    const about = `${wrong.path}: ${wrong.reason}`
-    return { name: title, status: 'warning', state: `hook ${wrong.state}`, about, fix }
-  }
+  if (places.length === 0) return { status: 'information', state: 'no hook', about: reads, fix }
+  const reason = places.flatMap((place) => ('reason' in place ? [place.reason] : []))[0]
+  if (reason !== undefined) return { status: 'warning', state: 'hook broken', about: reason, fix }
   const answers = [runs.user, runs.project].flatMap((run) => run ?? [])
-  const [first] = answers
-  if (first !== undefined && 'step' in first && answers.every(({ answer }) => answer === 'no')) {
-    return { name: title, status: 'warning', state: 'hook idle', about: first.reason, fix }
-  }
-  const about = places.map(({ path }) => path).join(', ')
-  return { name: title, status: 'ok', state: 'hook installed', about }
+  const idle = answers.flatMap((run) => (run.answer === 'no' ? [run.reason] : []))
+  return idle.length > 0 && idle.length === answers.length
+    ? { status: 'warning', state: 'hook idle', about: idle.join('; '), fix }
+    : { status: 'ok', state: 'hook', about: `${reads}, gets references of all from the hook` }
 }
 
 /** How many of the newest runs are read. */
@@ -192,20 +222,17 @@ async function runPart(context: OverviewContext): Promise<OverviewPart> {
     if (status === 'success' || (!isNewest && status !== 'waiting')) continue
     entries.push(await runEntry(context, journal, status))
   }
-  const having = (states: readonly string[], text: string): string[] => {
-    const many = entries.filter(({ state }) => states.includes(state)).length
-    return many === 0 ? [] : [`${many} ${text}`]
-  }
+  const having = (...states: readonly string[]): number =>
+    entries.filter(({ state }) => states.includes(state)).length
   return {
     name: 'runs',
     total: ids.length,
-    summary: [
-      amount(ids.length, 'run'),
-      ...having(['running'], 'running'),
-      ...having(['waiting'], 'waiting'),
-      ...having(['failure', 'critical'], 'failed'),
-      ...having(['interrupted'], 'interrupted'),
-    ].join(', '),
+    summary: summaryOf(ids.length, 'run', [
+      [having('running'), 'running'],
+      [having('waiting'), 'waiting'],
+      [having('failure', 'critical'), 'failed'],
+      [having('interrupted'), 'interrupted'],
+    ]),
     entries,
   }
 }
@@ -257,10 +284,7 @@ async function serverPart(context: OverviewContext): Promise<OverviewPart> {
   return {
     name: 'servers',
     total: rows.length,
-    summary: [
-      amount(rows.length, 'MCP server'),
-      ...(failing > 0 ? [`${failing} failed to start`] : []),
-    ].join(', '),
+    summary: summaryOf(rows.length, 'MCP server', [[failing, 'failed to start']]),
     entries,
   }
 }
@@ -277,9 +301,4 @@ const serverStates: Readonly<Record<string, Pick<OverviewEntry, 'status' | 'fix'
   failing: { status: 'problem', fix: 'skillrail tools servers' },
   unusable: { status: 'warning', fix: 'skillrail tools servers' },
   'not trusted': { status: 'warning', fix: 'skillrail trust' },
-}
-
-function shownPath(path: string, { cwd }: Runtime): string {
-  const below = relative(cwd, path)
-  return below === '' || below.startsWith('..') ? path : below
 }

@@ -2,22 +2,26 @@ import { existsSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Context } from '../core/command.ts'
 import { auditSkill } from '../audit/audit-skill.ts'
-import { findWorkspace, readRegularFile, resolveInside } from '../core/read-files.ts'
+import { findWorkspace, isInside, readRegularFile, resolveInside } from '../core/read-files.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { sha256 } from '../core/json.ts'
 import { SkillrailError } from '../core/errors.ts'
 import { packageVersion } from '../core/runtime.ts'
 import { linesAgain, openProject, planNamed } from '../chain/commands/project.ts'
 import { type ListedRun, listedRun } from '../chain/commands/runs.ts'
-import { planJson } from '../chain/plan.ts'
 import { readResult } from '../chain/run-chain.ts'
 import type { RunJournal } from '../chain/run-journal.ts'
 import { statusOfRun } from '../chain/step-result.ts'
+import { adapters, platforms } from '../hooks/adapters.ts'
+import { readTraces } from '../hooks/trace.ts'
+import { clientsReading } from '../library/locations.ts'
+import { skillsFor } from '../trigger/commands/skills.ts'
 import { listSkills } from '../library/commands/list.ts'
 import { showSkill, skillFacts } from '../library/commands/show.ts'
 import { type DiscoverOptions, discoverOptionsFrom, discoverSkills } from '../library/discover.ts'
 import { type Discovery, maxSkillBytes, type SkillInfo } from '../library/model.ts'
-import { defaultChainPolicy } from '../skill/declarations.ts'
+import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
+import { skillVerdict } from '../skill/commands/verdicts.ts'
 import { SkillLoadError, SkillNotFoundError } from '../skill/errors.ts'
 import { cautionText, guardsOf, hintText } from '../tools/commands/describe-tool.ts'
 import { serverConfiguration, toolProject } from '../tools/commands/project-tools.ts'
@@ -27,11 +31,13 @@ import { sessionsOf, showSession } from '../tools/commands/sessions.ts'
 import { listWorkflows } from '../tools/commands/workflow-list.ts'
 import { describeParameters } from '../tools/cache/describe-parameters.ts'
 import { loadToolIndex, type ToolIndex, type ToolIndexLoading } from '../tools/cache/tool-index.ts'
+import { collectSkillParts } from '../trust/acting-parts.ts'
 import { ToolError } from '../tools/errors.ts'
 import { toolNotFound } from '../tools/call/find-tool.ts'
 import { unaskedServers } from '../tools/server/errors.ts'
 import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
-import { projectOverview } from './overview.ts'
+import { graphOf } from './graph.ts'
+import { projectOverview, trustNow } from './overview.ts'
 import type { RunShownNow } from './run-answer.ts'
 import { KnownNames } from '../audit/check-names.ts'
 
@@ -97,6 +103,7 @@ function skillAnswers(context: Context) {
       return auditSkill(directory, new KnownNames(skills), realDirectory)
     },
     match: (prompt: string) => matchWhileTyping(context, prompt),
+    triggers: () => triggersAndLog(context),
     chains: () => ({
       chains: discoverSkills(options()).skills.flatMap((info) => {
         const { name, description, path, trustLevel, fields } = info
@@ -107,41 +114,77 @@ function skillAnswers(context: Context) {
     }),
     plan(id: string) {
       const { directory } = findInfo(id, discoverSkills(options()))
-      const { plan, diagnostics } = planNamed(openProject(context), directory, {
-        set: [],
-      })
-      return { ...planJson(plan, diagnostics), defaults: { ...defaultChainPolicy } }
+      const { plan, diagnostics } = planNamed(openProject(context), directory, { set: [] })
+      const { skill, digest, root } = plan
+      const policy = Object.entries(root.policy).map(([field, value]) => ({
+        name: policyKey(field),
+        value: String(value),
+        isDefault: value === usual[field],
+      }))
+      return { skill, digest, policy, graph: graphOf(root), diagnostics }
     },
   }
 }
+
+const usual: Readonly<Record<string, unknown>> = { ...defaultChainPolicy }
+
+/** Every trigger, and what the hook did in this project, newest first. */
+function triggersAndLog(context: Context) {
+  const { runtime } = context
+  const { skills, diagnostics } = skillsFor(context, [])
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const { traces, path } = readTraces(runtime, mostTraces)
+  return {
+    triggers: skills.flatMap(({ name, path: file, triggers }) =>
+      triggers.map(({ match, when, inject }) => {
+        const on = when?.kind === 'examples' ? when.examples.join(' | ') : match
+        return { skill: name, id: idOf(file), on, kind: when?.kind ?? 'pattern', inject }
+      }),
+    ),
+    log: traces.filter(({ cwd }) => isInside(workspace, cwd)).toReversed(),
+    path,
+    diagnostics,
+  }
+}
+
+const mostTraces = 200
 
 function idOf(path: string): string {
   return sha256(path).slice('sha256:'.length, 'sha256:'.length + 16)
 }
 
+/** As `list --all`, with what each skill is allowed to do now. */
 async function skillList(context: Context) {
   const { skills, diagnostics, broken } = await listSkills(context, { all: true })
-  const withoutUse = broken.map(({ name, path, scope, diagnostics: found }) => ({
-    id: idOf(path),
-    name,
-    description: found.find(({ severity }) => severity === 'error')?.message ?? '',
-    path,
-    scope,
-    trust: 'broken',
+  const trustOf = trustNow(context)
+  const found = discoverSkills(discoverOptionsFrom(context.runtime, context.settings)).skills
+  const levels = new Map(found.map((info) => [info.path, trustOf(info).level]))
+  const unusable = broken.map((skill) => ({
+    ...skill,
+    description: skill.diagnostics.find(({ severity }) => severity === 'error')?.message ?? '',
     tokens: { metadata: 0, body: 0 },
+    trust: 'broken' as const,
+    clients: [],
     shadows: [],
+    invalid: undefined,
     standing: 'broken' as const,
-    diagnostics: found,
   }))
-  const listed = skills.map((skill) => ({
+  const listed = [...skills, ...unusable].map(({ standing, ...skill }) => ({
     ...skill,
     id: idOf(skill.path),
-    standing: skill.standing ?? ('used' as const),
+    trust: levels.get(skill.path) ?? skill.trust,
+    standing: standing ?? (skill.invalid === undefined ? ('used' as const) : ('invalid' as const)),
+    clients: clientTitles(skill.clients),
   }))
-  return { skills: [...listed, ...withoutUse], diagnostics }
+  return { skills: listed, diagnostics }
 }
 
-function skillAnswer(info: SkillInfo, options: DiscoverOptions) {
+function clientTitles(clients: readonly string[]): string[] {
+  return platforms.flatMap((one) => (clients.includes(one) ? [adapters[one].title] : []))
+}
+
+async function skillAnswer(info: SkillInfo, options: DiscoverOptions) {
+  const { runtime } = options
   const { trust, fields, ...skill } = showSkill(info, options)
   return {
     id: idOf(skill.path),
@@ -154,12 +197,20 @@ function skillAnswer(info: SkillInfo, options: DiscoverOptions) {
     facts: skillFacts({ ...skill, trust, fields }).filter(
       ([label]) => label !== 'trust' && label !== 'trigger',
     ),
+    /** What `trust` is about. */
+    acting: collectSkillParts(findWorkspace(runtime.cwd, runtime), info).map(
+      ({ kind, path, text }) => ({
+        kind,
+        what: kind === 'script' || text === undefined ? path : text,
+      }),
+    ),
+    clients: clientTitles(clientsReading(skill.source)),
     triggers: fields.triggers,
     isChain: fields.chain !== undefined,
     resources: skill.resources,
     resourcesTruncated: skill.resourcesTruncated,
     shadows: skill.shadows,
-    diagnostics: skill.diagnostics,
+    diagnostics: (await skillVerdict(skill.path, runtime)).diagnostics,
   }
 }
 

@@ -17,6 +17,7 @@ export const questions = {
   'skill-text': (view, asked) => textPiece(view.skillText(asked.text('id')), asked.number('from')),
   audit: (view, asked) => view.audit(asked.text('id')),
   match: (view, asked) => view.match(asked.text('prompt')),
+  triggers: (view) => view.triggers(),
   chains: (view) => view.chains(),
   plan: (view, asked) => view.plan(asked.text('id')),
   runs: (view, asked) => runs(view, asked.number('most')),

@@ -5,10 +5,11 @@ import type { RunJournal } from '../chain/run-journal.ts'
 import type { RunLine } from '../chain/run-line.ts'
 import { redactText } from '../core/redact.ts'
 import { safeText } from '../core/text.ts'
+import { graphOf } from './graph.ts'
 
 /** A run as its journal has it now. */
 export interface RunShownNow {
-  journal: Pick<RunJournal, 'updatedAt' | 'done' | 'gates' | 'diagnostics'> & {
+  journal: Pick<RunJournal, 'updatedAt' | 'done' | 'gates' | 'diagnostics' | 'plan'> & {
     run: Pick<RunJournal['run'], 'mode' | 'at' | 'arguments'>
   }
   result: RunResult
@@ -23,6 +24,7 @@ const mostErrors = 20
 const longestMessage = 2000
 const longestSaid = 200
 const mostMetrics = 50
+const mostTries = 20
 
 /** A run with all of its steps, without their output: that is asked for by step. */
 export function runAnswer(run: RunShownNow, stamp: string) {
@@ -37,6 +39,7 @@ export function runAnswer(run: RunShownNow, stamp: string) {
     startedAt: journal.run.at,
     updatedAt: journal.updatedAt,
     arguments: journal.run.arguments,
+    graph: graphOf(journal.plan.root),
     attempts: result.attempts.map((attempt) => ({
       attempt: attempt.attempt,
       status: attempt === result.attempts.at(-1) ? status : attempt.status,
@@ -87,7 +90,6 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
   const status = isOpen ? (hasBegun(step) ? 'running' : 'pending') : step.status
   return {
     step: step.step,
-    label: step.step.slice(step.step.lastIndexOf('/') + 1),
     skill: step.skill,
     status,
     mark: isOpen
@@ -98,7 +100,12 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
     durationMs: step.durationMs,
     evidence: step.evidence,
     reason: isOpen ? undefined : step.reason,
-    said: isOpen || step.status === 'success' ? '' : beginningOf(saidOf(step), longestSaid).text,
+    said: isOpen ? '' : beginningOf(saidOf(step), longestSaid).text,
+    tries: (step.tries ?? []).slice(-mostTries).map((one) => ({
+      status: one.status,
+      said: beginningOf(saidOf(one), longestSaid).text,
+      time: stepDuration(one),
+    })),
     sandbox: step.sandbox,
     hint: step.hint,
     result: beginningOf(step.result, longestResult),

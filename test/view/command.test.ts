@@ -33,12 +33,12 @@ describe('skillrail view', () => {
   it('lists skills as list does, with what each hides and what is broken', async () => {
     const { skills, diagnostics } = await view.ask('skills')
     const listed = await cli('list', '--all')
+    const factsOf = (all: readonly Record<string, unknown>[]) =>
+      all.map(({ name, path, scope, trust, tokens, shadows, shadowedBy, source }) => {
+        return { name, path, scope, trust, tokens, shadows, shadowedBy, source }
+      })
     const own = skills.filter(({ standing }: { standing: string }) => standing !== 'broken')
-    expect(
-      own.map(
-        ({ id: _id, standing: _standing, ...skill }: { id: string; standing: string }) => skill,
-      ),
-    ).toEqual(listed.skills.map(({ standing: _own, ...skill }: { standing?: string }) => skill))
+    expect(factsOf(own)).toEqual(factsOf(listed.skills))
     expect(diagnostics).toEqual(listed.diagnostics)
     expect(skills).toContainEqual(
       expect.objectContaining({ name: 'broken', standing: 'broken', trust: 'broken' }),
@@ -141,9 +141,14 @@ describe('skillrail view', () => {
   it('plans a chain as chain plan does', async () => {
     const { chains } = await view.ask('chains')
     expect(chains.map(({ name }: { name: string }) => name)).toEqual(['nightly', 'release'])
-    const { defaults, ...plan } = await view.ask('plan', { id: await idOf('release') })
-    expect(plan).toEqual(await cli('chain', 'plan', 'release'))
-    expect(Object.keys(defaults)).toEqual(Object.keys(plan.policy))
+    const { graph, policy, skill, digest } = await view.ask('plan', { id: await idOf('release') })
+    const plan = await cli('chain', 'plan', 'release')
+    expect({ skill, digest }).toEqual({ skill: plan.skill, digest: plan.digest })
+    expect(graph.flat()).toMatchObject([
+      { step: 'unit-tests', by: 'script scripts/run.sh', words: [] },
+      { step: 'deploy-staging', words: ['gate'] },
+    ])
+    expect(policy).toContainEqual({ name: 'continue_on_error', value: 'true', isDefault: true })
   })
 
   it('lists runs as runs list does, and shows what failed and what waits', async () => {

@@ -118,7 +118,7 @@ describe('the overview of a project', () => {
     expect(await cli('hooks', 'install', 'claude', '--user')).toMatchObject({ code: 0 })
     expect(await part('clients')).toMatchObject({
       summary: '1 client',
-      entries: [{ name: 'Claude Code', status: 'ok', state: 'hook installed' }],
+      entries: [{ name: 'Claude Code', status: 'ok', state: 'hook' }],
     })
   })
 

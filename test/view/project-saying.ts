@@ -1,5 +1,7 @@
 import { runLine } from '../../src/chain/run-line.ts'
-import type { RunResult } from '../../src/chain/engine.ts'
+import type { RunResult, StepResult } from '../../src/chain/engine.ts'
+import type { Plan, PlannedStep } from '../../src/chain/plan-model.ts'
+import { defaultChainPolicy } from '../../src/skill/declarations.ts'
 import type { ProjectView } from '../../src/view/project-view.ts'
 import type { RunShownNow } from '../../src/view/run-answer.ts'
 
@@ -19,14 +21,16 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
   const tokens = { metadata: 1, body: 2 }
   const diagnostics = [finding(text)]
   const trigger = { match: text, inject: text, line: 3 }
-  const step = {
+  const node = {
     step: text,
+    label: text,
     skill: text,
     path: text,
-    executor: text,
     trust: text,
     digest: text,
     tokens: 1,
+    by: text,
+    words: [text],
   }
   const stub: Stub = {
     project: () => ({ project: text, version: text }),
@@ -51,6 +55,7 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
           scope: text,
           trust: text,
           tokens,
+          clients: [text],
           shadows: [text],
           standing: 'used',
           diagnostics,
@@ -67,6 +72,8 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
       trustReason: text,
       tokens,
       facts: [[text, text]],
+      clients: [text],
+      acting: [{ kind: text, what: text }],
       triggers: [trigger],
       isChain: true,
       resources: [{ path: text, size: 1 }],
@@ -103,15 +110,31 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
       untried: 1,
       diagnostics,
     }),
+    triggers: () => ({
+      triggers: [{ skill: text, id: 'one', on: text, kind: text, inject: text }],
+      log: [
+        {
+          at: text,
+          platform: text,
+          cwd: text,
+          prompt: text,
+          injected: [{ skill: text, path: text, characters: 1 }],
+          withheld: [{ skill: text, path: text, reason: text }],
+          durationMs: 1,
+          error: text,
+        },
+      ],
+      path: text,
+      diagnostics,
+    }),
     chains: () => ({
       chains: [{ id: 'one', name: text, description: text, steps: 1, trust: text }],
     }),
     plan: () => ({
       skill: text,
       digest: text,
-      policy: { [text]: text },
-      defaults: {},
-      steps: [{ ...step, script: text, verify: text, gate: true, steps: [step] }],
+      policy: [{ name: text, value: text, isDefault: false }],
+      graph: [[{ ...node, inner: [[node, { ...node, step: `${text} 2` }]] }]],
       diagnostics,
     }),
     runIds: () => ['0run'],
@@ -119,6 +142,7 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
       runId: '0run',
       skill: text,
       status: text,
+      arguments: [text],
       finishedSteps: 1,
       startedAt: '2026-01-01T00:00:00.000Z',
       updatedAt: text,
@@ -254,12 +278,27 @@ export function standing(result: RunResult, more: Partial<RunShownNow> = {}): Ru
       done: new Map(),
       gates: new Map(),
       diagnostics: [],
+      plan: planOf(result),
     },
     result,
     status: result.status,
     line: runLine,
     ...more,
   }
+}
+
+/** A plan that could have led to the result. */
+function planOf({ skill, attempts }: RunResult): Plan {
+  const head = { skill, path: skill, trust: 'trusted' as const, digest: '', tokens: 0 }
+  const policy = defaultChainPolicy
+  const planned = (steps: readonly StepResult[]): PlannedStep[] =>
+    steps.map(({ step, steps: inner }) =>
+      inner === undefined
+        ? { ...head, step, executor: 'script' }
+        : { ...head, step, executor: 'chain', policy, steps: planned(inner) },
+    )
+  const steps = planned(attempts[0]?.steps ?? [])
+  return { skill, digest: '', root: { ...head, step: '', executor: 'chain', policy, steps } }
 }
 
 /** A failed run with one step for each text, which is all it says, and its name unless that is given. */

@@ -162,9 +162,14 @@ export async function invalidSkills(
   return new Map(rows.flatMap(({ file, error }) => (error === undefined ? [] : [[file, error]])))
 }
 
-async function errorOf(file: string, runtime: Runtime): Promise<string | undefined> {
+/** The verdict of `validate` on one `SKILL.md`, given by its absolute path. */
+export async function skillVerdict(file: string, runtime: Runtime): Promise<SkillVerdict> {
   const verdict = verdictOn({ file, path: file }, { validate, runtime })
-  const { diagnostics } = verdict.isChain ? await withPlan(verdict, file, runtime.cwd) : verdict
+  return verdict.isChain ? await withPlan(verdict, file, runtime.cwd) : verdict
+}
+
+async function errorOf(file: string, runtime: Runtime): Promise<string | undefined> {
+  const { diagnostics } = await skillVerdict(file, runtime)
   return diagnostics.find(({ severity }) => severity === 'error')?.message
 }
 

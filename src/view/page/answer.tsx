@@ -42,6 +42,7 @@ export function useFollowed<Name extends keyof Answers>(
   name: Name,
   question: (last: Answers[Name] | undefined) => Readonly<Record<string, unknown>>,
   key: string,
+  betweenMs = pauseMs,
 ): Asked<Answers[Name]> {
   const [asked, setAsked] = useState<Asked<Answers[Name]>>({})
   const last = useRef<Answers[Name] | undefined>(undefined)
@@ -49,7 +50,7 @@ export function useFollowed<Name extends keyof Answers>(
     let isWanted = true
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = async (): Promise<void> => {
-      let pause = pauseMs
+      let pause = betweenMs
       try {
         if (!document.hidden) {
           const answer = await ask(name, question(last.current))

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { shellWord } from '../../core/text.ts'
 import type { Answers } from '../questions.ts'
-import { typedLine } from '../shared-with-page.ts'
 import { Answered, useAnswer } from './answer.tsx'
+import { Graph } from './graph.tsx'
 import { List, RowHead, Split } from './list.tsx'
 import {
   addressOf,
@@ -12,14 +12,13 @@ import {
   Empty,
   Facts,
   Findings,
-  More,
   Section,
   Typed,
 } from './parts.tsx'
+import { stateIn, stepsIn } from './run-view.tsx'
 
 type ChainsAnswer = Answers['chains']
 type PlanAnswer = Answers['plan']
-type PlannedStep = PlanAnswer['steps'][number]
 
 export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
   const { answer, error } = useAnswer('chains')
@@ -46,7 +45,7 @@ export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
       )}
       empty={
         <Empty
-          text="No skill here is a chain. A chain names other skills in its frontmatter, as chain below metadata. This makes a skill:"
+          text="A chain is a skill that names others below metadata: chain, and runs them in order. To start one:"
           line="skillrail new NAME"
         />
       }
@@ -62,114 +61,93 @@ export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
 
 function Plan({ id }: { id: string }): JSX.Element {
   const asked = useAnswer('plan', { id })
+  const { answer: runs } = useAnswer('runs', { most: 100 })
   return (
     <Answered asked={asked}>
-      {({ skill, digest, policy, defaults, steps, diagnostics }) => (
-        <>
-          <h1>{skill}</h1>
-          <p class="chips">
-            <span class="soft">plan </span>
-            <Digest digest={digest} />
-            <a href={addressOf(['skills', id])}>See it as a skill</a>
-          </p>
-          <Findings list={diagnostics} />
-          <Typed line={typedLine('skillrail', 'run', skill)} what="Run it" />
-          <Section title="Steps">
-            <Steps steps={steps} />
-          </Section>
-          <Section title="Policy">
-            <Policy policy={policy} defaults={defaults} />
-          </Section>
-        </>
-      )}
+      {({ skill, digest, policy, graph, diagnostics }) => {
+        const last = runs?.runs.find((run) => run.skill === skill)
+        return (
+          <>
+            <h1>{skill}</h1>
+            <p class="chips">
+              <span class="soft">plan </span>
+              <Digest digest={digest} />
+              <a href={addressOf(['skills', id])}>See it as a skill</a>
+            </p>
+            <Findings list={diagnostics} />
+            <Typed line={`skillrail run ${shellWord(skill)}`} what="Run it" />
+            <Section title="Steps">
+              {last === undefined ? (
+                <Steps graph={graph} />
+              ) : (
+                <LastRun graph={graph} runId={last.runId} />
+              )}
+            </Section>
+            <Section title="Policy">
+              <Policy policy={policy} />
+            </Section>
+          </>
+        )
+      }}
     </Answered>
   )
 }
 
-/** What the chain itself decides comes first. */
-function Policy({ policy, defaults }: Pick<PlanAnswer, 'policy' | 'defaults'>): JSX.Element {
-  const usual = new Map(
-    Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)]),
+/** The plan with how its steps stood in the newest run. */
+function LastRun({ graph, runId }: { graph: PlanAnswer['graph']; runId: string }): JSX.Element {
+  const { answer } = useAnswer('run', { id: runId })
+  if (answer?.isNew !== true) return <Steps graph={graph} />
+  const attempt = answer.attempts.at(-1)
+  return (
+    <>
+      <p class="chips">
+        Last run <Chip text={answer.status} /> <a href={addressOf(['runs', runId])}>{runId}</a>
+      </p>
+      <Steps graph={graph} steps={stepsIn(attempt?.steps)} />
+    </>
   )
-  const rows = Object.entries(policy).map(([name, value]) => [name, JSON.stringify(value)] as const)
-  const own = rows.filter(([name, value]) => value !== usual.get(name))
+}
+
+interface StepsProperties {
+  graph: PlanAnswer['graph']
+  steps?: ReturnType<typeof stepsIn>
+}
+
+function Steps({ graph, steps }: StepsProperties): JSX.Element {
+  return (
+    <Graph
+      graph={graph}
+      stateOf={steps && (({ step }) => stateIn(steps, step))}
+      detail={({ step, by, path, trust, digest, tokens }) => (
+        <Facts
+          rows={[
+            ['step', step],
+            ['executed by', by],
+            ['file', <code>{path}</code>],
+            ['trust', trust],
+            ['tokens', String(tokens)],
+            ['digest', <Digest digest={digest} />],
+          ]}
+        />
+      )}
+    />
+  )
+}
+
+/** What the chain itself decides comes first, each under its name in the file. */
+function Policy({ policy }: Pick<PlanAnswer, 'policy'>): JSX.Element {
+  const rowsWhere = (wanted: boolean) =>
+    policy.flatMap(({ name, value, isDefault }) =>
+      isDefault === wanted ? [[name, value] as const] : [],
+    )
+  const own = rowsWhere(false)
   return (
     <>
       {own.length === 0 ? <p class="soft">The chain uses the defaults.</p> : <Facts rows={own} />}
       <details>
         <summary>Defaults</summary>
-        <Facts rows={rows.filter(([name, value]) => value === usual.get(name))} />
+        <Facts rows={rowsWhere(true)} />
       </details>
     </>
-  )
-}
-
-/** Maximum number of steps that are drawn at once. */
-const page = 200
-
-function Steps({ steps }: { steps: readonly PlannedStep[] }): JSX.Element {
-  const [shown, setShown] = useState(page)
-  return (
-    <>
-      <StepList steps={steps} room={{ steps: shown }} />
-      <More
-        rest={countOf(steps) - shown}
-        noun=" steps"
-        size={page}
-        onMore={() => setShown(shown + page)}
-      />
-    </>
-  )
-}
-
-function countOf(steps: readonly PlannedStep[]): number {
-  return steps.reduce((sum, step) => sum + 1 + ('steps' in step ? countOf(step.steps) : 0), 0)
-}
-
-/** Draws as many steps as there is room for, and takes them from the room. */
-function StepList({ steps, room }: { steps: readonly PlannedStep[]; room: { steps: number } }) {
-  const drawn: JSX.Element[] = []
-  for (const step of steps) {
-    if (room.steps === 0) break
-    room.steps--
-    const inner = 'steps' in step && StepList({ steps: step.steps, room })
-    drawn.push(
-      <li>
-        <StepLine {...step} />
-        {inner}
-      </li>,
-    )
-  }
-  return <ol class="plan">{drawn}</ol>
-}
-
-function StepLine(step: PlannedStep): JSX.Element {
-  const { gate, verify, sandboxed, retry, backoff, timeout, when, args } = step
-  const task = 'steps' in step ? undefined : step
-  const by = task?.script ?? task?.client ?? task?.model
-  const how = by === undefined ? step.executor : `${step.executor} ${by}`
-  const isAsync = step.group !== undefined || ('policy' in step && step.policy.async)
-  const options = Object.entries({ retry, backoff, timeout, when, args }).flatMap(([name, value]) =>
-    value === undefined ? [] : `${name}=${value}`,
-  )
-  if (step.allowFailure === true) options.push('allow-failure')
-  if (step.always === true) options.push('always')
-  const ignored = task?.notHonoured ?? []
-  return (
-    <div class="line">
-      <span class="name">{step.step}</span>
-      <Chip text={step.trust} />
-      <code>{how}</code>
-      <span class="soft">{amount(step.tokens, 'token')}</span>
-      <Digest digest={step.digest} />
-      {gate === true && <Chip text="waits for a user" kind="waiting" />}
-      {verify !== undefined && <Chip text={`verified by ${verify}`} kind="verify" />}
-      {sandboxed === true && <Chip text="in the sandbox" kind="sandbox" />}
-      {isAsync && <Chip text="in parallel" kind="parallel" />}
-      {options.map((text) => (
-        <Chip text={text} kind="parallel" />
-      ))}
-      {ignored.length > 0 && <Chip text={`ignores ${ignored.join(', ')}`} kind="warning" />}
-    </div>
   )
 }

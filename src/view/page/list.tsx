@@ -162,6 +162,7 @@ export function Split(properties: SplitProperties): JSX.Element {
   const isOpen = selected !== undefined
   return (
     <div class={`split${overview ? ' overview' : ''}${isOpen ? ' open' : ''}`}>
+      {!isOpen && !overview && <h1 class="unseen">{tab}</h1>}
       {list}
       <div class="detail" tabIndex={-1} ref={detail}>
         {isOpen && (

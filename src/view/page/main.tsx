@@ -4,6 +4,7 @@ import { Answered, useAnswer } from './answer.tsx'
 import { ChainsTab } from './chains-tab.tsx'
 import { isField, walk } from './list.tsx'
 import { addressOf, Empty, Facts } from './parts.tsx'
+import { OverviewTab } from './overview-tab.tsx'
 import { RunsTab } from './runs-tab.tsx'
 import { knownToken, takeToken } from './server.ts'
 import { SessionsTab } from './sessions-tab.tsx'
@@ -15,6 +16,7 @@ import { WorkflowsTab } from './workflows-tab.tsx'
 type Tab = (properties: { id: string | undefined }) => JSX.Element
 
 const tabs = new Map<string, { title: string; Tab: Tab }>([
+  ['overview', { title: 'Overview', Tab: OverviewTab }],
   ['skills', { title: 'Skills', Tab: SkillsTab }],
   ['triggers', { title: 'Triggers', Tab: TriggersTab }],
   ['chains', { title: 'Chains', Tab: ChainsTab }],
@@ -46,7 +48,7 @@ function Page(): JSX.Element {
       document.removeEventListener('keydown', onKey)
     }
   }, [])
-  const Shown = tabs.get(name)?.Tab ?? SkillsTab
+  const Shown = tabs.get(name)?.Tab ?? OverviewTab
   return (
     <>
       <header class="top">
@@ -62,7 +64,7 @@ function Page(): JSX.Element {
       </header>
       <main>{hasToken ? <Shown key={`${name} ${version}`} id={id} /> : <WithoutToken />}</main>
       <footer class="foot">
-        <span>This page only shows: nothing in it runs, approves or changes anything.</span>
+        <span>Read-only: this page runs and approves nothing.</span>
         <button type="button" class="link keys" onClick={() => help.current?.showModal()}>
           Keys (?)
         </button>
@@ -80,7 +82,7 @@ function Page(): JSX.Element {
 
 function placeOf(hash: string): [name: string, id: string | undefined] {
   const [name = '', id] = hash.replace(/^#\/?/, '').split('/').map(decoded)
-  return [tabs.has(name) ? name : 'skills', id === '' ? undefined : id]
+  return [tabs.has(name) ? name : 'overview', id === '' ? undefined : id]
 }
 
 function decoded(word: string): string {

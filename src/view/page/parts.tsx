@@ -1,8 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Diagnostic } from '../../core/diagnostic.ts'
+import { amount, bytes, count } from '../../core/text.ts'
 import type { TextAnswer } from '../questions.ts'
 import { AskError } from './server.ts'
+
+export { amount, bytes, count }
 
 export type Child = ComponentChildren
 
@@ -131,20 +134,6 @@ export function Empty({ text, line }: { text: string; line: string }): JSX.Eleme
       <Typed line={line} />
     </div>
   )
-}
-
-export function count(value: number): string {
-  return value.toLocaleString('en-US')
-}
-
-export function amount(value: number, noun: string): string {
-  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
-}
-
-export function bytes(size: number): string {
-  if (size < 1000) return `${size} B`
-  if (size < 1_000_000) return `${(size / 1000).toFixed(1)} KB`
-  return `${(size / 1_000_000).toFixed(1)} MB`
 }
 
 export function Clock({ iso }: { iso: string }): JSX.Element {

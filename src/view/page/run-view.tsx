@@ -1,8 +1,9 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ShownErrors, ShownStep } from '../run-answer.ts'
 import type { Answers } from '../questions.ts'
 import { Answered, useFollowed } from './answer.tsx'
+import { Graph, type NodeState } from './graph.tsx'
 import {
   type Child,
   Chip,
@@ -11,7 +12,6 @@ import {
   Facts,
   Findings,
   LongText,
-  More,
   Section,
   Typed,
 } from './parts.tsx'
@@ -31,10 +31,13 @@ export function Run({ id }: { id: string }): JSX.Element {
 }
 
 function Standing(run: RunShown): JSX.Element {
+  const { attempts, failedFirst } = run
   // The step that failed first is open from the start.
-  const [revealed, setRevealed] = useState({ step: run.failedFirst, scroll: false })
-  const { attempts } = run
-  const reveal = (step: string): void => setRevealed({ step, scroll: true })
+  const [revealed, setRevealed] = useState({
+    steps: failedFirst === undefined ? [] : [failedFirst],
+    scroll: false,
+  })
+  const reveal = (step: string): void => setRevealed({ steps: [step], scroll: true })
   return (
     <>
       <Header {...run} reveal={reveal} />
@@ -43,13 +46,7 @@ function Standing(run: RunShown): JSX.Element {
           title={attempts.length > 1 ? `Attempt ${attempt.attempt}: ${attempt.status}` : 'Steps'}
         >
           <Errors {...attempt} />
-          <Tree
-            runId={run.runId}
-            attempt={attempt.attempt}
-            steps={attempt.steps}
-            isRunning={attempt.status === 'running'}
-            revealed={at === 0 ? revealed : undefined}
-          />
+          <Attempt run={run} attempt={attempt} revealed={at === 0 ? revealed : undefined} />
         </Section>
       ))}
     </>
@@ -86,127 +83,55 @@ function Header(run: RunShown & { reveal(step: string): void }): JSX.Element {
           </button>
         </p>
       )}
-      {status === 'waiting' && run.mode === 'run' && (
-        <p class="note">A user decides in a terminal. This page and models cannot approve.</p>
-      )}
       {next.map(({ what, line }) => (
         <Typed line={line} what={what} />
       ))}
+      {status === 'waiting' && run.mode === 'run' && (
+        <p class="soft">A user decides in a terminal. This page and models cannot approve.</p>
+      )}
       <Findings list={run.diagnostics} />
     </>
   )
 }
 
-interface TreeProperties {
-  runId: string
-  attempt: number
-  steps: readonly ShownStep[]
-  isRunning: boolean
-  /** A step to open, and whether to scroll to it. */
-  revealed: { step: string | undefined; scroll: boolean } | undefined
+interface AttemptProperties {
+  run: RunShown
+  attempt: RunShown['attempts'][number]
+  revealed: { steps: readonly string[]; scroll: boolean } | undefined
 }
 
-const page = 200
-
-const choices: Readonly<Record<string, (step: ShownStep) => boolean>> = {
-  'all steps': () => true,
-  failed: ({ status }) => status === 'failure' || status === 'critical',
-  'running or waiting': ({ status }) => status === 'running' || status === 'waiting',
-}
-
-/** The steps of an attempt as a tree, each with its time on one line of time. */
-function Tree({ runId, attempt, steps, isRunning, revealed }: TreeProperties): JSX.Element {
-  const [choice, setChoice] = useState('all steps')
-  const [shown, setShown] = useState(page)
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
-  const list = useRef<HTMLOListElement>(null)
-  const flat = flatten(steps, 0)
+/** The graph of an attempt, each step with its result and its time on that of the run. */
+function Attempt({ run, attempt, revealed }: AttemptProperties): JSX.Element {
+  const steps = stepsIn(attempt.steps)
   const now = Date.now()
-  const span = spanOf(
-    flat.map(({ step }) => step),
-    isRunning ? now : undefined,
-  )
-  const fitting = flat.filter(({ step }) => choices[choice]?.(step) ?? true)
-  useEffect(() => {
-    if (revealed?.step === undefined) return
-    const at = flat.findIndex(({ step }) => step.step === revealed.step)
-    setChoice('all steps')
-    setShown((before) => Math.max(before, Math.ceil((at + 1) / page) * page))
-    setOpened((before) => new Set([...before, revealed.step ?? '']))
-    if (revealed.scroll) list.current?.children[at]?.scrollIntoView({ block: 'center' })
-  }, [revealed])
-  const toggle = (name: string): void => {
-    setOpened((before) => {
-      const after = new Set(before)
-      if (!after.delete(name)) after.add(name)
-      return after
-    })
-  }
+  const span = spanOf([...steps.values()], attempt.status === 'running' ? now : undefined)
   return (
-    <div>
-      {flat.length >= 10 && (
-        <p>
-          <select
-            aria-label="Which steps"
-            value={choice}
-            onChange={({ currentTarget }) => setChoice(currentTarget.value)}
-          >
-            {Object.keys(choices).map((name) => (
-              <option>{name}</option>
-            ))}
-          </select>
-        </p>
-      )}
-      <ol class="tree" ref={list}>
-        {fitting.length === 0 && <li class="soft">No step.</li>}
-        {fitting.slice(0, shown).map(({ step, depth }) => {
-          const isOpen = opened.has(step.step)
-          return (
-            <li key={step.step} class="step" style={{ '--depth': String(depth) }}>
-              <button type="button" aria-expanded={isOpen} onClick={() => toggle(step.step)}>
-                <StepLine step={step} bar={barPlace(step, span, now)} />
-              </button>
-              {isOpen && <StepDetail runId={runId} attempt={attempt} step={step} />}
-            </li>
-          )
-        })}
-      </ol>
-      <More
-        rest={fitting.length - shown}
-        noun=" steps"
-        size={page}
-        onMore={() => setShown(shown + page)}
-      />
-    </div>
+    <Graph
+      graph={run.graph}
+      revealed={revealed}
+      stateOf={({ step }) => stateIn(steps, step, span, now)}
+      detail={({ step }) => {
+        const found = steps.get(step)
+        return found && <StepDetail runId={run.runId} attempt={attempt.attempt} step={found} />
+      }}
+    />
   )
 }
 
-interface BarPlace {
-  left: number
-  width: number
+/** The steps of an attempt by their full names. */
+export function stepsIn(steps: readonly ShownStep[] = []): ReadonlyMap<string, ShownStep> {
+  return new Map(steps.flatMap((step) => [[step.step, step], ...stepsIn(step.steps)]))
 }
 
-function StepLine({ step, bar }: { step: ShownStep; bar: BarPlace | undefined }): JSX.Element {
-  const { status, mark, label, time, said } = step
-  return (
-    <>
-      <span class={`mark ${status}`} title={status}>
-        {mark}
-      </span>
-      <span class="name">{label}</span>
-      <span class="time">{time === '' ? status.replace('_', ' ') : time}</span>
-      <span class="track">
-        {bar !== undefined && (
-          <span class={`bar ${status}`} style={{ left: `${bar.left}%`, width: `${bar.width}%` }} />
-        )}
-      </span>
-      <span class="said">{said}</span>
-    </>
-  )
-}
-
-function flatten(steps: readonly ShownStep[], depth: number): { step: ShownStep; depth: number }[] {
-  return steps.flatMap((step) => [{ step, depth }, ...flatten(step.steps ?? [], depth + 1)])
+/** How a step stands; `span` gives it a bar on the time of the run. */
+export function stateIn(
+  steps: ReadonlyMap<string, ShownStep>,
+  name: string,
+  span?: Span,
+  now = 0,
+): NodeState | undefined {
+  const step = steps.get(name)
+  return step && { ...step, bar: span && barPlace(step, span, now) }
 }
 
 function StepDetail(properties: { runId: string; attempt: number; step: ShownStep }): JSX.Element {
@@ -220,43 +145,39 @@ function StepDetail(properties: { runId: string; attempt: number; step: ShownSte
   )
   const isLong = result.size > result.text.length
   return (
-    <div class="opened">
+    <>
+      <Errors {...step} />
+      {isLong && [<h3>Result</h3>, text('result')]}
+      {log !== undefined && log.size > 0 && [<h3>Output</h3>, text('log')]}
       <Facts
         rows={[
+          ['result', isLong ? undefined : result.text],
           ['step', step.step],
           ['skill', step.skill],
-          ['status', step.status.replace('_', ' ')],
           ['evidence', step.evidence ?? undefined],
           ['started', step.startedAt === null ? undefined : <Clock iso={step.startedAt} />],
           ['attempts', step.attempts?.join(', ')],
           ['reason', step.reason],
           ['sandbox', step.sandbox],
           ['what to do', step.hint],
-          ['result', isLong ? undefined : result.text],
           ...metrics,
         ]}
       />
-      <Errors {...step} title="Errors" />
-      {isLong && [<h3>Result</h3>, text('result')]}
-      {log !== undefined && log.size > 0 && [<h3>Output</h3>, text('log')]}
-    </div>
+    </>
   )
 }
 
-function Errors({ errors, moreErrors, title }: ShownErrors & { title?: string }): Child {
+function Errors({ errors, moreErrors }: ShownErrors): Child {
   if (errors.length === 0) return null
   return (
-    <>
-      {title !== undefined && <h3>{title}</h3>}
-      <ul class="plain">
-        {errors.map(({ code, message }) => (
-          <li>
-            <code class="bad">{code}</code> {message}
-          </li>
-        ))}
-        {moreErrors > 0 && <li class="soft">and {count(moreErrors)} more</li>}
-      </ul>
-    </>
+    <ul class="plain">
+      {errors.map(({ code, message }) => (
+        <li>
+          <code class="bad">{code}</code> {message}
+        </li>
+      ))}
+      {moreErrors > 0 && <li class="soft">and {count(moreErrors)} more</li>}
+    </ul>
   )
 }
 
@@ -279,7 +200,7 @@ function spanOf(steps: readonly ShownStep[], now: number | undefined): Span {
 }
 
 /** Where the bar of a step lies on the line, in percent; undefined for one that has not started. */
-function barPlace(step: ShownStep, { start, length }: Span, now: number): BarPlace | undefined {
+function barPlace(step: ShownStep, { start, length }: Span, now: number): NodeState['bar'] {
   if (step.startedAt === null) return undefined
   const percent = (milliseconds: number): number =>
     Math.min(100, Math.max(0, (milliseconds / length) * 100))

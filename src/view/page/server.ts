@@ -24,7 +24,8 @@ export async function ask<Name extends keyof Answers>(
 ): Promise<Answers[Name]> {
   const response = await send(name, question)
   if (response.ok) {
-    const answer: Answers[Name] = await response.json()
+    const answer: Answers[Name] | Failure = await response.json()
+    if ('error' in answer) throw new AskError(answer)
     return answer
   }
   if (response.status === 401) {
@@ -83,7 +84,7 @@ function forgetToken(): void {
 export async function takeToken(): Promise<void> {
   const code = /^#once-([0-9a-f]{64})$/.exec(location.hash)?.[1]
   if (code === undefined) return
-  history.replaceState(null, '', '#/skills')
+  history.replaceState(null, '', '#/overview')
   const response = await fetch('/enter', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -16,6 +16,7 @@ import {
   Section,
   Table,
   Trouble,
+  Typed,
 } from './parts.tsx'
 import { ask, AskError } from './server.ts'
 
@@ -41,8 +42,12 @@ export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
       kinds={{
         trusted: ({ trust }) => trust === 'trusted',
         untrusted: ({ trust }) => trust === 'untrusted',
+        invalid: ({ standing }) => standing === 'broken' || standing === 'invalid',
         'with problems': (skill) => skill.standing === 'broken' || problemsOf(skill) > 0,
         shadowed: ({ standing }) => standing === 'shadowed',
+        ...Object.fromEntries(
+          clientsOf(answer).map((client) => [`read by ${client}`, readBy(client)]),
+        ),
       }}
     />
   )
@@ -54,6 +59,14 @@ export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
       {id !== undefined && <Skill key={id} id={id} />}
     </Split>
   )
+}
+
+function clientsOf(answer: Answers['skills'] | undefined): string[] {
+  return [...new Set(answer?.skills.flatMap(({ clients }) => clients))]
+}
+
+function readBy(client: string) {
+  return ({ clients }: ListedSkill): boolean => clients.includes(client)
 }
 
 function problemsOf({ diagnostics }: ListedSkill): number {
@@ -97,7 +110,7 @@ function Skill({ id }: { id: string }): JSX.Element {
 }
 
 function Details(skill: SkillAnswer): JSX.Element {
-  const { id, name, description, trust, trustReason, isChain, diagnostics, facts } = skill
+  const { id, name, description, trust, trustReason, isChain, diagnostics, facts, clients } = skill
   return (
     <>
       <h1>{name}</h1>
@@ -109,15 +122,34 @@ function Details(skill: SkillAnswer): JSX.Element {
       </p>
       <Findings list={diagnostics} />
       <Section title="Properties">
-        <Facts rows={facts} />
+        <Facts
+          rows={[
+            ...facts,
+            ['read by', clients.join(', ') || 'no client itself; Skillrail and its hook do'],
+          ]}
+        />
       </Section>
+      <Allowed {...skill} />
       <Triggers {...skill} />
-      <Section title="What it can do">
+      <Section title="What its files mention">
         <Audit id={id} />
       </Section>
       <Source id={id} />
       <Files {...skill} />
     </>
+  )
+}
+
+/** As `skillrail trust` says it; what the files mention is no permission. */
+function Allowed({ trust, acting }: SkillAnswer): JSX.Element {
+  return (
+    <Section title={trust === 'trusted' ? 'What it can execute' : 'What it asks to execute'}>
+      {trust !== 'trusted' && (
+        <Typed line="skillrail trust" what="It can execute none of this until you trust it" />
+      )}
+      {acting.length === 0 && <p class="soft">Nothing: it has instructions and references.</p>}
+      <Facts rows={acting.map(({ kind, what }) => [kind, <code>{what}</code>])} />
+    </Section>
   )
 }
 
@@ -191,7 +223,7 @@ function AuditParts({ files, analysedBytes, findings }: AuditAnswer): JSX.Elemen
       <Findings list={findings.filter(({ severity }) => severity !== 'info')} />
       <Facts rows={rows} />
       <p class="soft">
-        {`${amount(files, 'file')}, ${bytes(analysedBytes)} of text. These are facts, and no verdict.`}
+        {`${amount(files, 'file')}, ${bytes(analysedBytes)} of text. Informational only: nothing here is a permission.`}
       </p>
     </>
   )

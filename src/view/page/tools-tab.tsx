@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
-import { typedLine } from '../shared-with-page.ts'
+import { shellWord } from '../../core/text.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { List, RowHead, Split } from './list.tsx'
 import {
@@ -150,7 +150,7 @@ function Details(tool: ToolAnswer): JSX.Element {
         </Section>
       )}
       <Section title="In a terminal">
-        <Typed line={typedLine('skillrail', 'tools', 'show', id)} />
+        <Typed line={`skillrail tools show ${shellWord(id)}`} />
       </Section>
     </>
   )

@@ -1,8 +1,19 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
-import { Answered, useAnswer } from './answer.tsx'
-import { amount, type Child, Chip, count, Empty, Findings, Section, Table } from './parts.tsx'
+import { Answered, useAnswer, useFollowed } from './answer.tsx'
+import {
+  addressOf,
+  amount,
+  type Child,
+  Chip,
+  Clock,
+  count,
+  Empty,
+  Findings,
+  Section,
+  Table,
+} from './parts.tsx'
 
 type MatchAnswer = Answers['match']
 type TriggerVerdict = MatchAnswer['explanation'][number]['verdicts'][number]
@@ -15,10 +26,7 @@ export function TriggersTab(): JSX.Element {
   return (
     <div class="single">
       <h1>Triggers</h1>
-      <p class="lead">
-        What the hook would inject for a prompt, before any model sees it, as skillrail match says
-        it.
-      </p>
+      <p class="lead">What the hook would inject for a prompt, before any model sees it.</p>
       <div class="ask">
         <textarea
           class="search"
@@ -31,6 +39,79 @@ export function TriggersTab(): JSX.Element {
       <div aria-live="polite">
         <Answered asked={asked}>{(answer) => <Matched {...answer} />}</Answered>
       </div>
+      {prompt.trim() === '' && <TriggersAndLog />}
+    </div>
+  )
+}
+
+/** While no prompt is typed: every trigger, and what the hook did for the latest prompts. */
+function TriggersAndLog(): JSX.Element {
+  const asked = useFollowed('triggers', () => ({}), '', 5000)
+  return (
+    <Answered asked={asked}>
+      {({ triggers, log, path }) => (
+        <>
+          <Section title={amount(triggers.length, 'trigger')}>
+            {triggers.length === 0 ? (
+              <Empty
+                text="No skill here has triggers. They are fields of a skill, or of .skillrail/triggers.yaml. Suggestions for a skill:"
+                line="skillrail triggers suggest SKILL"
+              />
+            ) : (
+              <Table
+                head={['skill', 'on', 'injects']}
+                rows={triggers
+                  .slice(0, mostVerdicts)
+                  .map(({ skill, id, on, kind, inject }) => [
+                    <a href={addressOf(['skills', id])}>{skill}</a>,
+                    [<span class="soft">{kind}</span>, ' ', <code>{on}</code>],
+                    <code>{inject}</code>,
+                  ])}
+              />
+            )}
+          </Section>
+          <Section title="What the hook did here">
+            {log.length === 0 && (
+              <Empty
+                text="No trigger has fired yet in an agent client. The hook has to be installed in it:"
+                line="skillrail hooks status"
+              />
+            )}
+            {log.map((trace) => (
+              <Trace {...trace} />
+            ))}
+            {log.length > 0 && <p class="soft">From {path}</p>}
+          </Section>
+        </>
+      )}
+    </Answered>
+  )
+}
+
+function Trace(trace: Answers['triggers']['log'][number]): JSX.Element {
+  const { at, platform, prompt, injected, withheld, durationMs, error, denied } = trace
+  return (
+    <div class="trace">
+      <div class="line">
+        <Clock iso={at} />
+        <Chip text={platform} kind="word" />
+        {denied === true && <Chip text="denied the call" kind="warning" />}
+        <span class="about">{prompt}</span>
+        <span class="side">{`${durationMs} ms`}</span>
+      </div>
+      {injected.map(({ skill, path, characters }) => (
+        <div>
+          <span class="success">+</span> <code>{`${skill}/${path}`}</code>{' '}
+          <span class="soft">{amount(characters, 'character')}</span>
+        </div>
+      ))}
+      {withheld.map(({ skill, path, reason }) => (
+        <div>
+          <span class="warn">−</span> <code>{`${skill}/${path}`}</code>{' '}
+          <span class="soft">{reason}</span>
+        </div>
+      ))}
+      {error !== undefined && <div class="bad">{error}</div>}
     </div>
   )
 }
@@ -39,14 +120,7 @@ const mostVerdicts = 200
 
 function Matched(answer: MatchAnswer): JSX.Element {
   const { injected, deferred, explanation, triggers, quiet, untried, diagnostics } = answer
-  if (triggers === 0) {
-    return (
-      <Empty
-        text="No skill here has triggers. They are fields in the frontmatter of a skill. This lists and checks them:"
-        line="skillrail triggers check"
-      />
-    )
-  }
+  if (answer.prompt.trim() === '') return <Findings list={diagnostics} />
   const tokens = injected.reduce((sum, reference) => sum + reference.tokens, 0)
   // What fired comes first: very many triggers may come close.
   const said = explanation
@@ -89,9 +163,7 @@ function Matched(answer: MatchAnswer): JSX.Element {
         </Section>
       )}
       <p class="soft">
-        {answer.prompt.trim() === ''
-          ? `${amount(triggers, 'trigger')} would be tried.`
-          : `${count(quiet)} of ${amount(triggers, 'trigger')} did not match at all.`}
+        {`${count(quiet)} of ${amount(triggers, 'trigger')} did not match at all.`}
       </p>
       {untried > 0 && (
         <p class="soft">

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { typedLine } from '../../src/view/shared-with-page.ts'
+import { shellWord } from '../../src/core/text.ts'
 
 it.each([
   [['skillrail', 'run', 'release-check'], 'skillrail run release-check'],
@@ -12,7 +12,7 @@ it.each([
   [['skillrail', 'run', `x'; rm -rf ~ #`], `skillrail run 'x'\\''; rm -rf ~ #'`],
   [['a', ''], `a ''`],
 ])('writes %j so that it can be pasted', (words, line) => {
-  expect(typedLine(...words)).toBe(line)
+  expect(words.map(shellWord).join(' ')).toBe(line)
 })
 
 it('gives a shell the same words, whatever they hold', () => {
@@ -22,7 +22,7 @@ it('gives a shell the same words, whatever they hold', () => {
   })
   fc.assert(
     fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
-      const line = typedLine('printf', '[%s]', ...words)
+      const line = ['printf', '[%s]', ...words].map(shellWord).join(' ')
       const said = execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8' })
       expect(said).toBe(words.map((one) => `[${one}]`).join(''))
     }),

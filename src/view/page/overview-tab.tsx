@@ -1,0 +1,110 @@
+import type { JSX } from 'preact'
+import type { Answers } from '../questions.ts'
+import { Answered, useFollowed } from './answer.tsx'
+import { addressOf, Chip, Clock, Empty, Section, Typed } from './parts.tsx'
+
+type Part = Answers['overview']['parts'][number]
+type Entry = Part['entries'][number]
+
+const tabOf: Record<Part['name'], string> = {
+  skills: 'skills',
+  clients: 'triggers',
+  runs: 'runs',
+  servers: 'tools',
+}
+
+/** What stands here and what needs somebody, as `skillrail` without arguments says it. */
+export function OverviewTab(): JSX.Element {
+  const asked = useFollowed('overview', () => ({}), '', 5000)
+  return (
+    <div class="single">
+      <h1 class="unseen">Overview</h1>
+      <Answered asked={asked}>{({ parts }) => <Parts parts={parts} />}</Answered>
+      <RecentRuns />
+    </div>
+  )
+}
+
+function Parts({ parts }: { parts: readonly Part[] }): JSX.Element {
+  const others = parts.flatMap(({ name, entries }) => (name === 'clients' ? [] : entries))
+  const urgent = ['problem', 'warning'].flatMap((wanted) =>
+    others.filter(({ status }) => status === wanted),
+  )
+  const clients = parts.find(({ name }) => name === 'clients')?.entries ?? []
+  return (
+    <>
+      <div class="tiles">
+        {parts.map((part) => (
+          <Tile {...part} />
+        ))}
+      </div>
+      {parts.every(({ name, total }) => name !== 'skills' || total === 0) && (
+        <Empty text="There are no skills here. This makes one:" line="skillrail new NAME" />
+      )}
+      <Section title="Needs attention">
+        {urgent.length === 0 && (
+          <p class="soft">Nothing. All skills are valid and trusted, and no run waits or failed.</p>
+        )}
+        {urgent.map((entry) => (
+          <Row {...entry} />
+        ))}
+      </Section>
+      <Section title="Agent clients on this machine">
+        {clients.length === 0 && (
+          <Empty
+            text="None was found. With the hook, references arrive in a client before its model runs:"
+            line="skillrail hooks install"
+          />
+        )}
+        {clients.map((entry) => (
+          <Row {...entry} />
+        ))}
+      </Section>
+    </>
+  )
+}
+
+/** How much there is of something, coloured by what is worst. */
+function Tile({ name, summary, entries }: Part): JSX.Element {
+  const [total, ...rest] = summary.split(', ')
+  const worst = ['problem', 'warning', 'information'].find((one) =>
+    entries.some(({ status }) => status === one),
+  )
+  return (
+    <a class={`tile ${worst ?? 'ok'}`} href={addressOf([tabOf[name]])}>
+      <strong>{total}</strong>
+      <span>{rest.join(', ') || '\u00a0'}</span>
+    </a>
+  )
+}
+
+function Row({ name, status, state, about, fix, place }: Entry): JSX.Element {
+  return (
+    <div class="entry">
+      <div>
+        <a href={addressOf(place)}>{name}</a> <Chip text={state} kind={status} />
+        <div class="about">{about}</div>
+      </div>
+      {fix !== undefined && <Typed line={fix} />}
+    </div>
+  )
+}
+
+function RecentRuns(): JSX.Element | null {
+  const { answer } = useFollowed('runs', () => ({ most: 6 }), '')
+  if (answer === undefined || answer.total === 0) return null
+  return (
+    <Section title="Latest runs">
+      {answer.runs.map(({ runId, skill, status, arguments: given, startedAt }) => (
+        <a class="row line" href={addressOf(['runs', runId])}>
+          <Chip text={status} />
+          <span class="name">{skill}</span>
+          <span class="about">{given.join(' ')}</span>
+          <span class="side">
+            <Clock iso={startedAt} />
+          </span>
+        </a>
+      ))}
+    </Section>
+  )
+}
