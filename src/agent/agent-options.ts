@@ -9,6 +9,7 @@ import { parseAllowedTools } from '../skill/allowed-tools.ts'
 import type { AllowedTool } from '../skill/model.ts'
 import { callSettings, limits, requireOptions } from './check-options.ts'
 import type { ConversationLimits } from './conversation/compact.ts'
+import type { ConversationStore } from './conversation/store.ts'
 import type { McpChoice } from './mcp-tools/mcp-part.ts'
 import type { PromptText } from './prompt-template.ts'
 import { type ModelProvider, resolveModel } from './resolve-model.ts'
@@ -55,10 +56,18 @@ export interface AgentOptions {
   maxTurns?: number | undefined
   /** Milliseconds for one run or delegation; default an hour, at most 2,147,483,647. */
   timeoutMs?: number | undefined
+  /** Tokens in and out of one run, subagents included; then it ends. Default: no limit. */
+  maxTokens?: number | undefined
   /** How long the conversation may get, and what then makes it shorter. */
   limits?: ConversationLimits | undefined
   /** A conversation to continue. */
   messages?: readonly ModelMessage[] | undefined
+  /** Where the conversation is kept after every step; default: nowhere. */
+  store?: ConversationStore | undefined
+  /** A conversation of the store to continue: its ID, a unique beginning of it, or `latest`. */
+  conversation?: string | undefined
+  /** Whether the files `AGENTS.md` of the project are read into the instructions; default false. */
+  agentsFile?: boolean | undefined
   /** The directory that the agent works in; default: the runtime's. */
   project?: string | undefined
   runtime?: Runtime | undefined
@@ -102,7 +111,11 @@ const knownOptions = z.strictObject({
   maxTurns: limits.maxTurns,
   timeoutMs: limits.timeoutMs,
   limits: z.strictObject({ budget: limits.contextTokens, strategy: any }).optional(),
+  maxTokens: limits.maxTokens,
   messages: any,
+  store: any,
+  conversation: any,
+  agentsFile: any,
   project: any,
   runtime: any,
   settings: any,

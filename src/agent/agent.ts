@@ -2,8 +2,11 @@ import type { ModelMessage } from 'ai'
 import type { SkillManager } from '../library/manager.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import { AgentEnvironment, type AgentOptions, defaultTimeoutMs } from './agent-options.ts'
+import { projectInstructions } from './agents-file.ts'
 import { approvalPart } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
+import { ConversationKeeper } from './conversation/keeper.ts'
+import { usageError } from './errors.ts'
 import { EventLog } from './events.ts'
 import { McpPart } from './mcp-tools/mcp-part.ts'
 import { promptText } from './prompt-template.ts'
@@ -18,7 +21,7 @@ import {
 import { DelegationPart } from './subagents/delegation-tools.ts'
 import { SubagentManager } from './subagents/manager.ts'
 import type { AgentEvent, AgentTool, LoopOutcome, RunOptions, TokenUsage } from './types.ts'
-import { subtractUsage, UsageLedger, type UsageReport } from './usage.ts'
+import { overspent, subtractUsage, UsageLedger, type UsageReport } from './usage.ts'
 
 /** How one prompt was answered. `messages` are those that were added to the conversation. */
 export interface AgentResult extends LoopOutcome {
@@ -47,6 +50,9 @@ export class Agent {
   readonly #ledger = new UsageLedger()
   readonly #servers: McpPart
   readonly #session: AgentSession
+  readonly #keeper: ConversationKeeper | undefined
+  /** Why no model may be asked any more in the current run. */
+  #exhausted: () => string | undefined = () => undefined
   #skills: SkillPart | undefined
   #subagents: SubagentManager | undefined
   #offersSubagents = false
@@ -63,6 +69,7 @@ export class Agent {
       this.#emit({ type: 'notice', agent: this.name, message })
     this.#servers = new McpPart(this.#environment, note)
     this.#session = this.#openSession()
+    this.#keeper = this.#openKeeper(note)
     if (options.skills !== undefined || options.skillDirs !== undefined) this.#offerSkills()
     if (options.subagents !== undefined) this.#offerSubagents()
   }
@@ -70,6 +77,11 @@ export class Agent {
   /** The conversation until now, without the instructions. */
   get messages(): readonly ModelMessage[] {
     return this.#session.messages
+  }
+
+  /** The ID under which the conversation is stored; undefined before the first run, or without a store. */
+  get conversation(): string | undefined {
+    return this.#keeper?.id
   }
 
   /** What was used since the agent was made, its delegations included. */
@@ -90,19 +102,17 @@ export class Agent {
    *   prompt, or while the agent is still working; {SkillError} for a skill that may not be used.
    */
   async generate(prompt: string, options: RunOptions = {}): Promise<AgentResult> {
-    const { runtime } = this.#environment
-    const before = this.#ledger.report().total
-    const began = runtime.elapsed()
-    await this.#skills?.ready()
-    const isFirst = !this.#session.running
-    if (isFirst) this.#listener = options.onEvent
-    try {
-      const outcome = await this.#session.run(prompt, { ...options, onEvent: this.#emit })
-      const usage = subtractUsage(this.#ledger.report().total, before)
-      return { ...outcome, usage, durationMs: Math.round(runtime.elapsed() - began) }
-    } finally {
-      if (isFirst) this.#listener = undefined
-    }
+    return await this.#run(prompt, options)
+  }
+
+  /**
+   * Continues the last turn: asks again for the calls that wait for an approval and makes them, or goes
+   * on where a process ended.
+   *
+   * @throws {AgentUsageError} `turn-complete` where there is nothing to continue; as `generate`.
+   */
+  async resume(options: RunOptions = {}): Promise<AgentResult> {
+    return await this.#run(undefined, options)
   }
 
   /**
@@ -219,6 +229,31 @@ export class Agent {
     await this.#session.close()
   }
 
+  async #run(prompt: string | undefined, options: RunOptions): Promise<AgentResult> {
+    const { runtime } = this.#environment
+    const began = runtime.elapsed()
+    await this.#skills?.ready()
+    const isFirst = !this.#session.running
+    const keeper = isFirst ? this.#keeper : undefined
+    const release = keeper && (await keeper.begin(prompt))
+    const before = this.#ledger.report().total
+    const used = (): TokenUsage => subtractUsage(this.#ledger.report().total, before)
+    if (isFirst) {
+      this.#listener = options.onEvent
+      const most = options.maxTokens ?? this.#environment.options.maxTokens
+      this.#exhausted = () => overspent(used(), most)
+    }
+    try {
+      const outcome = await this.#session.run(prompt, { ...options, onEvent: this.#emit })
+      await keeper?.save(outcome.status)
+      return { ...outcome, usage: used(), durationMs: Math.round(runtime.elapsed() - began) }
+    } finally {
+      if (isFirst) this.#listener = undefined
+      if (isFirst) this.#exhausted = () => undefined
+      release?.()
+    }
+  }
+
   readonly #emit = (event: AgentEvent): void => {
     for (const listener of [this.#environment.options.onEvent, this.#listener]) {
       try {
@@ -253,8 +288,45 @@ export class Agent {
       model: () => this.#environment.model(),
       instructions: promptText(instructions),
       tools: [...tools, ...own],
-      parts: [this.#servers, approval],
+      parts: [
+        {
+          instructions: async () =>
+            options.agentsFile === true ? projectInstructions(project, runtime) : undefined,
+        },
+        this.#servers,
+        approval,
+      ],
       usage: this.#ledger,
+      exhausted: () => this.#exhausted(),
+      onMessages: async () => this.#keeper?.save('running'),
+    })
+  }
+
+  #openKeeper(notice: (message: string) => void): ConversationKeeper | undefined {
+    const { options, runtime } = this.#environment
+    const { store, conversation: reference, model } = options
+    if (store === undefined && reference === undefined) return undefined
+    if (store === undefined) {
+      throw usageError('store-missing', 'A conversation can only be continued from a store.')
+    }
+    return new ConversationKeeper({
+      store,
+      reference,
+      runtime,
+      model: typeof model === 'string' ? model : model.modelId,
+      notice,
+      used: () => this.#ledger.report().total,
+      state: () => ({
+        messages: [...this.messages],
+        waiting: [...this.#session.waiting],
+        skills: [...(this.#skills?.ofTurn ?? [])],
+        delegations: this.#subagents?.stored ?? [],
+      }),
+      restore: ({ messages, waiting, skills, delegations }) => {
+        this.#session.restore(messages, waiting)
+        if (this.#skills !== undefined) this.#skills.ofTurn = skills
+        if (delegations.length > 0) this.#manager().restore(delegations)
+      },
     })
   }
 
@@ -293,6 +365,7 @@ export class Agent {
         servers: this.#servers,
         tools: () => this.tools,
         skills: () => this.#skills,
+        exhausted: () => this.#exhausted(),
         onUsage: (entry) => this.#ledger.record(entry),
         onEvent: this.#emit,
       },

@@ -150,6 +150,7 @@ function stepOutput({ status, output, error = '', text, failure }: LoopOutcome):
       const failed = failedOutput('turns-exceeded', `the model was not done in its turns: ${error}`)
       return text.trim() === '' ? failed : { ...failed, result: text }
     }
+    case 'waiting':
     case 'failed':
       return failedOutput(failure === 'answer' ? 'output-missing' : 'model-failed', error)
   }

@@ -49,6 +49,7 @@ export const limits = {
   maxTurns: whole(1, 10_000),
   /** The longest that a timer can wait. */
   timeoutMs: whole(1, 2 ** 31 - 1),
+  maxTokens: whole(1, 1_000_000_000_000),
   concurrency: whole(1, 1000),
   contextTokens: whole(1, 1_000_000_000),
 }

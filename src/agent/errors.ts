@@ -1,4 +1,9 @@
-import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
+import {
+  exitCode,
+  type ExitCode,
+  SkillrailError,
+  type SkillrailErrorFacts,
+} from '../core/errors.ts'
 
 /** Base of the errors about agents; those about subagents have a family of their own. */
 export class AgentError extends SkillrailError {}
@@ -15,6 +20,16 @@ export class AgentUsageError extends AgentError {
 
 export function usageError(code: string, message: string, hint?: string): AgentUsageError {
   return new AgentUsageError({ code, message, hint })
+}
+
+/** A conversation that is not there, or cannot be used now. */
+export class ConversationError extends AgentError {
+  override readonly exitCode: ExitCode
+
+  constructor(facts: SkillrailErrorFacts, code: ExitCode = exitCode.badAnswer) {
+    super(facts)
+    this.exitCode = code
+  }
 }
 
 /** Two tools would have one name for the model, or a name cannot be used at all. */

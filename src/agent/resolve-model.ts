@@ -144,7 +144,8 @@ async function compatibleProvider(
   }
   const key = apiKey ?? runtime.env[compatibleKeyVariable]
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-  return createOpenAICompatible({
+  const { extractReasoningMiddleware, wrapLanguageModel } = await import('ai')
+  const models = createOpenAICompatible({
     name,
     baseURL,
     includeUsage: true,
@@ -152,6 +153,11 @@ async function compatibleProvider(
     supportsStructuredOutputs: true,
     ...(key === undefined ? {} : { apiKey: key }),
   })
+  // Some servers put what a model thinks before its answer, between tags.
+  const middleware = extractReasoningMiddleware({ tagName: 'think' })
+  const languageModel = (model: string): ModelObject =>
+    wrapLanguageModel({ model: models.languageModel(model), middleware })
+  return { languageModel }
 }
 
 function isFactory(value: unknown): value is (options: object) => ModelProvider {

@@ -3,8 +3,9 @@ import { z } from 'zod'
 import type { JsonObject } from '../tools/model.ts'
 import { limits as ranges, requireOptions } from './check-options.ts'
 import { Compactor, type ConversationLimits, messageTexts } from './conversation/compact.ts'
-import { usageError } from './errors.ts'
+import { type AgentUsageError, usageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
+import type { RequestedCall } from './loop/sdk.ts'
 import { Stopper } from './stopper.ts'
 import { jsonSchemaOf, needsApproval } from './tool.ts'
 import type {
@@ -39,6 +40,10 @@ export interface SessionOptions {
   messages?: readonly ModelMessage[] | undefined
   limits?: ConversationLimits | undefined
   callSettings?: CallSettings | undefined
+  /** Why no model may be asked any more: the tokens are used up. */
+  exhausted?: (() => string | undefined) | undefined
+  /** Told of the whole conversation whenever it has grown. */
+  onMessages?: (() => Promise<void>) | undefined
 }
 
 /** Something that takes part in a conversation: skills, approvals, delegation, MCP servers. */
@@ -47,6 +52,8 @@ export interface SessionPart {
   /** What is added to the instructions; asked at the start of every run. */
   instructions?: ((run: PromptContext) => Promise<string | undefined>) | undefined
   prompt?: ((text: string, run: PromptContext) => Promise<string>) | undefined
+  /** In place of `prompt`, where the last turn continues. */
+  resume?: ((run: PromptContext) => Promise<void>) | undefined
   tools?: (() => readonly AgentTool[]) | undefined
   /** Whether the model may see a tool now; every part must agree. */
   offers?: ((tool: AgentTool) => boolean) | undefined
@@ -68,7 +75,11 @@ export interface PromptContext {
   signal: AbortSignal | undefined
 }
 
-const runOptions = z.looseObject({ maxTurns: ranges.maxTurns, timeoutMs: ranges.timeoutMs })
+const runOptions = z.looseObject({
+  maxTurns: ranges.maxTurns,
+  timeoutMs: ranges.timeoutMs,
+  maxTokens: ranges.maxTokens,
+})
 
 /** One conversation: its history and what may change in it. Every delegation gets its own. */
 export class AgentSession {
@@ -78,6 +89,8 @@ export class AgentSession {
   #messages: readonly ModelMessage[]
   /** Of the current run, with what it has added until now. */
   #current: readonly ModelMessage[]
+  /** IDs of calls that wait for an approval. */
+  #waiting: readonly string[] = []
   #running: { stopper: Stopper; ended: Promise<unknown> } | undefined
   #steered: string[] = []
 
@@ -97,14 +110,25 @@ export class AgentSession {
     return this.#messages
   }
 
+  get waiting(): readonly string[] {
+    return this.#waiting
+  }
+
+  /** Takes the place of the conversation until now. */
+  restore(messages: readonly ModelMessage[], waiting: readonly string[]): void {
+    this.#messages = messages
+    this.#waiting = waiting
+  }
+
   tools(): readonly AgentTool[] {
     const own = this.#options.tools ?? []
     const tools = [...own, ...this.#parts.flatMap((part) => part.tools?.() ?? [])]
     return tools.filter((tool) => this.#parts.every((part) => part.offers?.(tool) ?? true))
   }
 
-  async run(prompt: string, run: RunOptions = {}): Promise<LoopOutcome> {
-    if (prompt.trim() === '') {
+  /** Without a prompt, the last turn continues: with its calls that wait, or from where it broke off. */
+  async run(prompt: string | undefined, run: RunOptions = {}): Promise<LoopOutcome> {
+    if (prompt?.trim() === '') {
       throw usageError('task-empty', 'The task is empty: an agent needs to be told what to do.')
     }
     requireOptions(runOptions, run, 'a run')
@@ -152,16 +176,32 @@ export class AgentSession {
     for (const part of this.#parts) await part.close?.()
   }
 
-  async #turn(prompt: string, run: RunOptions): Promise<LoopOutcome> {
+  async #turn(prompt: string | undefined, run: RunOptions): Promise<LoopOutcome> {
     const { agent, delegation, instructions, usage, maxTurns, callSettings } = this.#options
     const model = await this.#options.model()
     const { outputSchema } = run
     const context = { onEvent: run.onEvent ?? (() => undefined), signal: run.signal }
     const texts = [instructions, ...(await this.#texts((part) => part.instructions?.(context)))]
-    let content = prompt
-    for (const part of this.#parts) content = (await part.prompt?.(content, context)) ?? content
-    const before: readonly ModelMessage[] = [...this.#messages, { role: 'user', content }]
-    this.#messages = before
+    const all = openCalls(this.#messages)
+    const open = prompt === undefined ? all.filter(({ id }) => this.#waiting.includes(id)) : []
+    const lost = all.filter((call) => !open.includes(call))
+    const before = [...this.#messages]
+    if (lost.length > 0) before.push(notDone(lost, this.#waiting))
+    if (prompt === undefined) {
+      if (open.length === 0 && before.at(-1)?.role === 'assistant') throw nothingToContinue()
+      for (const part of this.#parts) await part.resume?.(context)
+    } else {
+      let content = prompt
+      for (const part of this.#parts) content = (await part.prompt?.(content, context)) ?? content
+      before.push({ role: 'user', content })
+    }
+    const grown = async (added: readonly ModelMessage[]): Promise<void> => {
+      this.#messages = [...before, ...added]
+      await this.#options.onMessages?.()
+    }
+    // Whether a call that is made now had an effect is not known if the process ends before its result.
+    this.#waiting = []
+    await grown([])
     const outcome = await runLoop({
       ...run,
       ...context,
@@ -185,6 +225,9 @@ export class AgentSession {
         }
         return undefined
       },
+      open,
+      exhausted: this.#options.exhausted,
+      onMessages: grown,
       maxTurns: run.maxTurns ?? maxTurns ?? defaultMaxTurns,
       steering: () => this.#steered.splice(0),
       prepareMessages: (messages) => {
@@ -195,6 +238,7 @@ export class AgentSession {
     })
     this.#messages = [...before, ...outcome.messages]
     this.#current = this.#messages
+    this.#waiting = (outcome.waiting ?? []).map(({ id }) => id)
     return outcome
   }
 
@@ -223,4 +267,39 @@ export class AgentSession {
     for (const part of this.#parts) texts.push(...[(await question(part)) ?? []].flat())
     return texts
   }
+}
+
+/** Calls of the last answer that have no result. */
+function openCalls(messages: readonly ModelMessage[]): RequestedCall[] {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant')
+  const contentOf = (message: ModelMessage | undefined) =>
+    typeof message?.content === 'string' ? [] : [...(message?.content ?? [])]
+  const results = messages.slice(last + 1).flatMap((message) => contentOf(message))
+  const done = new Set(results.map((part) => part.type === 'tool-result' && part.toolCallId))
+  return contentOf(messages[last]).flatMap((part) => {
+    if (part.type !== 'tool-call' || part.providerExecuted === true) return []
+    const { toolCallId: id, toolName: name, input } = part
+    return done.has(id) ? [] : { id, name, input, isUnreadable: false }
+  })
+}
+
+/** Results for calls that are not made any more: no provider takes a call without one. */
+function notDone(calls: readonly RequestedCall[], waiting: readonly string[]): ModelMessage {
+  const content = calls.map(({ id, name }) => ({
+    type: 'tool-result' as const,
+    toolCallId: id,
+    toolName: name,
+    output: {
+      type: 'error-text' as const,
+      value: waiting.includes(id)
+        ? 'Error: this was not approved; the user continued with another message.'
+        : 'Error: the process ended before this was done. Check whether it had an effect before you repeat it.',
+    },
+  }))
+  return { role: 'tool', content }
+}
+
+function nothingToContinue(): AgentUsageError {
+  const message = 'The last turn of this conversation is complete: there is nothing to continue.'
+  return usageError('turn-complete', message, 'Give the next prompt.')
 }

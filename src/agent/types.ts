@@ -64,12 +64,21 @@ export interface ApprovalRequest {
   signal: AbortSignal
 }
 
-export type Approval = { approved: true } | { approved: false; reason?: string | undefined }
+/**
+ * `later`: the run ends with the status `waiting`, and `resume` asks again, also in another process. A
+ * subagent cannot wait: for its calls it is a refusal.
+ */
+export type Approval =
+  | { approved: true }
+  | { approved: false; reason?: string | undefined }
+  | { approved: 'later'; reason?: string | undefined }
 
 export type Approver = (request: ApprovalRequest) => Promise<Approval>
 
 /** Whether a call may be made, and with which input. */
-export type Permission = { allowed: true; input?: JsonObject } | { allowed: false; reason: string }
+export type Permission =
+  | { allowed: true; input?: JsonObject }
+  | { allowed: false; reason: string; waits?: boolean | undefined }
 
 /** Decides about a call before it is made. */
 export type Permit = (
@@ -104,11 +113,23 @@ export interface UsageEntry {
   usage: TokenUsage
 }
 
-export type RunStatus = 'completed' | 'failed' | 'cancelled' | 'capped'
+export type RunStatus = 'completed' | 'failed' | 'cancelled' | 'capped' | 'waiting'
+
+/** A call that waits for an approval. */
+export interface WaitingCall {
+  id: string
+  tool: string
+  input: JsonObject
+  /** Why it has to be approved. */
+  reason: string
+}
 
 /** What happens in a run, in order; a delegation's events carry its id. */
 export type AgentEvent = { agent: string; delegation?: string | undefined } & (
   | { type: 'text'; text: string }
+  /** What the model thinks before it answers; a whole one, also while streaming. */
+  | { type: 'reasoning'; text: string }
+  | ({ type: 'waiting' } & WaitingCall)
   | { type: 'tool-call'; id: string; tool: string; input: JsonObject }
   | { type: 'tool-result'; id: string; tool: string; output: JsonValue; isError: boolean }
   | { type: 'skill'; name: string; active: boolean }
@@ -140,6 +161,8 @@ export interface RunOptions {
   maxTurns?: number | undefined
   /** Milliseconds; default: those of the agent. */
   timeoutMs?: number | undefined
+  /** Tokens in and out, subagents included; the run ends when they are used. Default: the agent's. */
+  maxTokens?: number | undefined
 }
 
 /** How a loop ended. `messages` are those that were added to the given ones. */
@@ -152,4 +175,6 @@ export interface LoopOutcome {
   error?: string | undefined
   /** Of a failure: the model did answer, but nothing, or nothing of the asked shape. */
   failure?: 'answer' | undefined
+  /** Of the status `waiting`. */
+  waiting?: readonly WaitingCall[] | undefined
 }

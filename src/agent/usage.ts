@@ -61,6 +61,12 @@ export function addUsage(...parts: readonly TokenUsage[]): TokenUsage {
   }
 }
 
+/** The sentence for a limit of tokens that is reached; undefined while some are left. */
+export function overspent(used: TokenUsage, most = Infinity): string | undefined {
+  const tokens = used.inputTokens + used.outputTokens
+  return tokens < most ? undefined : `The run used ${tokens} tokens of at most ${most}`
+}
+
 export const noUsage: TokenUsage = addUsage()
 
 export function subtractUsage(now: TokenUsage, before: TokenUsage): TokenUsage {

@@ -102,6 +102,7 @@ export const commands: readonly CommandEntry[] = [
     'chain report': one('Report a step result and get the next step', stepper, 'report'),
     'chain status': one('Show the progress of a chain', stepper, 'status'),
     agent: of('Run a task with a model, tools and skills', agent),
+    'agent list': one('List the conversations of this project', agent, 'list'),
     delegate: of('Delegate a task to a subagent', delegate),
     'agents list': one('List the subagents of this project and of the user', agents, 'list'),
     'agents show': one('Show one subagent: its tools, skills and instructions', agents, 'show'),

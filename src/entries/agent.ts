@@ -2,8 +2,16 @@ export { Agent, type AgentResult, type AgentStream } from '../agent/agent.ts'
 export type { AgentOptions } from '../agent/agent-options.ts'
 export { type CompactionStrategy, dropOldest } from '../agent/conversation/compact.ts'
 export {
+  type Conversation,
+  conversationFiles,
+  type ConversationFilesOptions,
+  type ConversationInfo,
+  type ConversationStore,
+} from '../agent/conversation/store.ts'
+export {
   AgentError,
   AgentUsageError,
+  ConversationError,
   ModelNotFoundError,
   PromptTemplateError,
   SubagentConfigError,
@@ -51,5 +59,6 @@ export type {
   RunOptions,
   TokenUsage,
   ToolContext,
+  WaitingCall,
 } from '../agent/types.ts'
 export { type UsageReport } from '../agent/usage.ts'

@@ -56,15 +56,15 @@ it('a trusted skill that approves its steps is carried out without a question', 
   expect(JSON.stringify(server?.prompts()[1]?.body)).toContain('1.1')
 })
 
-it('what it does not approve is refused without a terminal', async () => {
+it('what it does not approve waits without a terminal', async () => {
   const sneaky: Script = [
     { calls: [{ name: 'shell', input: { command: 'git status; echo 9 > VERSION' } }] },
     'I tried.',
   ]
   const { code, stderr, text } = await bump(sneaky, ['--trust-workspace'])
-  expect(stderr).toContain('not interactive: shell')
+  expect(stderr).toContain('Waits for an approval (not read-only): shell')
   expect(text).toBe('1.0\n')
-  expect(code).toBe(4)
+  expect(code).toBe(6)
 })
 
 it('an untrusted one may do none of it, whatever it lists', async () => {

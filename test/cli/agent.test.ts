@@ -1,4 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -69,23 +76,88 @@ it('prints one JSON document with everything that was used', async () => {
   expect(code).toBe(0)
 })
 
-it('refuses what nobody can approve, and ends with 4', async () => {
-  const script: Script = [
-    { calls: [{ name: 'shell', input: { command: 'touch made' } }] },
-    'I could not do it.',
-    { calls: [{ name: 'shell', input: { command: 'touch made' } }] },
-    'I could not do it.',
-  ]
-  const place = await project(script)
-  const refused = await place.run(['Make a file.', '--tools', 'shell'])
-  expect(refused).toMatchObject({ code: 4, stdout: 'I could not do it.\n' })
-  expect(refused.stderr).toContain('not interactive: shell')
-  const report: unknown = JSON.parse(
-    (await place.run(['Make a file.', '--tools', 'shell', '--json'])).stdout,
+it('waits for an approval with exit code 6, and the line that continues makes the call', async () => {
+  const wish = { calls: [{ name: 'shell', input: { command: 'touch made' } }] }
+  const { root, home, run } = await project([wish, 'I made it.'])
+  const waits = await run(['Make a file.', '--tools', 'shell', '--json'])
+  expect(waits.code).toBe(6)
+  const report: unknown = JSON.parse(waits.stdout)
+  expect(report).toMatchObject({
+    status: 'waiting',
+    waiting: [{ tool: 'shell', input: { command: 'touch made' }, reason: 'not read-only' }],
+  })
+  const { continueWith }: { continueWith: string } = JSON.parse(waits.stdout)
+  expect(continueWith).toContain('--tools shell')
+  const words = continueWith.split(' ').slice(1)
+  const still = await runInProcess(words, { cwd: root, home })
+  expect(still).toMatchObject({ code: 6, stdout: '' })
+  expect(still.stderr).toContain(`Continue with: ${continueWith}`)
+  expect(existsSync(join(root, 'made'))).toBe(false)
+  const done = await runInProcess([...words, '--yes'], { cwd: root, home })
+  expect(done).toMatchObject({ code: 0, stdout: 'I made it.\n' })
+  expect(existsSync(join(root, 'made'))).toBe(true)
+  expect(server?.prompts()).toHaveLength(2)
+})
+
+it('continues a conversation, lists it, and finds it by the beginning of its ID', async () => {
+  const { root, home, run } = await project(['Hello Ada.', 'You are Ada.', 'Still Ada.'])
+  const none = await run(['Who?', '--continue'])
+  expect(none).toMatchObject({ code: 3 })
+  expect(none.stderr).toContain('There is no conversation latest of this project.')
+  await run(['My name is Ada.'])
+  expect(await run(['Who am I?', '--continue'])).toMatchObject({ stdout: 'You are Ada.\n' })
+  const { stdout } = await runInProcess(['agent', 'list', '--json'], { cwd: root, home })
+  const { conversations }: { conversations: { id: string }[] } = JSON.parse(stdout)
+  expect(conversations).toMatchObject([
+    { title: 'My name is Ada.', status: 'completed', usage: { requests: 2 } },
+  ])
+  const id = conversations[0]?.id ?? ''
+  await run(['And now?', '--resume', id.slice(0, 6)])
+  expect(JSON.stringify(server?.prompts()[2]?.body)).toContain('My name is Ada.')
+  expect((await run(['--continue'])).stderr).toContain('there is nothing to continue')
+  expect((await run([])).stderr).toContain('no task is given')
+})
+
+it('ends with 5 when its tokens are used up, subagents included', async () => {
+  const { run } = await project([
+    { calls: [{ name: 'list', input: {} }], usage: { input: 900, output: 100 } },
+  ])
+  const ended = await run(['Go.', '--tools', 'list', '--max-tokens', '1000'])
+  expect(ended.code).toBe(5)
+  expect(ended.stderr).toContain('The run used 1000 tokens of at most 1000')
+})
+
+it('writes its events as lines of JSON', async () => {
+  const { root, run } = await project(readsThenAnswers)
+  writeFileSync(join(root, 'notes.md'), 'hello\n')
+  const { stdout } = await run(['What?', '--tools', 'read', '--events'])
+  const types = stdout
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line))
+  expect(types).toMatchObject(
+    ['step', 'tool-call', 'tool-result', 'text', 'text', 'text', 'text', 'step', 'answered'].map(
+      (type) => ({ type }),
+    ),
   )
-  expect(report).toMatchObject({ status: 'completed', refused: ['shell'] })
-  expect(report).toHaveProperty('error', expect.stringContaining('not interactive: shell'))
-  server?.clear()
+})
+
+it('shows with --verbose what the model thinks, and never in its answer', async () => {
+  const { run } = await project(['<think>Hm, 4.</think>It is four.', '<think>5?</think>Five.'])
+  const { stdout, stderr } = await run(['2 + 2?', '--verbose'])
+  expect(stdout).toBe('It is four.\n')
+  expect(stderr).toContain('Hm, 4.')
+  expect(await run(['2 + 3?'])).toMatchObject({ stdout: 'Five.\n' })
+})
+
+it('reads AGENTS.md where that is asked for', async () => {
+  const { root, run } = await project(['Yes.', 'Yes.'])
+  writeFileSync(join(root, 'AGENTS.md'), 'Answer in rhymes.\n')
+  await run(['Go.', '--agents-file'])
+  await run(['Go.'])
+  const [asked, other] = server?.prompts() ?? []
+  expect(JSON.stringify(asked?.body)).toContain('Answer in rhymes.')
+  expect(JSON.stringify(other?.body)).not.toContain('Answer in rhymes.')
 })
 
 it('does everything with --yes', async () => {

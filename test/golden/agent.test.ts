@@ -102,6 +102,20 @@ golden('agent', {
     await run(`agent "Say hello." --quiet ${options}`)
     await run(`agent "Say hello." --verbose ${options}`)
   },
+  async conversations(scenario) {
+    const { both, run } = scenario
+    project(scenario)
+    const options = `--model openai-compatible:test --base-url ${server.url}/v1`
+    await both('agent list')
+    await both(`agent --continue ${options}`)
+    await run(`agent "Say hello." ${options}`)
+    await both('agent list')
+    await run(`agent "Say bye." --resume latest --base-url ${server.url}/v1`)
+    await both(`agent --continue ${options}`)
+    await both(`agent --resume nothing ${options}`)
+    await both(`agent --resume nothing --continue ${options}`)
+    await both(`agent ${options}`)
+  },
   async 'models that are not there'({ both }) {
     for (const line of [
       'agent Go.',

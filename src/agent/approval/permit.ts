@@ -96,8 +96,9 @@ export async function askApprover(
   // A program may return anything, such as a text that says no.
   const approved: unknown = approval.approved
   if (approved === true) return { allowed: true, input }
-  const reasonGiven = 'reason' in approval ? approval.reason : undefined
-  return { allowed: false, reason: reasonGiven ?? 'the user did not approve it' }
+  if (approved === 'later') return { allowed: false, reason, waits: true }
+  const why = 'reason' in approval ? approval.reason : undefined
+  return { allowed: false, reason: why ?? 'the user did not approve it' }
 }
 
 const questions = new WeakMap<Approver, Promise<unknown>>()

@@ -1,9 +1,16 @@
 import { type Context, defineCommand, option, type Values } from '../../core/command.ts'
-import { contradiction, exitCode } from '../../core/errors.ts'
+import { contradiction, exitCode, UsageError } from '../../core/errors.ts'
+import { redactValue } from '../../core/redact.ts'
 import { inputText, refuseInputTwice } from '../../core/input-text.ts'
-import { safeLine, safeText } from '../../core/text.ts'
+import { amount, cell, count, safeLine, safeText, shellWord } from '../../core/text.ts'
 import { Agent, type AgentResult } from '../agent.ts'
-import type { AgentEvent } from '../types.ts'
+import {
+  type Conversation,
+  conversationFiles,
+  type ConversationInfo,
+  type ConversationStore,
+} from '../conversation/store.ts'
+import type { AgentEvent, WaitingCall } from '../types.ts'
 import type { UsageReport } from '../usage.ts'
 import { CommandApprover, type Ending } from './approver.ts'
 import {
@@ -19,6 +26,11 @@ interface AgentCommandResult
   extends Ending, Pick<AgentResult, 'status' | 'text' | 'turns' | 'durationMs'> {
   tools: { agent: string; delegation?: string | undefined; tool: string; isError: boolean }[]
   usage: UsageReport
+  /** The ID under which the conversation is stored. */
+  conversation?: string | undefined
+  waiting?: readonly WaitingCall[] | undefined
+  /** The command line that continues, where the task is not done. */
+  continueWith?: string | undefined
 }
 
 /** `answered` follows the last event of the agent. */
@@ -26,6 +38,11 @@ type Event = AgentEvent | { type: 'answered' }
 
 const options = {
   ...modelOptions,
+  continue: option.flag('--continue', 'continue the last conversation of this project'),
+  resume: option.text(
+    '--resume <id>',
+    'continue a conversation: its ID, the beginning of it, or latest',
+  ),
   skill: option.list('--skill <name>', 'a skill that is active from the start (repeatable)'),
   concurrency: option.integer('--concurrency <number>', 'subagents that work at once', {
     least: 1,
@@ -36,28 +53,42 @@ const options = {
     '--instructions <text>',
     'instructions before the task: text, @FILE, or -',
   ),
+  agentsFile: option.flag('--agents-file', 'read AGENTS.md of the project into the instructions'),
+  events: option.optional(
+    '--events [file]',
+    'every event as a line of JSON; as in --events=FILE, else stdout',
+  ),
 } as const
 
 export const command = defineCommand<AgentCommandResult, Event>()({
-  arguments: { '<task>': 'what to do: text, @FILE, or - for stdin' },
+  arguments: { '[task]': 'what to do: text, @FILE, or - for stdin' },
   options,
   details:
-    'Calls that are not read-only need approval in an interactive shell. In a non-interactive shell\n' +
-    'they are refused, with exit code 4. Exit code 1: the model failed; 5: no turns left.',
+    'Calls that are not read-only need approval. In a non-interactive shell the task waits for it,\n' +
+    'with exit code 6 and the line that continues; calls of subagents are refused, with exit code 4.\n' +
+    'Exit code 1: the model failed; 5: turns, tokens or time used up. Conversations are kept in your\n' +
+    'state directory. --continue and --resume without a task continue a turn that was interrupted.',
   examples: [
     'agent "Summarise the README." --model ollama:qwen3:8b --tools read',
     'agent "/code-review src" --model anthropic:claude-sonnet-4-5 --tools read,search',
+    'agent "And the tests?" --continue',
   ],
   async run(context, values) {
-    const [given = ''] = values.arguments
+    const [given] = values.arguments
     refuseContradictions(values)
-    refuseInputTwice(given, '--instructions', values.instructions)
-    const task = await inputText(given, context)
-    const approver = new CommandApprover(context, values.yes)
+    refuseInputTwice(given ?? '', '--instructions', values.instructions)
+    const store = conversationFiles(context)
+    const resumed = await conversationOf(values, store)
+    if (given === undefined && resumed === undefined) throw taskMissing()
+    const task = given === undefined ? undefined : await inputText(given, context)
+    const approver = new CommandApprover(context, values.yes, true)
     noteMissingServers(context, values)
     const tools: AgentCommandResult['tools'] = []
     const agent = new Agent({
-      ...agentOptions(context, values),
+      ...agentOptions(context, { ...values, model: values.model ?? resumed?.model }),
+      store,
+      conversation: resumed?.id,
+      agentsFile: values.agentsFile,
       concurrency: values.concurrency ?? context.settings.agent.concurrency,
       instructions: await instructionsOf(values, context),
       approver: approver.approve,
@@ -70,33 +101,48 @@ export const command = defineCommand<AgentCommandResult, Event>()({
       },
     })
     try {
-      const result = await agent.generate(task, { signal: context.signal, stream: true })
+      const run = { signal: context.signal, stream: true }
+      const result = await (task === undefined ? agent.resume(run) : agent.generate(task, run))
       context.emit({ type: 'answered' })
-      const { status, text, turns, durationMs } = result
+      const { status, text, turns, durationMs, waiting } = result
       const ending = approver.ending(result.error)
-      return { status, text, ...ending, turns, durationMs, tools, usage: agent.usage }
+      const { conversation, usage } = agent
+      const isOpen = conversation !== undefined && status !== 'completed'
+      const continueWith = isOpen ? lineAgain(conversation, context, values) : undefined
+      const kept = { conversation, waiting, continueWith }
+      return { status, text, ...ending, turns, durationMs, tools, usage, ...kept }
     } finally {
       await agent.close()
     }
   },
   // On a terminal the text was printed as it came.
-  render: ({ text }, { isTerminal }) => (isTerminal || text === '' ? '' : `${safeText(text)}\n`),
-  notes: ({ error, usage }) => [
+  render: ({ text }, { isTerminal, stdoutTaken }) =>
+    (isTerminal && !stdoutTaken) || text === '' ? '' : `${safeText(text)}\n`,
+  notes: ({ error, usage, conversation, waiting = [], continueWith }) => [
     ...(error === undefined ? [] : [{ failure: error }]),
+    ...waiting.map(({ tool, reason, input }) => {
+      const call = `${safeLine(tool)} ${cell(JSON.stringify(redactValue(input)), 100)}`
+      return { failure: `Waits for an approval (${safeLine(reason)}): ${call}` }
+    }),
     ...usageLines(usage),
+    ...(conversation === undefined ? [] : [{ detail: `conversation: ${conversation}` }]),
+    ...(continueWith === undefined
+      ? []
+      : [{ failure: `Continue with: ${safeLine(continueWith)}` }]),
   ],
   exitCode({ status, refused }) {
     if (status === 'cancelled') return exitCode.interrupted
+    if (status === 'waiting') return exitCode.waiting
     // A task whose calls nobody could approve was not done, whatever the model says of it.
     if (refused !== undefined) return exitCode.refused
     if (status === 'capped') return exitCode.budget
     return status === 'completed' ? exitCode.done : exitCode.badAnswer
   },
-  progress({ isTerminal }) {
+  progress({ isTerminal, stdoutTaken }) {
     let inLine = false
     return {
       event(event) {
-        if (!isTerminal) return undefined
+        if (!isTerminal || stdoutTaken) return undefined
         if (event.type === 'text') {
           if (event.delegation !== undefined) return undefined
           inLine = !event.text.endsWith('\n')
@@ -130,3 +176,68 @@ function usageLines({ total, byModel, byAgent }: UsageReport): string[] {
   const lines = several.map(([name, usage]) => `  ${usageText(safeLine(name), usage)}`)
   return [usageText('used', total), ...lines]
 }
+
+async function conversationOf(
+  { continue: isContinued, resume }: Values<typeof options>,
+  store: ConversationStore,
+): Promise<Conversation | undefined> {
+  if (isContinued && resume !== undefined) {
+    throw contradiction('--continue', '--resume', '--continue is --resume latest.')
+  }
+  const reference = isContinued ? 'latest' : resume
+  return reference === undefined ? undefined : await store.load(reference)
+}
+
+function taskMissing(): UsageError {
+  const message = 'no task is given'
+  const hint = 'Say what to do, or continue a conversation with --continue or --resume ID.'
+  return new UsageError({ code: 'task-missing', message, hint })
+}
+
+/** What has to be said again, since no conversation holds it. */
+function lineAgain(id: string, context: Context<Event>, values: Values<typeof options>): string {
+  const { model, baseUrl, tools, mcp, mcpServer, skills, agentsFile } = values
+  const { directory, config, trustWorkspace } = context.globals
+  const words: [flag: string, value: string | boolean | undefined][] = [
+    ['-C', directory && context.runtime.cwd],
+    ['--config', config],
+    ['--trust-workspace', trustWorkspace],
+    ['--resume', id],
+    ['--model', model],
+    ['--base-url', baseUrl],
+    ['--tools', tools],
+    ['--mcp', mcp],
+    ...mcpServer.map((name): [string, string] => ['--mcp-server', name]),
+    ['--no-skills', !skills],
+    ['--agents-file', agentsFile],
+  ]
+  const given = words.flatMap(([flag, value]) => {
+    if (value === undefined || value === false) return []
+    return value === true ? flag : `${flag} ${shellWord(value)}`
+  })
+  return ['skillrail agent', ...given].join(' ')
+}
+
+export const list = defineCommand<{ conversations: readonly ConversationInfo[] }>()({
+  options: {},
+  examples: ['agent list'],
+  run: async (context) => ({ conversations: await conversationFiles(context).list() }),
+  render({ conversations }, { style, table, width }) {
+    if (conversations.length === 0) return ''
+    const head = ['ID', 'LAST USED', 'STATUS', 'TOKENS', 'MODEL', 'BEGINS WITH']
+    const rows = conversations.map(({ id, updatedAt, status, usage, model, title }) => [
+      style('bold', id),
+      updatedAt === 0 ? '' : new Date(updatedAt).toISOString().slice(0, 16).replace('T', ' '),
+      status,
+      count(usage.inputTokens + usage.outputTokens),
+      cell(model, 28),
+      cell(title, Math.max(20, width - 90)),
+    ])
+    return table([head.map((text) => style('dim', text)), ...rows])
+  },
+  notes: ({ conversations }) => [
+    conversations.length === 0
+      ? 'There are no conversations of this project. skillrail agent "TASK" begins one.'
+      : `\n${amount(conversations.length, 'conversation')}. Continue one with: skillrail agent --resume ID`,
+  ],
+})

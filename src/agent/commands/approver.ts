@@ -12,10 +12,13 @@ export interface Ending {
 export class CommandApprover {
   readonly #context: Pick<Context, 'ask'>
   readonly #approvesAll: boolean
+  /** Whether the run can be continued later. */
+  readonly #canWait: boolean
   readonly #always = new Set<string>()
   readonly #unasked = new Set<string>()
 
-  constructor(context: Pick<Context, 'ask'>, approvesAll: boolean) {
+  constructor(context: Pick<Context, 'ask'>, approvesAll: boolean, canWait = false) {
+    this.#canWait = canWait
     this.#context = context
     this.#approvesAll = approvesAll
   }
@@ -33,6 +36,7 @@ export class CommandApprover {
     } catch (error) {
       if (signal.aborted) return { approved: false, reason: 'the call was cancelled' }
       if (error !== nobody) throw error
+      if (this.#canWait && agent === 'main') return { approved: 'later' }
       this.#unasked.add(tool.name)
       return { approved: false, reason: 'it needs an approval, and the shell is not interactive' }
     }

@@ -2,7 +2,7 @@ import { type Context, option, type OptionSpecs, type Values } from '../../core/
 import { contradiction, UsageError } from '../../core/errors.ts'
 import { commaNames } from '../../core/option-values.ts'
 import { redactText, redactValue } from '../../core/redact.ts'
-import { amount, cell, count, safeLine } from '../../core/text.ts'
+import { amount, cell, count, safeLine, safeText } from '../../core/text.ts'
 import { readServerConfiguration } from '../../tools/config/read-configuration.ts'
 import { NoServersError, unaskedServers } from '../../tools/server/errors.ts'
 import { findWorkspace } from '../../core/read-files.ts'
@@ -22,6 +22,14 @@ export const modelOptions = {
     least: 1,
     most: 9999,
   }),
+  maxTokens: option.integer(
+    '--max-tokens <number>',
+    'maximum tokens in and out, subagents included',
+    {
+      least: 1,
+      most: 1_000_000_000,
+    },
+  ),
   yes: option.flag('--yes', 'approve every call of a tool'),
 } as const satisfies OptionSpecs
 
@@ -29,7 +37,7 @@ type ModelValues = Omit<Values<typeof modelOptions>, 'arguments'>
 
 export function agentOptions(
   { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
-  { model, baseUrl, tools, mcp, mcpServer, maxTurns }: ModelValues,
+  { model, baseUrl, tools, mcp, mcpServer, maxTurns, maxTokens }: ModelValues,
 ): AgentOptions {
   if (mcp && mcpServer.length > 0) {
     const hint = '--mcp offers the tools of all servers; --mcp-server, repeatable, those of some.'
@@ -51,6 +59,7 @@ export function agentOptions(
     builtIns: tools === undefined ? undefined : commaNames(tools),
     mcp: mcp ? 'project' : named,
     maxTurns: maxTurns ?? settings.agent.maxTurns,
+    maxTokens,
     limits: { budget: settings.agent.contextTokens },
   }
 }
@@ -66,6 +75,7 @@ export function noteMissingServers(context: Context, { mcp }: ModelValues): void
 
 export function tell(event: AgentEvent, context: Context<AgentEvent>): void {
   context.emit(event)
+  if (event.type === 'reasoning') context.note(safeText(event.text.trim()), 'detail')
   const line = lineOf(event)
   if (line !== undefined) context.note(line)
 }
@@ -96,6 +106,8 @@ export function lineOf(event: AgentEvent): string | undefined {
     case 'notice':
       return `${whose}${safeLine(redactText(event.message))}`
     case 'text':
+    case 'reasoning':
+    case 'waiting':
     case 'step':
       return undefined
   }

@@ -20,11 +20,12 @@ import type {
   RunStatus,
   TokenUsage,
   UsageEntry,
+  WaitingCall,
 } from '../types.ts'
 import { noUsage } from '../usage.ts'
 import type { ModelReply, RequestedCall } from './sdk.ts'
 
-export interface LoopRequest extends Omit<RunOptions, 'outputSchema' | 'timeoutMs'> {
+export interface LoopRequest extends Omit<RunOptions, 'outputSchema' | 'timeoutMs' | 'maxTokens'> {
   outputSchema?: JsonObject | undefined
   agent: string
   delegation?: string | undefined
@@ -37,6 +38,12 @@ export interface LoopRequest extends Omit<RunOptions, 'outputSchema' | 'timeoutM
   /** Asked when the model has stopped calling tools; text makes it continue (a Stop hook). */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
   maxTurns: number
+  /** Why no model may be asked any more: the tokens are used up. */
+  exhausted?: (() => string | undefined) | undefined
+  /** Calls of the last answer in `messages` that are made now. */
+  open?: readonly RequestedCall[] | undefined
+  /** Told when messages were added: after every answer of the model, and after its calls. */
+  onMessages?: ((added: readonly ModelMessage[]) => Promise<void>) | undefined
   /** Messages sent to a running agent, taken before every step. */
   steering?: (() => readonly string[]) | undefined
   /** Returns what is sent instead of these messages: a compacted conversation. */
@@ -78,6 +85,7 @@ class Run {
   readonly signal: AbortSignal
   readonly #request: LoopRequest
   readonly #added: ModelMessage[] = []
+  readonly #waiting: WaitingCall[] = []
   #turns = 0
   #text = ''
   /** Answers in a row that were empty, or not of the asked shape. */
@@ -91,9 +99,14 @@ class Run {
   }
 
   async takeTurns(): Promise<LoopOutcome> {
+    const { open = [], exhausted } = this.#request
+    if (open.length > 0) await this.#carryOut(open, toWireNames(this.#request.offered()))
     for (;;) {
+      if (this.#waiting.length > 0) return { ...this.ended('waiting'), waiting: this.#waiting }
       this.signal.throwIfAborted()
       this.#takeSteering()
+      const spent = exhausted?.()
+      if (spent !== undefined) return this.ended('capped', spent)
       if (this.#turns >= this.#request.maxTurns) return await this.#summarise(maxTurnsExceeded)
       const names = toWireNames(this.#request.offered())
       const reply = await this.#askModel(names)
@@ -125,7 +138,9 @@ class Run {
   /** Answers the calls of a step side by side. Returns why the run must end, if it must. */
   async #carryOut(calls: readonly RequestedCall[], names: WireNames): Promise<string | undefined> {
     const queue = new Queue(callsAtOnce)
-    let answers = await Promise.all(calls.map((call) => this.#answer(call, names, queue)))
+    const all = await Promise.all(calls.map((call) => this.#answer(call, names, queue)))
+    let answers = all.filter((answer) => answer !== undefined)
+    if (answers.length === 0) return undefined
     this.#useless = 0
     const signature = JSON.stringify(answers.map(({ name, input, text }) => [name, input, text]))
     const count = signature === this.#repetition.signature ? this.#repetition.count + 1 : 1
@@ -134,45 +149,68 @@ class Run {
       const notice = `(This was the same call with the same result ${count} times in a row. Do something else, or answer.)`
       answers = answers.map((answer) => ({ ...answer, text: `${answer.text}\n\n${notice}` }))
     }
-    this.#added.push({ role: 'tool', content: answers.map(resultPart) })
+    await this.#add({ role: 'tool', content: answers.map(resultPart) })
     if (count < repetitionsUntilEnd) return undefined
     const tools = [...new Set(answers.map(({ name }) => names.get(name)?.name ?? name))].join(', ')
     return `The model made the same call ${count} times in a row with the same result: ${tools}.`
   }
 
-  /** Carries out one call. Never throws: whatever goes wrong is a text that begins with `Error: `. */
-  async #answer(call: RequestedCall, names: WireNames, queue: Queue): Promise<AnsweredCall> {
+  async #add(message: ModelMessage): Promise<void> {
+    this.#added.push(message)
+    await this.#request.onMessages?.(this.#added)
+  }
+
+  /**
+   * Carries out one call. Never throws: whatever goes wrong is a text that begins with `Error: `.
+   * Undefined for one that waits for an approval.
+   */
+  async #answer(
+    call: RequestedCall,
+    names: WireNames,
+    queue: Queue,
+  ): Promise<AnsweredCall | undefined> {
     const { agent, delegation, onEvent } = this.#request
     const { id, name, input } = call
     const tool = names.get(wireName(name))
     const given = isObject<JsonValue>(input) ? input : {}
     const shown = { agent, delegation, id, tool: tool?.name ?? name }
-    const work = async (): Promise<Answer> => {
+    const work = async (): Promise<Answer | undefined> => {
       onEvent({ type: 'tool-call', ...shown, input: given })
       const problem = await callProblem(call, tool, names)
       return tool === undefined || problem !== undefined
         ? failure(problem ?? '')
         : await untilAborted(this.#execute(tool, id, given), this.signal)
     }
-    let answer: Answer
+    let answer: Answer | undefined
     try {
       answer = await (tool?.origin.kind === 'agent' ? work() : queue.run(this.signal, work))
     } catch (error) {
       const cancelled = 'the run was cancelled before this was done.'
       answer = failure(this.signal.aborted ? cancelled : failureText(error))
     }
+    if (answer === undefined) return undefined
     const { output, isError } = answer
     onEvent({ type: 'tool-result', ...shown, output, isError })
     return { ...answer, id, name: wireName(name), input }
   }
 
-  async #execute(tool: AgentTool, toolCallId: string, input: JsonObject): Promise<Answer> {
+  async #execute(
+    tool: AgentTool,
+    toolCallId: string,
+    input: JsonObject,
+  ): Promise<Answer | undefined> {
     const { signal } = this
-    const { permit, afterTool, onEvent } = this.#request
+    const { agent, delegation, permit, afterTool, onEvent } = this.#request
     const context = { toolCallId, signal, onEvent }
     const permission = await permit(tool, input, context)
     // Its answer would be that the run was cancelled before it was done.
     signal.throwIfAborted()
+    if (!permission.allowed && permission.waits === true && delegation === undefined) {
+      const waiting = { id: toolCallId, tool: tool.name, input, reason: permission.reason }
+      this.#waiting.push(waiting)
+      onEvent({ type: 'waiting', agent, ...waiting })
+      return undefined
+    }
     if (!permission.allowed) return failure(`${tool.name} was refused: ${permission.reason}`)
     const used = permission.input ?? input
     let answer: Answer
@@ -265,20 +303,23 @@ class Run {
         settings: callSettings,
         signal: this.signal,
         onText: stream === true ? say : undefined,
+        onReasoning: (text) => {
+          if (text.trim() !== '') onEvent({ type: 'reasoning', agent, delegation, text })
+        },
         onUsage: book,
       })
       // A provider may not look at the signal, or look too late; a cancelled run is over all the same.
       const reply = await untilAborted(answer, this.signal)
       if (stream !== true) say(reply.text)
       const message = keptMessage(reply.message, names !== undefined)
-      if (message !== undefined) this.#added.push(message)
+      if (message !== undefined) await this.#add(message)
       return reply
     } catch (error) {
       // A stream that was cut off has a cost, but its usage is unknown.
       if (booked === undefined && this.#text !== '') {
         book(modelName(model), { ...noUsage, requests: 1 })
       }
-      if (this.#text !== '') this.#added.push({ role: 'assistant', content: this.#text })
+      if (this.#text !== '') await this.#add({ role: 'assistant', content: this.#text })
       throw this.signal.aborted ? error : new Error(modelFailure(error), { cause: error })
     } finally {
       if (booked !== undefined) onEvent({ type: 'step', agent, delegation, usage: booked })

@@ -32,6 +32,8 @@ export interface ModelCall {
   settings: CallSettings | undefined
   signal: AbortSignal
   onText: ((text: string) => void) | undefined
+  /** Told of each whole piece of reasoning. */
+  onReasoning: (text: string) => void
   /** Called once when the provider has answered, before anything can fail afterwards. */
   onUsage: (model: string, usage: TokenUsage) => void
 }
@@ -94,11 +96,19 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
       onUsage(event.modelId, tokenUsage(event.usage)),
   }
   if (onText === undefined) {
-    const { text, toolCalls, finishReason, responseMessages } = await generateText(options)
+    const { text, reasoning, toolCalls, finishReason, responseMessages } =
+      await generateText(options)
+    for (const part of reasoning) if (part.type === 'reasoning') call.onReasoning(part.text)
     return replyOf(text, toolCalls, finishReason, responseMessages)
   }
   const streamed = streamText({ ...options, onError: () => undefined })
+  let reasoning = ''
   for await (const part of streamed.stream) {
+    if (part.type === 'reasoning-delta') reasoning += part.text
+    else if (reasoning !== '') {
+      call.onReasoning(reasoning)
+      reasoning = ''
+    }
     if (part.type === 'text-delta') onText(part.text)
     else if (part.type === 'error') throw part.error
     else if (part.type === 'abort') throw signal.reason ?? new Error('The answer was cut off.')

@@ -39,6 +39,8 @@ export class SkillPart implements SessionPart {
   readonly #lasting = new Set<string>()
   /** Content that went into the conversation in this turn; its history may not show it yet. */
   readonly #given = new Set<string>()
+  /** Skills that were active when the last turn ended, for one that continues it. */
+  #ended: readonly string[] = []
   #session: AgentSession | undefined
   #finding: readonly AgentTool[] = []
   #run = quiet
@@ -107,6 +109,30 @@ export class SkillPart implements SessionPart {
     return `${await this.set.references(text, isKnown, notice)}${contents.join('\n\n')}`
   }
 
+  /** Skills of the turn, `name arguments`: what a turn that continues it begins with. */
+  get ofTurn(): readonly string[] {
+    return this.#active.size === 0 ? this.#ended : this.#names()
+  }
+
+  set ofTurn(names: readonly string[]) {
+    this.#ended = names
+  }
+
+  async resume(run: PromptContext): Promise<void> {
+    this.#run = run
+    this.#hooks.reset()
+    await this.#refresh()
+    for (const { name, argumentText } of this.#ended.map(splitSkill)) {
+      if (!this.#active.has(name)) await this.use(name, argumentText, 'code')
+    }
+  }
+
+  #names(): string[] {
+    return this.#skills.map(({ activation: { name, arguments: given } }) =>
+      `${name} ${given}`.trim(),
+    )
+  }
+
   tools(): readonly AgentTool[] {
     const resources = resourceTools(
       this.#skills.map(({ skill }) => skill),
@@ -134,6 +160,7 @@ export class SkillPart implements SessionPart {
 
   async turnEnded(): Promise<void> {
     this.#given.clear()
+    this.#ended = this.#names()
     for (const name of this.#active.keys()) {
       if (!this.#lasting.has(name)) await this.end(name)
     }

@@ -12,12 +12,14 @@ import { SkillHooks } from '../skills/skill-hooks.ts'
 import { resourceTools } from '../skills/skill-tools.ts'
 import { jsonSchemaOf } from '../tool.ts'
 import type { AgentTool, CallSettings, TokenUsage, UsageEntry } from '../types.ts'
-import { addUsage, noUsage } from '../usage.ts'
+import { addUsage, noUsage, overspent } from '../usage.ts'
 import type { DelegateOptions, PermissionMode, SubagentConfig, SubagentParent } from './config.ts'
 import { selectTools, type ToolSelection } from './select-tools.ts'
 import { loadSkills } from './skills.ts'
 
 interface ChildInput {
+  /** That of the delegation that is resumed. */
+  id?: string | undefined
   config: SubagentConfig
   parent: SubagentParent
   options: DelegateOptions
@@ -58,12 +60,12 @@ export class Child {
   }
 
   private constructor(
-    { config, parent, options, onUsage }: ChildInput,
+    { id, config, parent, options, onUsage }: ChildInput,
     inInstructions: readonly Activation[],
     skills: readonly ActiveSkill[],
   ) {
     const { environment } = parent
-    this.id = environment.runtime.id()
+    this.id = id ?? environment.runtime.id()
     this.config = config
     this.parent = parent
     this.#skills = skills
@@ -99,6 +101,9 @@ export class Child {
         this.#guard(),
       ],
       maxTurns: options.maxTurns ?? config.maxTurns,
+      exhausted: () =>
+        parent.exhausted?.() ??
+        overspent(this.#used, options.maxTokens ?? environment.options.maxTokens),
       usage: {
         record: (entry) => {
           this.#used = addUsage(this.#used, entry.usage)

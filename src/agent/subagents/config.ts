@@ -83,6 +83,8 @@ export interface DelegateOptions {
   outputSchema?: JsonObject | SchemaType<unknown> | undefined
   /** Milliseconds for the whole delegation, waiting for a free place included; default: the parent's. */
   timeoutMs?: number | undefined
+  /** Tokens in and out; then it ends. Default: the parent's. */
+  maxTokens?: number | undefined
   /** Who asks; a model cannot start a skill that is withheld from models. Default: the program. */
   source?: InvocationSource | undefined
   /** Cancels it: that of the run that waits for it, say. */
@@ -168,6 +170,8 @@ export interface SubagentParent {
   tools: () => readonly AgentTool[]
   /** Undefined when it has no skills. */
   skills: () => Pick<SkillPart, 'manager' | 'load' | 'rules'> | undefined
+  /** Why no model may be asked any more. */
+  exhausted?: (() => string | undefined) | undefined
   /** Books a model call of a subagent. */
   onUsage: (entry: UsageEntry) => void
   /** Tells what happens in a subagent; events carry the id of the delegation. */

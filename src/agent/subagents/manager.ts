@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Activation } from '../../library/activation.ts'
 import { defaultTimeoutMs } from '../agent-options.ts'
 import { limits, requireOptions } from '../check-options.ts'
+import type { Conversation } from '../conversation/store.ts'
 import { SubagentConfigError, SubagentDelegationError } from '../errors.ts'
 import { Queue } from '../queue.ts'
 import { Stopper } from '../stopper.ts'
@@ -52,6 +53,8 @@ export class SubagentManager {
   readonly #removed = new Set<string>()
   #found: AgentDiscovery | undefined
   readonly #finished = new Map<string, Child>()
+  /** Finished delegations of another process. */
+  readonly #stored = new Map<string, StoredDelegation>()
   readonly #active = new Map<string, DelegationHandle>()
   readonly #usage = new Map<string, TokenUsage>()
 
@@ -180,9 +183,11 @@ export class SubagentManager {
       const hint = 'Send it a message, or wait for its result.'
       throw new SubagentDelegationError({ code: 'delegation-running', message, hint })
     }
+    const stored = this.#stored.get(id)
+    if (stored !== undefined) return await this.#revive(stored, task, options)
     const child = this.#finished.get(id)
     if (child === undefined) {
-      const known = [...this.#finished.keys()].join(', ')
+      const known = [...this.#finished.keys(), ...this.#stored.keys()].join(', ')
       const message = `There is no finished delegation ${id} to resume.`
       const hint = `Only the last ones are kept. There are ${known || 'none'}.`
       throw new SubagentDelegationError({ code: 'delegation-unknown', message, hint })
@@ -193,6 +198,33 @@ export class SubagentManager {
     this.#finished.delete(id)
     const work = { config, task, options }
     return this.#start(child, work, this.#stopperFor(work))
+  }
+
+  /** Finished delegations to known subagents, for another process that continues the conversation. */
+  get stored(): StoredDelegation[] {
+    const own = Array.from(this.#finished.values(), ({ id, config, session }) => {
+      return { id, subagent: config.name, messages: [...session.messages] }
+    })
+    const known = own.filter(({ subagent }) => this.#config(subagent) !== undefined)
+    return [...this.#stored.values(), ...known].slice(-keptChildren)
+  }
+
+  restore(delegations: readonly StoredDelegation[]): void {
+    this.#stored.clear()
+    for (const one of delegations) if (!this.#finished.has(one.id)) this.#stored.set(one.id, one)
+  }
+
+  /** With the definition, checked again under the trust of now. */
+  async #revive(
+    { id, subagent, messages }: StoredDelegation,
+    task: string,
+    options: DelegateOptions,
+  ): Promise<DelegationHandle> {
+    const config = this.#required(subagent)
+    const work = { id, config, task, options: { ...options, contextMessages: messages } }
+    const handle = await this.#begin(work)
+    this.#stored.delete(id)
+    return handle
   }
 
   getActiveDelegations(): readonly DelegationHandle[] {
@@ -306,9 +338,16 @@ const managerOptions = z.strictObject({
   files: z.unknown().optional(),
   concurrency: limits.concurrency,
 })
-const delegateOptions = z.looseObject({ maxTurns: limits.maxTurns, timeoutMs: limits.timeoutMs })
+const delegateOptions = z.looseObject({
+  maxTurns: limits.maxTurns,
+  timeoutMs: limits.timeoutMs,
+  maxTokens: limits.maxTokens,
+})
+
+type StoredDelegation = Conversation['delegations'][number]
 
 interface Work {
+  id?: string | undefined
   config: SubagentConfig
   task: string
   options: DelegateOptions

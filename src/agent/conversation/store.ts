@@ -1,0 +1,220 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ModelMessage } from 'ai'
+import { z } from 'zod'
+import { loadConfiguration } from '../../core/configuration.ts'
+import { exitCode, messageOf, reasonOf, StateFileError, systemCode } from '../../core/errors.ts'
+import { acquireFileLock } from '../../core/file-lock.ts'
+import { findWorkspace, readRegularFile, sharedStore } from '../../core/read-files.ts'
+import { projectStateDirectory, type Runtime, systemRuntime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import { writeFileAtomicSync } from '../../core/write-files.ts'
+import { ConversationError } from '../errors.ts'
+import type { RunStatus, TokenUsage } from '../types.ts'
+import { noUsage } from '../usage.ts'
+
+/** A conversation without its messages. */
+export interface ConversationInfo {
+  id: string
+  /** The beginning of the first prompt. */
+  title: string
+  /** Milliseconds since the epoch. */
+  createdAt: number
+  updatedAt: number
+  /** As it was given: `provider:name`, or the ID of a model object. */
+  model: string
+  /** How the last run ended; `running` also after a crash. */
+  status: RunStatus | 'running' | 'unreadable'
+  usage: TokenUsage
+}
+
+/** Everything that another process needs to continue. Plain JSON. */
+export interface Conversation extends ConversationInfo {
+  messages: ModelMessage[]
+  /** IDs of calls that wait for an approval. */
+  waiting: string[]
+  /** Skills that were active, `name arguments`. */
+  skills: string[]
+  /** Finished delegations that can be resumed. */
+  delegations: { id: string; subagent: string; messages: ModelMessage[] }[]
+}
+
+/** Where conversations are kept. Implement it to keep them elsewhere, in a database say. */
+export interface ConversationStore {
+  /** The one that was used last comes first. */
+  list(): Promise<readonly ConversationInfo[]>
+  /** Finds one by its ID, a unique beginning of it, or `latest`. */
+  load(reference: string): Promise<Conversation>
+  /** Keeps a whole conversation, in place of what is there. */
+  save(conversation: Conversation): Promise<void>
+  /** Keeps others from working on it, until the function that is returned is called. */
+  lock(id: string): Promise<() => void>
+}
+
+export interface ConversationFilesOptions {
+  /** Default: where the command line keeps those of the project. */
+  directory?: string | undefined
+  runtime?: Runtime | undefined
+  settings?: Settings | undefined
+}
+
+/**
+ * Keeps each conversation in a file of mode 0600 that is replaced as a whole. The newest 100 stay.
+ *
+ * @example
+ * const agent = new Agent({ model, store: conversationFiles(), conversation: 'latest' })
+ */
+export function conversationFiles(options: ConversationFilesOptions = {}): ConversationStore {
+  const { runtime = systemRuntime() } = options
+  const settings = options.settings ?? loadConfiguration(runtime).settings
+  const project = findWorkspace(runtime.cwd, runtime)
+  const directory =
+    options.directory ??
+    join(projectStateDirectory(project, { runtime, settings }), 'conversations')
+  const pathOf = (id: string): string => join(directory, `${id}${ending}`)
+  const infos = async (): Promise<readonly ConversationInfo[]> => {
+    const all = await Promise.all(idsIn(directory).map((id) => readInfo(pathOf(id), id)))
+    return all.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
+  }
+  return {
+    list: infos,
+    async load(reference) {
+      const id = reference === 'latest' ? (await infos())[0]?.id : idOf(reference, idsIn(directory))
+      if (id !== undefined) return await read(pathOf(id), id)
+      const hint = 'List conversations with: skillrail agent list'
+      const message = `There is no conversation ${reference} of this project.`
+      throw new ConversationError(
+        { code: 'conversation-unknown', message, hint },
+        exitCode.notFound,
+      )
+    },
+    async save(conversation) {
+      const path = pathOf(conversation.id)
+      try {
+        refuseLink(path)
+        const text = JSON.stringify({ version, ...conversation })
+        writeFileAtomicSync(path, `${text}\n`, { mode: 0o600 })
+      } catch (error) {
+        if (error instanceof StateFileError) throw error
+        throw unwritten(conversation.id, error)
+      }
+      const old = idsIn(directory).toSorted().slice(0, -keptConversations)
+      for (const id of old) rmSync(pathOf(id), { force: true })
+    },
+    async lock(id) {
+      const attempt = acquireFileLock(pathOf(id))
+      if (attempt.ok) return () => attempt.release()
+      const { pid, host } = attempt.holder
+      const message = `The conversation ${id} is in use by process ${pid} on ${host}.`
+      const hint = 'Wait for that process to end, or end it, and try again.'
+      throw new ConversationError({ code: 'conversation-busy', message, hint })
+    },
+  }
+}
+
+const ending = '.json'
+const version = 1
+const keptConversations = 100
+const maxBytes = 256 * 1024 * 1024
+
+function idsIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).flatMap((name) => {
+      const id = name.slice(0, -ending.length)
+      return name.endsWith(ending) && /^[0-9a-z]+$/.test(id) ? id : []
+    })
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    const message = `${directory} cannot be read: ${reasonOf(error)}`
+    throw new StateFileError({ code: 'conversations-unreadable', message, cause: error })
+  }
+}
+
+function idOf(reference: string, ids: readonly string[]): string | undefined {
+  if (ids.includes(reference)) return reference
+  const found = ids.filter((id) => reference !== '' && id.startsWith(reference))
+  if (found.length <= 1) return found[0]
+  const message = `${reference} is the beginning of ${found.length} conversations: ${found.join(', ')}.`
+  throw new ConversationError({ code: 'conversation-ambiguous', message }, exitCode.usage)
+}
+
+/** One that cannot be read says why in place of its title, and hides no other. */
+async function readInfo(path: string, id: string): Promise<ConversationInfo> {
+  try {
+    const { title, createdAt, updatedAt, model, status, usage } = await read(path, id)
+    return { id, title, createdAt, updatedAt, model, status, usage }
+  } catch (error) {
+    const facts = { id, title: messageOf(error), model: '', usage: noUsage }
+    return { ...facts, createdAt: 0, updatedAt: 0, status: 'unreadable' }
+  }
+}
+
+async function read(path: string, id: string): Promise<Conversation> {
+  const file = readRegularFile(path, { maxBytes, own: true })
+  if (!file.ok && file.code === 'file-shared') throw sharedStore(file.message)
+  const found = file.ok ? parsed(file.text) : undefined
+  const later = z.object({ version: z.number().gt(version) }).safeParse(found)
+  const { conversation } = await schemas()
+  const { data } = conversation.safeParse(found)
+  if (data !== undefined && data.id === id) return data
+  const why = file.ok ? 'it is not what was written there' : file.message
+  throw new StateFileError({
+    code: later.success ? 'conversation-newer' : 'conversation-damaged',
+    message: later.success
+      ? `The conversation ${path} was written by a newer version of Skillrail.`
+      : `The conversation ${path} cannot be read: ${why}.`,
+    hint: later.success ? 'Update Skillrail.' : 'Restore the file, or delete it.',
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function schemas() {
+  const { modelMessageSchema } = await import('ai')
+  const messages = z.array(modelMessageSchema)
+  const count = z.number()
+  const conversation = z.object({
+    version: z.literal(version),
+    id: z.string(),
+    title: z.string(),
+    createdAt: count,
+    updatedAt: count,
+    model: z.string(),
+    status: z.enum(['completed', 'failed', 'cancelled', 'capped', 'waiting', 'running']),
+    usage: z.object({
+      inputTokens: count,
+      outputTokens: count,
+      cachedInputTokens: count,
+      reasoningTokens: count,
+      requests: count,
+    }),
+    messages,
+    waiting: z.array(z.string()),
+    skills: z.array(z.string()),
+    delegations: z.array(z.object({ id: z.string(), subagent: z.string(), messages })),
+  })
+  return { conversation }
+}
+
+/** A link could lead to anything that the user can write. */
+function refuseLink(path: string): void {
+  const file = readRegularFile(path, { maxBytes, own: true, binary: true })
+  if (file.ok || file.code === 'file-missing') return
+  const hint = 'Remove it, or keep conversations in another directory.'
+  throw new StateFileError({ code: 'conversation-unwritable', message: `${file.message}.`, hint })
+}
+
+function unwritten(id: string, error: unknown): StateFileError {
+  return new StateFileError({
+    code: 'conversation-unwritten',
+    message: `The conversation ${id} could not be stored: ${reasonOf(error)}.`,
+    hint: 'What was stored before is whole. Free some space; the next step tries again.',
+    cause: error,
+  })
+}
