@@ -1,6 +1,7 @@
 // @ts-nocheck
 // The hook of Skillrail for pi; skillrail hooks uninstall pi removes an installed copy.
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const command = "if [ -x \"${SKILLRAIL_PLUGIN}/skillrail-hook\" ]; then exec 3<&0; \"${SKILLRAIL_PLUGIN}/skillrail-hook\" pi <&3 & trap \"kill $!\" TERM INT HUP; wait $!; else cat >/dev/null; fi; exit 0"
@@ -34,7 +35,9 @@ function ask(request) {
   })
 }
 
-const answered = (globalThis[Symbol.for('skillrail.answered')] ??= new WeakMap())
+// A package with skills of its own answers for them alone.
+const key = Symbol.for(`skillrail.answered ${existsSync(`${own}skills`) ? own : ''}`)
+const answered = (globalThis[key] ??= new WeakMap())
 
 function askIn(context, event, facts) {
   const session = context?.sessionManager?.getSessionId?.()

@@ -57,6 +57,7 @@ const triggersEval = () => import('../trigger/commands/triggers-eval.ts')
 const triggersSuggest = () => import('../trigger/commands/triggers-suggest.ts')
 const triggersExport = () => import('../trigger/commands/triggers-export.ts')
 const indexFile = () => import('../library/commands/index-file.ts')
+const pluginPack = () => import('../hooks/commands/plugin-pack.ts')
 const install = () => import('../hooks/commands/install.ts')
 const status = () => import('../hooks/commands/status.ts')
 const log = () => import('../hooks/commands/log.ts')
@@ -155,6 +156,7 @@ export const commands: readonly CommandEntry[] = [
     validate: of('Validate skills against the specification, and fix safe problems', validate),
     audit: of('Report what skills contain: hidden text, capabilities, secrets', audit),
     schema: of('Print the JSON Schema of the frontmatter', schema),
+    'plugin pack': of('Pack skills as plugins, with the hook for their triggers', pluginPack),
   }),
   ...group('Triggers', {
     match: of('Show which triggers match a prompt, and why', match),

@@ -1,6 +1,6 @@
 import { readdirSync, statSync, unlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { findWorkspace, isInside } from '../core/read-files.ts'
+import { findWorkspace, isInside, realPathOf } from '../core/read-files.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import { makePrivateDirectory, writeFileAtomicSync } from '../core/write-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
@@ -13,7 +13,7 @@ import {
 } from '../library/discover.ts'
 import type { Discovery, SkillInfo } from '../library/model.ts'
 import { skillAt } from '../library/find-skill.ts'
-import { skillLocations } from '../library/locations.ts'
+import { pluginPaths, skillLocations } from '../library/locations.ts'
 import { walkDirectories, walkLimits } from '../library/walk.ts'
 import { indexDocuments } from '../rank/index.ts'
 import { skillDocuments } from '../trigger/examples.ts'
@@ -23,6 +23,7 @@ import { readTrustPolicy } from '../trust/decide.ts'
 import { TrustStore } from '../trust/store.ts'
 import { skillTrust } from '../trust/skill-trust.ts'
 import { storeIndex } from './example-index.ts'
+import { launcherName } from './launcher.ts'
 import {
   beginnings,
   cacheDirectory,
@@ -31,6 +32,7 @@ import {
   type CachePlace,
   doesExist,
   indexPath,
+  ownPlugin,
   stampOf,
   type TrustMark,
 } from './trigger-cache.ts'
@@ -44,7 +46,8 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
   const startedAt = runtime.now()
   const { settings } = loadConfiguration(runtime)
   const options = discoverOptionsFrom(runtime, settings)
-  const discovery = discoverSkills(options)
+  const all = discoverSkills(options)
+  const discovery = { ...all, skills: all.skills.filter(isServedBy(ownPlugin(runtime))) }
   const found = discovery.skills.map(acceptedTriggers)
   const examples = discovery.skills.flatMap(({ fields }) =>
     fields.triggers.flatMap(({ when }) => (when?.kind === 'examples' ? when.examples : [])),
@@ -91,6 +94,15 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
     // Read-only or full.
   }
   return { file, index }
+}
+
+/** A plugin that brings the hook is served by that hook alone, wherever a client put it. */
+function isServedBy(own: string | undefined): (info: SkillInfo) => boolean {
+  const root = own && realPathOf(own)
+  return ({ realDirectory }) => {
+    const plugin = dirname(dirname(realDirectory))
+    return root === undefined ? !doesExist(join(plugin, launcherName)) : plugin === root
+  }
 }
 
 /** Whether what can run in the skill is still what was accepted for its workspace. */
@@ -149,6 +161,7 @@ function otherPaths(
     join(userDirectories(runtime).config, 'config.json'),
     new TrustStore(runtime).path,
     ...overlayPaths(runtime, findWorkspace(runtime.cwd, runtime)),
+    ...pluginPaths(runtime),
     ...[...shadowed, ...conflicts, ...broken].map(({ path }) => path),
     ...directoriesUpward(runtime.cwd).map((directory) =>
       join(directory, '.skillrail', 'config.json'),

@@ -27,6 +27,7 @@ import {
   cachePlace,
   fingerprint,
   openCache,
+  ownPlugin,
   readCache,
   type TriggerCache,
 } from './trigger-cache.ts'
@@ -257,7 +258,8 @@ function readBy(call: ToolCall, skill: CachedSkill): TriggerMatch<CachedSkill>[]
 
 /** Whether this process is the first to answer for its part of the turn or call. */
 function claim({ request: { platform, part, runtime }, payload: { turn, event } }: Asked): boolean {
-  return turn === undefined || claimTurn(runtime, `${platform} ${event} ${turn}`, part)
+  const own = ownPlugin(runtime) ?? ''
+  return turn === undefined || claimTurn(runtime, `${platform} ${event} ${turn}${own}`, part)
 }
 
 async function referencesOf({ request, checkTime }: Asked, matches: TriggerMatch<CachedSkill>[]) {

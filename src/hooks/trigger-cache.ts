@@ -91,6 +91,12 @@ export function cachePlace(runtime: Runtime): CachePlace {
   return { path: join(cacheDirectory(runtime), `${fingerprint(key)}.jsonl`), key }
 }
 
+/** The plugin with skills of its own that this hook is a part of: it serves those, and no others. */
+export function ownPlugin({ env }: Pick<Runtime, 'env'>): string | undefined {
+  const { SKILLRAIL_PLUGIN: root } = env
+  return root !== undefined && doesExist(join(root, 'skills')) ? root : undefined
+}
+
 function readerOf(path: string): StoredIndex['read'] {
   return (start, end = statSync(path).size) => {
     const bytes = Buffer.alloc(end - start)

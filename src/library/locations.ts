@@ -1,8 +1,11 @@
-import { isAbsolute, join, resolve } from 'node:path'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { basename, isAbsolute, join, resolve } from 'node:path'
+import { compareText } from '../core/diagnostic.ts'
 import { findWorkspace, realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { upTo } from '../trust/project-files.ts'
 import type { SkillLocation } from './model.ts'
+import { readPlugin } from './plugins.ts'
 
 /** A place for skills, and the agent clients that read it themselves. */
 interface LocationRow {
@@ -34,13 +37,27 @@ export const locationTable: readonly LocationRow[] = [
   both('.mamba/skills'),
 ]
 
+export const pluginFolder = '.agents/plugins'
+
+/** Where clients keep the plugins that they installed, so many folders deep; seen with the real clients. */
+export const installedPlugins = [
+  { path: '.claude/plugins/cache', depth: 3, client: 'claude' },
+  { path: '.codex/plugins/cache', depth: 3, client: 'codex' },
+  { path: '.copilot/installed-plugins', depth: 2, client: 'copilot' },
+  { path: '.gemini/extensions', depth: 1, client: 'gemini' },
+  { path: '.qwen/extensions', depth: 1, client: 'qwen' },
+] as const
+
 /** The clients that read a place for skills; `source` as a skill has it. */
 export function clientsReading(source: string): readonly string[] {
   const row = locationTable.find(
     ({ project, user }) => source === project || source === `~/${user}`,
   )
-  return row?.clients ?? []
+  const installed = installedPlugins.find(({ path }) => source.startsWith(`~/${path}/`))
+  return row?.clients ?? (installed ? [installed.client] : [])
 }
+
+type LocationRuntime = Pick<Runtime, 'cwd' | 'env' | 'home'>
 
 export interface LocationOptions {
   /** In place of the table below the project; relative to the working directory. */
@@ -51,9 +68,9 @@ export interface LocationOptions {
   precedence?: 'project' | 'user' | undefined
 }
 
-/** Every place to look, highest precedence first. */
+/** Every place to look, highest precedence first. A plugin that brings the hook is told where it is. */
 export function skillLocations(
-  runtime: Pick<Runtime, 'cwd' | 'home'>,
+  runtime: LocationRuntime,
   options: LocationOptions = {},
 ): SkillLocation[] {
   const { projectDirectories, userDirectory, customPaths = [], precedence } = options
@@ -64,10 +81,14 @@ export function skillLocations(
     projectDirectories?.map((path) => named(path, 'project')) ?? projectLocations(runtime)
   const user =
     userDirectory === undefined
-      ? tableBelow(runtime.home, 'user', '~/')
+      ? [...tableBelow(runtime.home, 'user', '~/'), ...installedLocations(runtime)]
       : [named(userDirectory, 'user')]
-  const own = precedence === 'user' ? [...user, ...project] : [...project, ...user]
-  return [...own, ...customPaths.map((path) => named(path, 'custom'))]
+  const ofHook = runtime.env['SKILLRAIL_PLUGIN']
+  return [
+    ...(ofHook === undefined ? [] : [skillsOf(ofHook, ofHook)]),
+    ...(precedence === 'user' ? [...user, ...project] : [...project, ...user]),
+    ...customPaths.map((path) => named(path, 'custom')),
+  ]
 }
 
 /** `path` as an absolute one: `~/` is the user's home, anything relative is below the cwd. */
@@ -88,9 +109,80 @@ function projectLocations(runtime: Pick<Runtime, 'cwd' | 'home'>): SkillLocation
 }
 
 function tableBelow(directory: string, scope: 'project' | 'user', prefix: string): SkillLocation[] {
-  return locationTable
+  const places = locationTable
     .flatMap((row) => row[scope] ?? [])
     .map((path) => {
       return { directory: join(directory, path), scope, source: prefix + path, explicit: false }
     })
+  return [...places, ...pluginLocations(join(directory, pluginFolder), scope, prefix)]
+}
+
+/** The plugins in a folder: those of its folders that have a manifest. */
+export function pluginsIn(folder: string): string[] {
+  return foldersIn(folder, 1).filter((path) => lstatOf(join(path, 'plugin.json')))
+}
+
+function pluginLocations(
+  folder: string,
+  scope: 'project' | 'user',
+  prefix: string,
+): SkillLocation[] {
+  return pluginsIn(folder).map((path) => {
+    const source = `${prefix}${pluginFolder}/${basename(path)}`
+    const directory = join(path, 'skills')
+    return { directory, scope, source, explicit: false, plugin: readPlugin(path) }
+  })
+}
+
+/** The skills of plugins that clients installed. */
+function installedLocations({ home }: LocationRuntime): SkillLocation[] {
+  return installedPlugins.flatMap(({ path, depth }) =>
+    foldersIn(join(home, path), depth)
+      // Claude Code keeps those that were removed for a while.
+      .filter((folder) => !existsSync(join(folder, '.orphaned_at')))
+      .map((folder) => skillsOf(folder, `~/${path}/${basename(folder)}`)),
+  )
+}
+
+function skillsOf(folder: string, source: string): SkillLocation {
+  return { directory: join(folder, 'skills'), scope: 'user', source, explicit: false }
+}
+
+/** What decides which plugins there are, apart from the folders of their skills. */
+export function pluginPaths({ cwd, home }: LocationRuntime): string[] {
+  const folders = upTo(resolve(cwd), findWorkspace(cwd, { home }))
+  const places = [...folders, home].map((folder) => ({
+    folder: join(folder, pluginFolder),
+    depth: 1,
+  }))
+  const installed = installedPlugins.map(({ path, depth }) => ({ folder: join(home, path), depth }))
+  return [...places, ...installed].flatMap(({ folder, depth }) => [
+    ...Array.from({ length: depth }, (_, index) => foldersIn(folder, index)).flat(),
+    ...foldersIn(folder, depth).flatMap((path) => [path, join(path, 'plugin.json')]),
+  ])
+}
+
+/** The folders so many levels below one, in code-point order; none where it cannot be read. */
+function foldersIn(folder: string, depth: number): string[] {
+  if (depth === 0) return [folder]
+  return foldersIn(folder, depth - 1).flatMap((parent) =>
+    namesIn(parent)
+      .toSorted(compareText)
+      .map((name) => join(parent, name)),
+  )
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true })
+    const folders = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    return folders.map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+/** A link that leads nowhere is there as well. */
+function lstatOf(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }

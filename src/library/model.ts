@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import type { SkillFields, SkillFile } from '../skill/model.ts'
 import type { SkillScope, TrustLevel } from '../trust/model.ts'
+import type { Plugin } from './plugins.ts'
 
 /** Estimated tokens: what the catalogue costs, and what activation costs. */
 export interface SkillTokens {
@@ -60,6 +61,8 @@ export interface SkillLocation {
   source: string
   /** Named by the user: searched to any depth, and reported when it is missing. */
   explicit: boolean
+  /** Whose skills lie in it: only those in its own folders, and only valid ones. */
+  plugin?: Plugin | undefined
 }
 
 /** The answer of a search. Every list is in order of precedence, then code-point order of paths. */

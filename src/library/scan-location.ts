@@ -6,7 +6,9 @@ import { readRegularFile } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { SkillFields } from '../skill/model.ts'
 import { parseSkill } from '../skill/parse.ts'
+import { validateSkill } from '../skill/validate.ts'
 import { maxSkillBytes, type SkillLocation } from './model.ts'
+import { outsidePlugin, type Plugin } from './plugins.ts'
 import {
   below,
   type FoundSkillFile,
@@ -28,20 +30,24 @@ interface LocationScan {
 
 /** Finds the skills of one location and reads their metadata; inside a skill only those of a chain. */
 export function scanLocation(
-  { directory: root, explicit }: SkillLocation,
+  { directory: root, explicit, plugin }: SkillLocation,
   { runtime, useIndex }: { runtime: Runtime; useIndex: boolean },
 ): LocationScan {
   const skills: ScannedSkill[] = []
-  const diagnostics: Diagnostic[] = []
+  const diagnostics: Diagnostic[] = [...(plugin?.diagnostics ?? [])]
+  if (plugin !== undefined && plugin.skills === undefined) return { skills, diagnostics }
   if (!explicit && isAbsent(root)) return { skills, diagnostics }
   const cache = new MetadataCache(useIndex ? runtime : undefined, root)
   const childless = new Set<string>()
   let metadata: Metadata | undefined
   let isReadable = true
   const walk = walkDirectories(root, {
-    limits: explicit ? undefined : walkLimits,
+    limits: explicit ? undefined : plugin === undefined ? walkLimits : { ...walkLimits, depth: 1 },
     report: (diagnostic) => diagnostics.push(diagnostic),
     list(directory, key) {
+      // The folder of a plugin's skills is none itself, whatever lies in it.
+      if (plugin !== undefined && key === '')
+        return { ...readListing(directory), skillFile: undefined, problem: undefined }
       metadata = cache.read(below(directory, 'SKILL.md'), key)
       // Most directories are skills in which no others are looked for: they are not read themselves.
       // A file that is broken may be a chain.
@@ -63,10 +69,30 @@ export function scanLocation(
     } else if (depth === 1 && isReadable) childless.add(path)
   }
   cache.save()
+  if (plugin !== undefined) {
+    const invalid = skills.map((skill) => unfitFor(plugin, skill))
+    const fit = skills.filter((_, index) => invalid[index] === undefined)
+    return { skills: fit, diagnostics: [...diagnostics, ...invalid.flatMap((one) => one ?? [])] }
+  }
   // A name that begins with `.` or `_` is a common way to say: this is not a skill.
   const expected = [...childless].filter((path) => !/[\\/][._][^\\/]*$/.test(path))
   const missing = explicit ? [] : expected.map(withoutSkill)
   return { skills, diagnostics: [...diagnostics, ...missing] }
+}
+
+/** Why a skill of a plugin is left out: the others are used all the same. */
+function unfitFor(
+  plugin: Plugin,
+  { file: { path, directory } }: ScannedSkill,
+): Diagnostic | undefined {
+  const reading = readRegularFile(path, { maxBytes: maxSkillBytes, binary: true })
+  const options = { path, directoryName: basename(directory) }
+  const findings = reading.ok ? validateSkill(reading.bytes, options).diagnostics : []
+  const error = findings.find(({ severity }) => severity === 'error')
+  const why = outsidePlugin(plugin, path) ?? error?.message
+  if (why === undefined) return undefined
+  const message = `the skill is left out of its plugin: ${why}`
+  return { code: 'plugin-skill-invalid', severity: 'error', message, path, line: error?.line }
 }
 
 const leaf: Listing = { skillFile: 'SKILL.md', directories: [], links: [], problem: undefined }

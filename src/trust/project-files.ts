@@ -68,7 +68,8 @@ const workspaceFiles = (): readonly WorkspaceFile[] => [
 
 /** The acting parts of a workspace that belong to no skill. A file reached by a link is shown so. */
 export function workspaceFileParts(workspace: string): ActingPart[] {
-  const read = workspaceFiles().flatMap((file) => readPart(workspace, file) ?? [])
+  const files = [...workspaceFiles(), ...pluginFiles(workspace)]
+  const read = files.flatMap((file) => readPart(workspace, file) ?? [])
   // Without workflows a category is a label.
   const hasWorkflows = read.some(({ kind }) => kind === 'workflow')
   const parts = read.filter(({ kind }) => hasWorkflows || kind !== 'category')
@@ -81,6 +82,15 @@ export function workspaceFileParts(workspace: string): ActingPart[] {
     }
   }
   return [...parts, ...programs.values()]
+}
+
+/** The servers of plugins in the workspace. */
+function pluginFiles(workspace: string): WorkspaceFile[] {
+  const folder = '.agents/plugins'
+  return entriesOf(join(workspace, folder), { files: [], problems: [] })
+    .map(({ name }) => `${folder}/${name}/mcp.json`)
+    .filter((path) => statOf(join(workspace, path))?.isFile() === true)
+    .map((path) => ({ path, kind: 'mcp' }))
 }
 
 const maxSelectedBytes = 16 * 1024 * 1024
@@ -105,7 +115,8 @@ function programParts(configuration: string, path: string, workspace: string): A
   const words = [...new Set(plain.flatMap((word) => [word, word.replace(/^\/*/, './')]))]
   const places = words.slice(0, maxLookups).map((word) => resolve(workspace, word))
   const isFolder = (path: string) => isInside(workspace, path) && statOf(path)?.isDirectory()
-  const bases = [...new Set([workspace, ...places.filter(isFolder)])]
+  const own = dirname(join(workspace, path))
+  const bases = [...new Set([workspace, own, ...places.filter(isFolder)])]
   if (words.length * bases.length > maxLookups) {
     const problem = 'names too many files to verify them'
     return [{ owner: '', path, kind, size: 0, digest: unreadableDigest, problem }]

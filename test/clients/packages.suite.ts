@@ -2,10 +2,13 @@ import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import { installHook } from '../../src/hooks/install.ts'
 import { startModelServer } from '../model-server/server.ts'
 import { installClients, type TestedClient } from './cache.ts'
-import { recipes } from './clients.ts'
+import { type ClientRecipe, recipes } from './clients.ts'
 import { makeHome, shortReference, type TestHome, write } from './home.ts'
+import { runInProcess } from '../run-in-process.ts'
 import { type ClientRun, runClient } from './run-client.ts'
 
 type Run = (...args: readonly string[]) => Promise<ClientRun>
@@ -27,48 +30,87 @@ const installations: Partial<
 }
 
 async function fromMarketplace(directory: string, run: Run): Promise<void> {
+  const { name } = JSON.parse(readFileSync(join(directory, '.claude-plugin/plugin.json'), 'utf8'))
   await run('plugin', 'marketplace', 'add', directory)
-  await run('plugin', 'install', 'skillrail@skillrail')
+  await run('plugin', 'install', `${name}@${name}`)
 }
 
 const clients = Object.keys(recipes).filter((name): name is TestedClient => name in installations)
 
+/** A client in an empty home, and what a prompt brings to its model. */
+async function withClient(
+  name: TestedClient,
+  use: (tools: {
+    home: TestHome
+    install(directory: string): Promise<unknown>
+    /** How often a text was in a request, the highest number. */
+    times(text: string, args: readonly string[]): Promise<number>
+  }) => Promise<void>,
+): Promise<void> {
+  const client = installClients([name], { latest: false }).get(name)
+  if (client === undefined) throw new Error(`${name} is not installed`)
+  const recipe = recipes[name]
+  const model = await startModelServer()
+  const home = makeHome(recipe, model.url)
+  const run: Run = (...args) => runClient(client, args, home, recipe.environment(model.url))
+  try {
+    await use({
+      home,
+      install: async (directory) => await installations[name]?.(directory, run, home),
+      async times(text, args) {
+        model.clear()
+        await run(...args)
+        const bodies = model.prompts().map(({ body }) => body)
+        const words = args.filter((word) => !word.startsWith('--')).at(-1) ?? ''
+        expect(bodies.join('\n')).toContain(words.split(' ').at(-1))
+        return Math.max(...bodies.map((body) => body.split(text).length - 1))
+      },
+    })
+  } finally {
+    await model.close()
+    rmSync(home.home, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
 it.each(clients)(
   'the package for %s brings the reference, and no harm without its hook',
   async (name) => {
-    const client = installClients([name], { latest: false }).get(name)
-    if (client === undefined) throw new Error(`${name} is not installed`)
-    const recipe = recipes[name]
-    const model = await startModelServer()
-    const home = makeHome(recipe, model.url)
-    const said: string[] = []
-    const run: Run = async (...args) => {
-      const result = await runClient(client, args, home, recipe.environment(model.url))
-      said.push(`${args.join(' ')}: ${result.code}\n${result.output.slice(-1500)}`)
-      return result
-    }
-    /** How often the reference was in a request, the highest number. */
-    const asked = async (words: string): Promise<number> => {
-      model.clear()
-      await run(...recipe.call(words))
-      const bodies = model.prompts().map(({ body }) => body)
-      expect(bodies.join('\n')).toContain(words.split(' ').at(-1))
-      return Math.max(...bodies.map((body) => body.split(shortReference[0] ?? '').length - 1))
-    }
-    try {
+    await withClient(name, async ({ home, install, times }) => {
+      const [reference = ''] = shortReference
+      const { call } = recipes[name]
       // Gemini CLI asks whether it may install from a folder that is not trusted; the project is.
       const directory = join(home.project, 'package')
       cpSync(fileURLToPath(new URL(`../../plugins/${name}`, import.meta.url)), directory, {
         recursive: true,
       })
-      await installations[name]?.(directory, run, home)
-      expect(await asked('program execute caching')).toBe(1)
+      await install(directory)
+      expect(await times(reference, call('program execute caching'))).toBe(1)
       removeHooks(home.home)
-      expect(await asked('program execute without')).toBe(0)
-    } finally {
-      await model.close()
-      rmSync(home.home, { recursive: true, force: true, maxRetries: 3 })
-    }
+      expect(await times(reference, call('program execute without'))).toBe(0)
+    })
+  },
+)
+
+it.each(clients)(
+  'a plugin that is packed for %s fires its own triggers once, beside the hook of the user',
+  async (name) => {
+    await withClient(name, async ({ home: { home, project }, install, times }) => {
+      const head = '---\nname: plan\ndescription: Plans work. Use when work is to be planned.\n'
+      const triggers = 'metadata:\n  triggers: "^please plan => rules.md"\n---\n# Plan\n'
+      write(join(project, 'plan/SKILL.md'), head + triggers)
+      write(join(project, 'plan/rules.md'), 'RULES FOR PLANS 4713\n')
+      const args = ['plugin', 'pack', 'plan', '--client', name]
+      expect(await runInProcess(args, { cwd: project, home })).toMatchObject({ code: 0 })
+      await install(join(project, 'plan-plugin', name))
+      const recipe: ClientRecipe = recipes[name]
+      const prompt = (words: string) => recipe.prompt(words)
+      const rules = 'RULES FOR PLANS 4713'
+      expect(await times(rules, prompt('please plan this'))).toBe(1)
+      expect(await times(rules, prompt('what is the weather'))).toBe(0)
+      const runtime = systemRuntime({ cwd: project, env: { HOME: home } })
+      await installHook(runtime, name, { scope: 'user' })
+      expect(await times(rules, prompt('please plan again'))).toBe(1)
+    })
   },
 )
 

@@ -103,7 +103,7 @@ it.each([
   expect(clientsReading(`~/${path}`)).toContain(client)
 })
 
-function projectDirectories(runtime: { cwd: string; home: string }): string[] {
+function projectDirectories(runtime: ReturnType<typeof world>['runtime']): string[] {
   return skillLocations(runtime)
     .filter(({ scope }) => scope === 'project')
     .map(({ directory }) => directory)

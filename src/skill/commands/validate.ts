@@ -1,12 +1,16 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
-import { type Diagnostic, diagnosticText } from '../../core/diagnostic.ts'
+import { type Diagnostic, diagnosticText, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '../../core/text.ts'
 import { triggerRules } from '../../trigger/check.ts'
 import { validationRules } from '../rules.ts'
+import { isPluginManifest } from '../../library/plugins.ts'
 import {
+  shownPath,
   type SkillVerdict,
   validationTargets,
   validatorOf,
@@ -16,14 +20,24 @@ import {
 
 interface ValidateResult {
   skills: readonly SkillVerdict[]
-  summary: { checked: number; valid: number; invalid: number; errors: number; warnings: number }
+  summary: {
+    checked: number
+    /** How many of those checked are plugins. */
+    plugins: number
+    valid: number
+    invalid: number
+    errors: number
+    warnings: number
+  }
   directory: string
   /** `--fix` was given, and no problem can be fixed automatically. */
   nothingToFix?: boolean
 }
 
 export const command = defineCommand<ValidateResult>()({
-  arguments: { '[path...]': 'skills, SKILL.md files, or folders with skills (default: here)' },
+  arguments: {
+    '[path...]': 'skills, SKILL.md files, plugins, or folders with skills (default: here)',
+  },
   options: {
     profile: option.choice(
       '--profile <name>',
@@ -46,7 +60,8 @@ export const command = defineCommand<ValidateResult>()({
     const skills: SkillVerdict[] = []
     const validate = await validatorOf(profile)
     const fixing = dryRun ? 'show' : fix ? 'write' : undefined
-    for (const target of validationTargets(runtime.cwd, paths)) {
+    skills.push(...(await pluginVerdicts(runtime.cwd, paths)))
+    for (const target of validationTargets(runtime.cwd, paths, skills.length > 0)) {
       if (signal.aborted) return undefined
       const verdict = verdictOn(target, { validate, fix: fixing, runtime })
       const isChain = profile === 'spec' && verdict.isChain === true
@@ -82,12 +97,32 @@ export const command = defineCommand<ValidateResult>()({
   },
 })
 
+/** Of each path that is a plugin, what is wrong with it besides its skills. */
+async function pluginVerdicts(cwd: string, paths: readonly string[]): Promise<SkillVerdict[]> {
+  const named = paths.map((path) => (basename(path) === 'plugin.json' ? dirname(path) : path))
+  const isPlugin = (path: string): boolean => existsSync(resolve(cwd, path, 'plugin.json'))
+  // Other programs have a file of that name, too.
+  const isHere =
+    paths.length === 0 && isPlugin('.') && isPluginManifest(resolve(cwd, 'plugin.json'))
+  const plugins = isHere ? ['.'] : named.filter(isPlugin)
+  if (plugins.length === 0) return []
+  const { checkPlugin } = await import('../../tools/config/plugin-servers.ts')
+  return plugins.map((path) => {
+    const { name, diagnostics } = checkPlugin(resolve(cwd, path))
+    const found = diagnostics.map((one) => ({ ...one, path: shownPath(cwd, one.path) }))
+    const file = shownPath(cwd, resolve(cwd, path, 'plugin.json'))
+    return { path: file, name, valid: !hasErrors(found), isPlugin: true, diagnostics: found }
+  })
+}
+
 function summaryOf(skills: readonly SkillVerdict[]): ValidateResult['summary'] {
   const valid = skills.filter((skill) => skill.valid).length
   const found = skills.flatMap(({ diagnostics }) => diagnostics)
   const count = (wanted: string) => found.filter(({ severity }) => severity === wanted).length
   const [errors, warnings] = [count('error'), count('warning')]
-  return { checked: skills.length, valid, invalid: skills.length - valid, errors, warnings }
+  const invalid = skills.length - valid
+  const plugins = skills.filter(({ isPlugin }) => isPlugin === true).length
+  return { checked: skills.length, plugins, valid, invalid, errors, warnings }
 }
 
 function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen): string[] {
@@ -105,13 +140,14 @@ function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen): string[]
 }
 
 function summaryLine(
-  { checked, invalid, errors, warnings }: ValidateResult['summary'],
+  { checked, plugins, invalid, errors, warnings }: ValidateResult['summary'],
   { style }: Screen,
 ): string {
   const good = style('green', checked === 1 ? 'valid' : 'all valid')
   const verdict = invalid === 0 ? good : style('red', `${invalid} invalid`)
   const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}`
-  return `${amount(checked, 'skill')} checked, ${verdict}: ${found}`
+  const kinds = plugins > 0 ? `${amount(plugins, 'plugin')} and ` : ''
+  return `${kinds}${amount(checked - plugins, 'skill')} checked, ${verdict}: ${found}`
 }
 
 const annotations = { error: 'error', warning: 'warning', info: 'notice' } as const

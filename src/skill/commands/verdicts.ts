@@ -23,6 +23,7 @@ export interface SkillVerdict {
   name: string | null
   valid: boolean
   isChain?: true
+  isPlugin?: true
   diagnostics: readonly Diagnostic[]
   changes?: readonly FixChange[] | undefined
   diff?: string | undefined
@@ -39,11 +40,13 @@ interface ValidationTarget {
 
 /**
  * The skills at and below the paths, each once, lazily.
+ * @param mayBeNone whether a path may hold no skill, as a plugin may
  * @throws SkillNotFoundError if a path does not exist or holds no skill.
  */
 export function* validationTargets(
   cwd: string,
   paths: readonly string[],
+  mayBeNone = false,
 ): Generator<ValidationTarget, void> {
   const seen = new Set<string>()
   for (const path of paths.length === 0 ? ['.'] : paths) {
@@ -55,7 +58,7 @@ export function* validationTargets(
       yield target
     }
     const message = `${path} holds no SKILL.md, nor does a folder below it`
-    if (!found) throw notFound(message, 'skillrail new NAME makes a skill.')
+    if (!found && !mayBeNone) throw notFound(message, 'skillrail new NAME makes a skill.')
   }
 }
 
@@ -65,6 +68,10 @@ function* targetsAt(cwd: string, path: string): Generator<ValidationTarget, void
   if (stats === undefined) {
     const hint = 'Give a skill, a SKILL.md, or a folder with skills below it.'
     throw notFound(`${path} does not exist`, hint)
+  }
+  if (basename(absolute) === 'plugin.json') {
+    yield* targetsAt(cwd, dirname(path))
+    return
   }
   if (!stats.isDirectory()) {
     yield { file: absolute, path: shownPath(cwd, absolute) }
@@ -87,7 +94,7 @@ function notFound(message: string, hint: string): SkillNotFoundError {
 }
 
 /** By its letters, which is many times cheaper than `path.relative` for 10,000 files. */
-function shownPath(cwd: string, file: string): string {
+export function shownPath(cwd: string, file: string): string {
   const root = cwd.endsWith(sep) ? cwd : cwd + sep
   return file.startsWith(root) && file.length > root.length ? file.slice(root.length) : file
 }

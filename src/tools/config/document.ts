@@ -28,11 +28,16 @@ interface KeyLine {
 /** No field of a server is deeper: `projects`, PATH, `mcpServers`, NAME, `env`. */
 const deepestKey = 5
 
-export function readDocument(text: string, syntax: 'json' | 'toml'): DocumentReading {
-  return syntax === 'json' ? readJson(text) : readToml(text)
+/** @param strict whether JSON may have no comments and trailing commas, nor be empty */
+export function readDocument(
+  text: string,
+  syntax: 'json' | 'toml',
+  strict = false,
+): DocumentReading {
+  return syntax === 'json' ? readJson(text, strict) : readToml(text)
 }
 
-function readJson(text: string): DocumentReading {
+function readJson(text: string, strict: boolean): DocumentReading {
   const placeOf = placesIn(text)
   const deep = tooDeepAt(text)
   if (deep !== undefined) {
@@ -41,10 +46,10 @@ function readJson(text: string): DocumentReading {
   }
   const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
   const errors: Jsonc.ParseError[] = []
-  const options = { allowTrailingComma: true }
+  const options = { allowTrailingComma: !strict, disallowComments: strict }
   const root: unknown =
     // Most files are plain JSON, and some are a program's own record of many megabytes.
-    text.trim() === '' ? {} : (parseJson(text) ?? parser.parse(text, errors, options))
+    text.trim() === '' && !strict ? {} : (parseJson(text) ?? parser.parse(text, errors, options))
   const [error] = errors
   if (error !== undefined) {
     const name = parser.printParseErrorCode(error.error)

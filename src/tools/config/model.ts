@@ -9,6 +9,7 @@ export type ServerClient =
   | 'gemini'
   | 'codex'
   | 'opencode'
+  | 'agent-plugin'
 
 /** How a server is reached. `http` falls back to server-sent events where the server is an old one. */
 export type ServerTransport =
@@ -20,6 +21,8 @@ export type ServerTransport =
       env: Readonly<Record<string, string>>
       /** Absolute; undefined: the project. */
       cwd?: string | undefined
+      /** Where a plugin keeps its data; made before the server is started. */
+      dataDirectory?: string | undefined
     }
   | { kind: 'http' | 'sse'; url: string; headers: Readonly<Record<string, string>> }
 
@@ -101,4 +104,5 @@ export interface RawServer {
   deny?: readonly string[] | undefined
   startupTimeoutMs?: number | undefined
   callTimeoutMs?: number | undefined
+  dataDirectory?: string | undefined
 }

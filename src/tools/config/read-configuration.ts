@@ -2,7 +2,9 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject, parseJson, sha256 } from '../../core/json.ts'
 import { findWorkspace, readRegularFile, realPathOf } from '../../core/read-files.ts'
-import type { Runtime } from '../../core/runtime.ts'
+import { type Runtime, userDirectories } from '../../core/runtime.ts'
+import { pluginFolder, pluginsIn } from '../../library/locations.ts'
+import { readPlugin } from '../../library/plugins.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { collectActingParts } from '../../trust/acting-parts.ts'
@@ -20,6 +22,7 @@ import type {
   ServerTransport,
   ShadowedServer,
 } from './model.ts'
+import { pluginServers } from './plugin-servers.ts'
 import { claudeProject, resolveServer, type ServerShape, shapes } from './shapes.ts'
 
 /** What to do where a file is not what was accepted. */
@@ -112,7 +115,10 @@ export function readServerConfiguration(options: {
     inputs: new Set([new TrustStore(runtime).path, ...programs]),
     diagnostics: [...trust.diagnostics],
   }
-  const files = serverPlaces(project, runtime).map((place): ServerFile => {
+  const plugins = pluginPlaces(project, runtime)
+  found.diagnostics.push(...plugins.diagnostics)
+  for (const path of plugins.inputs) found.inputs.add(path)
+  const files = [...serverPlaces(project, runtime), ...plugins.places].map((place): ServerFile => {
     const { client, path, scope } = place
     const before = found.servers.length
     const state = readPlace(place, found)
@@ -148,16 +154,22 @@ function readPlace(place: ServerPlace, found: Found): ServerFile['state'] {
     diagnostics.push({ code: file.code, severity: 'error', message: file.message, path })
     return 'broken'
   }
-  const document = readDocument(file.text, shape.syntax)
+  const document = readDocument(file.text, shape.syntax, shape.strict)
   if (!document.ok) {
     const message = `${document.message}; its servers are left out`
     const { line, column } = document
     diagnostics.push({ code: 'servers-syntax', severity: 'error', message, path, line, column })
     return 'broken'
   }
+  const groups = shape.groups(document.root)
+  if ('problem' in groups) {
+    const message = `${groups.problem}; its servers are left out`
+    diagnostics.push({ code: 'servers-invalid', severity: 'error', message, path, line: 1 })
+    return 'broken'
+  }
   const block = scope === 'project' ? found.trust.blockOf(path) : undefined
   const before = servers.length
-  for (const { place: keys, entries } of shape.groups(document.root)) {
+  for (const { place: keys, entries } of groups) {
     for (const { key, line } of document.repeatedIn(keys)) {
       const message = `the server "${key}" is named twice in this file; the last one counts`
       diagnostics.push({ code: 'server-repeated', severity: 'warning', message, path, line })
@@ -328,6 +340,26 @@ interface ServerPlace extends Pick<ServerSource, 'client' | 'scope' | 'path'> {
   shape: ServerShape
 }
 
+/** The servers of plugins, after those of every other file: of the project, then of the user. */
+function pluginPlaces(project: string, runtime: Runtime) {
+  const places: ServerPlace[] = []
+  const diagnostics: Diagnostic[] = []
+  const inputs: string[] = []
+  for (const scope of ['project', 'user'] as const) {
+    const folder = join(scope === 'project' ? project : runtime.home, pluginFolder)
+    inputs.push(folder)
+    for (const directory of pluginsIn(folder)) {
+      const plugin = readPlugin(directory)
+      inputs.push(join(directory, 'plugin.json'), join(directory, 'mcp.json'))
+      diagnostics.push(...plugin.diagnostics)
+      if (plugin.servers === undefined) continue
+      const shape = pluginServers(plugin, userDirectories(runtime).data)
+      places.push({ client: 'agent-plugin', scope, path: plugin.servers, shape })
+    }
+  }
+  return { places, diagnostics, inputs }
+}
+
 /**
  * Every place, in the order of precedence: files of the project before those of the user. The servers
  * that Claude Code has for this project alone are in the user's own file and come first, as Claude
@@ -339,11 +371,11 @@ function serverPlaces(
   project: string,
   { env, home, platform }: Pick<Runtime, 'env' | 'home' | 'platform'>,
 ): ServerPlace[] {
-  const of = (client: ServerSource['client'], scope: ServerSource['scope'], ...paths: string[]) =>
+  const of = (client: keyof typeof shapes, scope: ServerSource['scope'], ...paths: string[]) =>
     paths.map((path): ServerPlace => ({ client, scope, path, shape: shapes[client] }))
-  const ofProject = (client: ServerSource['client'], ...names: string[]) =>
+  const ofProject = (client: keyof typeof shapes, ...names: string[]) =>
     of(client, 'project', ...names.map((name) => join(project, name)))
-  const ofUser = (client: ServerSource['client'], ...names: string[]) =>
+  const ofUser = (client: keyof typeof shapes, ...names: string[]) =>
     of(client, 'user', ...names.map((name) => join(home, name)))
 
   const claude = of(

@@ -13,19 +13,21 @@ interface ServerGroup {
   entries: JsonObject
 }
 
-interface Refusal {
+export interface Refusal {
   problem: string
   key?: string | undefined
 }
 
 export interface ServerShape {
   syntax: 'json' | 'toml'
-  groups(root: JsonObject): readonly ServerGroup[]
+  /** Whether the file must be plain JSON. */
+  strict?: true
+  groups(root: JsonObject): readonly ServerGroup[] | Refusal
   /** Reads an entry; a field that cannot be used is reported and counts as missing. */
   read(entry: JsonObject, onIgnored: (message: string, key: string) => void): RawServer | Refusal
 }
 
-const plainServer: RawServer = {
+export const plainServer: RawServer = {
   transport: 'stdio',
   args: [],
   env: {},
@@ -252,7 +254,7 @@ function openCodeGroups(root: JsonObject): readonly ServerGroup[] {
   return [nested, { place: ['mcp'], entries: Object.fromEntries(direct) }]
 }
 
-export const shapes: Readonly<Record<ServerClient, ServerShape>> = {
+export const shapes: Readonly<Record<Exclude<ServerClient, 'agent-plugin'>, ServerShape>> = {
   'claude-code': mcpServers,
   'claude-desktop': mcpServers,
   cursor: mcpServers,
@@ -415,7 +417,8 @@ export function resolveServer(
     const cwd = raw.cwd === undefined ? undefined : inProject(expand(raw.cwd))
     const command = expand(raw.command ?? '')
     const args = raw.args.map(expand)
-    return { transport: { kind: 'stdio', command, args, env: own, cwd }, problems }
+    const { dataDirectory } = raw
+    return { transport: { kind: 'stdio', command, args, env: own, cwd, dataDirectory }, problems }
   }
   const url = expand(raw.url ?? '')
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {

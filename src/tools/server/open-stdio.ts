@@ -6,6 +6,8 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Client } from '@modelcontextprotocol/client'
 import { messageOf, systemCode } from '../../core/errors.ts'
 import { clientInfo, type Runtime } from '../../core/runtime.ts'
+import { isInside } from '../../core/read-files.ts'
+import { makePrivateDirectory } from '../../core/write-files.ts'
 import { type KeptProcess, startKeptProcess } from '../../exec/kept-process.ts'
 import {
   type CapturedOutput,
@@ -50,7 +52,8 @@ export async function openStdio(
     },
   })
   const client = new sdk.Client(clientInfo(), { capabilities: { roots: {} } })
-  answerRoots(client, transport.args, transport.cwd ?? project)
+  const isPlugin = transport.dataDirectory !== undefined
+  answerRoots(client, transport.args, isPlugin ? project : (transport.cwd ?? project))
   try {
     await client.connect(pipe, { timeout: definition.startupTimeoutMs, signal })
   } catch (error) {
@@ -83,8 +86,12 @@ async function startProcess(
   transport: StdioServer,
   { runtime, project, mask }: OpenOptions,
 ): Promise<KeptProcess> {
-  const { command, args, env, cwd } = transport
+  const { command, args, env, cwd, dataDirectory } = transport
   try {
+    if (dataDirectory !== undefined) {
+      const isWithin = cwd !== undefined && isInside(dataDirectory, cwd)
+      makePrivateDirectory(isWithin ? cwd : dataDirectory)
+    }
     return await startKeptProcess({
       file: command,
       args,

@@ -1,0 +1,145 @@
+import { existsSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import type * as Zod from 'zod'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { isObject, parseJson } from '../core/json.ts'
+import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
+
+/** A package in the form of Agent Plugins 1.0, and what of it can be used. */
+export interface Plugin {
+  /** Undefined: the manifest is invalid, so nothing of the plugin is used. */
+  name: string | undefined
+  /** Real path. */
+  root: string
+  /** The folder with its skills. */
+  skills?: string | undefined
+  /** The file with its MCP servers. */
+  servers?: string | undefined
+  diagnostics: readonly Diagnostic[]
+}
+
+const schemas = 'https://agent-plugins.org/schemas/'
+export const manifestSchema = `${schemas}1.0.0/plugin.schema.json`
+const maxManifestBytes = 1024 * 1024
+
+/** Reads the manifest of a plugin and finds its components. Never throws; starts and fetches nothing. */
+export function readPlugin(directory: string): Plugin {
+  const root = realPathOf(directory) ?? directory
+  const path = join(directory, 'plugin.json')
+  const { name, problems, ignored } = readManifest(root, path)
+  const diagnostics = [
+    ...problems.map((message) => problem('error', 'plugin-invalid', path, message)),
+    ...ignored.map((key) => {
+      const why = key === 'extensions' ? 'must be an object' : 'is not a field of a plugin'
+      const message = `"${key}" ${why}; it is ignored`
+      return problem('warning', 'plugin-field-ignored', path, message)
+    }),
+  ]
+  if (problems.length > 0) return { name: undefined, root, diagnostics }
+  const component = (part: string, isDirectory: boolean): string | undefined => {
+    const place = join(directory, part)
+    if (!existsSync(place)) return undefined
+    const stats = statSync(place)
+    const isRight = isDirectory ? stats.isDirectory() : stats.isFile()
+    if (isRight && isContained(root, place)) return place
+    const what = isRight ? 'leads out of the plugin' : `is not a ${isDirectory ? 'folder' : 'file'}`
+    const message = `${part} ${what}; it is ignored`
+    diagnostics.push(problem('error', 'plugin-component-invalid', place, message))
+    return undefined
+  }
+  return {
+    name,
+    root,
+    skills: component('skills', true),
+    servers: component('mcp.json', false),
+    diagnostics,
+  }
+}
+
+/** Whether a `plugin.json` says that it is one of Agent Plugins, of any version. */
+export function isPluginManifest(path: string): boolean {
+  const file = readRegularFile(path, { maxBytes: maxManifestBytes })
+  return file.ok && file.text.includes(schemas)
+}
+
+/** Whether a path, links followed as far as it exists, stays inside a real folder. */
+export function isContained(root: string, path: string): boolean {
+  const real = realPathOf(path)
+  if (real !== undefined) return isInside(root, real)
+  return isInside(root, path) && (path === root || isContained(root, dirname(path)))
+}
+
+interface ManifestReading {
+  name?: string | undefined
+  problems: readonly string[]
+  /** Fields without a meaning. */
+  ignored: readonly string[]
+}
+
+/** Agent Plugins 1.0, 5.2 and 8.1: an unknown field and `extensions` that are not an object are ignored. */
+function readManifest(root: string, path: string): ManifestReading {
+  const refused = (message: string): ManifestReading => ({ problems: [message], ignored: [] })
+  if (!isContained(root, path)) return refused('the file leads out of the plugin')
+  const file = readRegularFile(path, { maxBytes: maxManifestBytes })
+  if (!file.ok) return refused(`the file${file.message.slice(path.length)}`)
+  const value = parseJson(file.text)
+  if (!isObject(value)) return refused('the file is not a JSON object')
+  const { $schema } = value
+  const isOther = typeof $schema === 'string' && $schema.startsWith(schemas)
+  if (isOther && $schema !== manifestSchema)
+    return refused(`it targets ${$schema}; Skillrail reads version 1.0.0`)
+  const schema = manifestFields()
+  const ignored = Object.keys(value).filter(
+    (key) => !(key in schema.shape) || (key === 'extensions' && !isObject(value[key])),
+  )
+  const known = Object.entries(value).filter(([key]) => !ignored.includes(key))
+  const { data, error } = schema.safeParse(Object.fromEntries(known))
+  const keys = new Set(error?.issues.map((issue) => String(issue.path[0])))
+  const problems = [...keys].map((key) => {
+    const wanted = Object.entries(schema.shape).find(([name]) => name === key)?.[1].description
+    return `"${key}" must be ${wanted ?? 'text'}`
+  })
+  return { name: data?.name, problems, ignored }
+}
+
+export function isPluginName(text: string): boolean {
+  return text.length <= 64 && /^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(text)
+}
+
+function manifestFields() {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const text = z.string().optional()
+  const author = z.strictObject({ name: text, email: text, url: text }).optional()
+  const extensions = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
+  return z.object({
+    $schema: z.literal(manifestSchema).describe(JSON.stringify(manifestSchema)),
+    name: z
+      .string()
+      .refine(isPluginName)
+      .describe('1 to 64 of a-z, 0-9, single "-" and ".", with a letter or digit at both ends'),
+    version: text,
+    description: text,
+    author: author.describe('an object of name, email and url, which are texts'),
+    homepage: text,
+    repository: text,
+    license: text,
+    keywords: z.array(z.string()).optional().describe('a list of texts'),
+    extensions: extensions.describe('an object of objects, one for each client'),
+  })
+}
+
+/** Why a skill file in the folder of a plugin is not one of its skills (7.1), or undefined. */
+export function outsidePlugin({ root }: Plugin, file: string): string | undefined {
+  if (basename(file) !== 'SKILL.md') return 'the file must be called SKILL.md'
+  return isContained(root, file) ? undefined : 'the file leads out of the plugin'
+}
+
+function problem(
+  severity: Diagnostic['severity'],
+  code: string,
+  path: string,
+  message: string,
+): Diagnostic {
+  return { code, severity, message, path }
+}

@@ -1,0 +1,163 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, join, resolve } from 'node:path'
+import type * as Zod from 'zod'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { isObject, sha256 } from '../../core/json.ts'
+import { readRegularFile, realPathOf } from '../../core/read-files.ts'
+import { findSecrets } from '../../core/redact.ts'
+import {
+  isContained,
+  manifestSchema,
+  outsidePlugin,
+  type Plugin,
+  readPlugin,
+} from '../../library/plugins.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { readDocument } from './document.ts'
+import { type Refusal, plainServer, type ServerShape } from './shapes.ts'
+import type { RawServer } from './model.ts'
+
+const configurationSchema = manifestSchema.replace('plugin.schema', 'mcp.schema')
+
+/** The `mcp.json` of a plugin (Agent Plugins 1.0, 7.2). A wrong server is left out, and no other. */
+export function pluginServers({ root, name = '' }: Plugin, dataHome: string): ServerShape {
+  const digest = sha256(root).slice('sha256:'.length, 'sha256:'.length + 16)
+  const place = join(dataHome, 'plugins', `${name}-${digest}`)
+  const data = realPathOf(place) ?? place
+  return {
+    syntax: 'json',
+    strict: true,
+    groups({ $schema, mcpServers, ...others }) {
+      const [unknown] = Object.keys(others)
+      if (unknown !== undefined) return { problem: `"${unknown}" is not a field of it` }
+      if ($schema !== configurationSchema)
+        return { problem: `its $schema must be "${configurationSchema}"` }
+      if (!isObject<JsonValue>(mcpServers)) return { problem: 'mcpServers must be an object' }
+      return [{ place: ['mcpServers'], entries: mcpServers }]
+    },
+    read(entry) {
+      loaded ??= schemaOf(createRequire(import.meta.url)('zod'))
+      const { data: fields, error } = loaded.safeParse(entry)
+      if (fields === undefined) {
+        const [issue] = error.issues
+        const key = issue?.path[0] ?? (issue?.code === 'unrecognized_keys' ? issue.keys[0] : 'type')
+        return {
+          problem: `its "${String(key)}" is not one that a plugin can have`,
+          key: String(key),
+        }
+      }
+      return fields.type === 'stdio' ? programOf(fields, root, data) : remoteOf(fields)
+    },
+  }
+}
+
+type Fields = Zod.infer<ReturnType<typeof schemaOf>>
+
+function schemaOf(z: typeof Zod) {
+  const text = z.string().min(1)
+  const texts = z.record(z.string(), z.string()).optional()
+  const remote = { url: text, headers: texts }
+  return z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('stdio'),
+      command: text,
+      args: z.array(z.string()).optional(),
+      env: texts,
+      cwd: z.string().optional(),
+    }),
+    z.strictObject({ type: z.literal('streamable-http'), ...remote }),
+    z.strictObject({ type: z.literal('sse'), ...remote }),
+  ])
+}
+
+let loaded: ReturnType<typeof schemaOf> | undefined
+
+/** A program: a bare name, or a file of the plugin, which is also where it starts. */
+function programOf(
+  fields: Fields & { type: 'stdio' },
+  root: string,
+  data: string,
+): RawServer | Refusal {
+  const { command, args = [], env = {}, cwd = './' } = fields
+  const expand = (text: string): string =>
+    text.replaceAll(/\$\{PLUGIN_(ROOT|DATA)\}/g, (_, name) => (name === 'ROOT' ? root : data))
+  const isOfPlugin = command.startsWith('./')
+  const program = resolve(root, command)
+  if (isOfPlugin ? !isContained(root, program) : /[/\\\s]/.test(command))
+    return { problem: 'its command must be one bare name or a file of the plugin', key: 'command' }
+  if (Object.keys(env).some((name) => /^PLUGIN_(?:ROOT|DATA)$/i.test(name)))
+    return { problem: 'its env sets PLUGIN_ROOT or PLUGIN_DATA', key: 'env' }
+  const place = resolve(root, expand(cwd))
+  const isData = cwd.startsWith('${PLUGIN_DATA}')
+  const isForm = /^(?:\.\/|\$\{PLUGIN_(?:ROOT|DATA)\}(?:\/|$))/.test(cwd)
+  if (!isForm || !isContained(isData ? data : root, place))
+    return { problem: 'its cwd must begin with ./ and stay in the plugin or its data', key: 'cwd' }
+  const values = Object.entries(env).map(([name, value]) => [name, expand(value)])
+  const own = { PLUGIN_ROOT: root, PLUGIN_DATA: data }
+  return {
+    ...plainServer,
+    command: isOfPlugin ? program : command,
+    args: args.map(expand),
+    env: { ...Object.fromEntries(values), ...own },
+    cwd: place,
+    dataDirectory: data,
+  }
+}
+
+function remoteOf({ type, url, headers = {} }: Exclude<Fields, { type: 'stdio' }>) {
+  const { protocol, hostname, username, password } = URL.parse(url) ?? {}
+  const isHere = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname ?? '')
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isHere)
+  if (!isSafe || username || password || url.includes('#')) {
+    const problem = 'its url must be https, or http on this machine, without a user and a fragment'
+    return { problem, key: 'url' }
+  }
+  const names = Object.keys(headers).map((name) => name.toLowerCase())
+  try {
+    if (new Set(names).size < names.length) throw new Error('a header stands there twice')
+    void new Headers(headers)
+  } catch {
+    return { problem: 'its headers are not valid, or one is there twice', key: 'headers' }
+  }
+  const transport = type === 'sse' ? ('sse' as const) : ('http' as const)
+  return { ...plainServer, transport, url, headers }
+}
+
+/** What is wrong with a plugin, its skills aside. */
+export function checkPlugin(directory: string): { name: string; diagnostics: Diagnostic[] } {
+  const plugin = readPlugin(directory)
+  const { servers: path, skills, name = basename(directory) } = plugin
+  // A schema does not allow what a client only ignores.
+  const diagnostics: Diagnostic[] = plugin.diagnostics.map((one) => ({ ...one, severity: 'error' }))
+  for (const skill of skills === undefined ? [] : readdirSync(skills)) {
+    const file = join(skills ?? '', skill, 'SKILL.md')
+    const message = existsSync(file) ? outsidePlugin(plugin, file) : undefined
+    if (message !== undefined)
+      diagnostics.push({ code: 'plugin-skill-invalid', severity: 'error', message, path: file })
+  }
+  if (plugin.name === undefined || path === undefined) return { name, diagnostics }
+  const report = (message: string, line?: number, code = 'plugin-servers-invalid'): void => {
+    diagnostics.push({ code, severity: 'error', message, path, line })
+  }
+  const file = readRegularFile(path, { maxBytes: 16 * 1024 * 1024 })
+  const document = file.ok ? readDocument(file.text, 'json', true) : file
+  if (!document.ok) {
+    report(document.message)
+    return { name, diagnostics }
+  }
+  const shape = pluginServers(plugin, directory)
+  const groups = shape.groups(document.root)
+  if ('problem' in groups) report(groups.problem, 1)
+  else {
+    for (const [key, entry] of Object.entries(groups[0]?.entries ?? {})) {
+      const place = ['mcpServers', key]
+      const raw = shape.read(Object(entry), () => undefined)
+      if ('problem' in raw)
+        report(`server "${key}": ${raw.problem}`, document.lineOf([...place, raw.key ?? '']))
+      else if (findSecrets(JSON.stringify(entry)).length > 0)
+        report(`server "${key}" holds a secret`, document.lineOf(place), 'plugin-secret')
+    }
+  }
+  return { name, diagnostics }
+}

@@ -1,0 +1,107 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { packPlugin } from '../../src/hooks/pack-plugin.ts'
+import { readPlugin } from '../../src/library/plugins.ts'
+import { discoverSkills } from '../../src/library/discover.ts'
+import { runInProcess } from '../run-in-process.ts'
+import { world } from '../library/_world.ts'
+import { makeWorld } from './_world.ts'
+
+const triggers = 'metadata:\n  version: 2.1.0\n  triggers: "^/deploy => rules.md"'
+
+function skills() {
+  const at = world()
+  at.skill('project/skills/deploy', { more: triggers })
+  at.write({ 'project/skills/deploy/rules.md': 'RULES' })
+  at.write({ 'project/skills/deploy/scripts/run.sh': '#!/bin/sh\n' })
+  const pack = async (...args: readonly string[]) =>
+    await runInProcess(['plugin', 'pack', ...args], { cwd: at.project, home: at.home })
+  return { ...at, pack }
+}
+
+describe('plugin pack', () => {
+  it('takes all files of a skill, and its version', () => {
+    const { runtime } = skills()
+    const found = discoverSkills({ runtime, customPaths: ['skills'] }).skills
+    const files = packPlugin('acme.deploy', found)
+    expect(files.map(({ path }) => path)).toEqual([
+      'plugin.json',
+      'skills/deploy/SKILL.md',
+      'skills/deploy/rules.md',
+      'skills/deploy/scripts/run.sh',
+    ])
+    const manifest = JSON.parse(String(files[0]?.bytes))
+    expect(manifest).toMatchObject({ name: 'acme.deploy', version: '2.1.0' })
+  })
+
+  it('writes a folder that validate accepts and that a project can use', async () => {
+    const { project, home, runtime, skill, pack } = skills()
+    skill('project/skills/deploy')
+    const dryRun = await pack('skills/deploy', '--dry-run')
+    expect(dryRun.stdout).toContain('plugin.json (')
+    expect(existsSync(join(project, 'deploy-plugin'))).toBe(false)
+    expect((await pack('skills/deploy', '--out', '.agents/plugins')).code).toBe(0)
+    const directory = join(project, '.agents/plugins/portable')
+    expect(readPlugin(directory)).toMatchObject({ name: 'deploy', diagnostics: [] })
+    const checked = await runInProcess(['validate', directory], { cwd: project, home })
+    expect(checked.stdout).toContain('1 plugin and 1 skill checked, all valid')
+    expect(discoverSkills({ runtime }).skills.map(({ source }) => source)).toEqual([
+      '.agents/plugins/portable',
+    ])
+    expect(readdirSync(join(project, '.agents/plugins'))).toEqual(['portable'])
+  })
+
+  it.each([
+    [['nowhere'], 'holds no SKILL.md', 2],
+    [['skills/deploy', '--name', 'Not Valid'], 'cannot be the name of a plugin', 2],
+    [['skills/deploy', '--client', 'cursor'], 'there are no packages for cursor', 2],
+    [['skills/deploy', '--out', 'skills'], 'exists already; nothing was written', 1],
+  ])('%j is refused: %s', async (args, message, code) => {
+    const { pack } = skills()
+    expect(await pack(...args)).toMatchObject({ code, stderr: expect.stringContaining(message) })
+  })
+
+  it('refuses a skill that is not valid', async () => {
+    const { project, skill, pack } = skills()
+    skill('project/skills/other', { name: 'not-its-folder' })
+    const { code, stderr } = await pack('skills')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('not-its-folder is not valid')])
+    expect(existsSync(join(project, 'skills-plugin'))).toBe(false)
+  })
+})
+
+describe('the hook in a plugin', () => {
+  const plugin = '.claude/plugins/cache/market/one/1.0.0'
+  const own = { payload: { session_id: 'own' } }
+
+  function installed() {
+    const at = makeWorld()
+    at.skill('mine', [['^do it', 'SKILL.md']])
+    at.skill('packed', [['^do it', 'SKILL.md']], `${plugin}/skills`)
+    at.write(`${plugin}/skillrail-hook`, '')
+    return { ...at, env: { SKILLRAIL_PLUGIN: join(at.home, plugin) } }
+  }
+
+  it('gives the references of that plugin alone, and the hook of the user those of all others', async () => {
+    const { ask, env } = installed()
+    const ofPlugin = await ask('claude', 'do it', { ...own, env })
+    expect([ofPlugin.stdout.includes('# packed'), ofPlugin.stdout.includes('# mine')]).toEqual([
+      true,
+      false,
+    ])
+    const ofUser = await ask('claude', 'do it', own)
+    expect([ofUser.stdout.includes('# packed'), ofUser.stdout.includes('# mine')]).toEqual([
+      false,
+      true,
+    ])
+  })
+
+  it('notices a plugin that was installed later', async () => {
+    const at = makeWorld()
+    expect((await at.ask('claude', 'do it')).stdout).toBe('')
+    at.skill('later', [['^do it', 'SKILL.md']], '.gemini/extensions/two/skills')
+    const answer = await at.ask('claude', 'do it', { payload: { session_id: 'later' } })
+    expect(answer.stdout).toContain('# later')
+  })
+})
