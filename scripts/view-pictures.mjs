@@ -139,8 +139,6 @@ async function takeAll(scheme, width, waiting, failed) {
     [`chains/${idOf('release')}`]: 'Last run',
     [`runs/${failed}`]: 'expected 200',
     tools: 'Servers',
-    workflows: 'Workflows',
-    sessions: 'sessions',
   }
   for (const [place, text] of Object.entries(values.every ? { ...shown, ...more } : shown)) {
     await page.resize({ width, height: width === 400 ? 900 : 860, scheme })

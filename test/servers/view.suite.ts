@@ -23,8 +23,6 @@ const tabs: readonly (readonly [name: string, shows: string])[] = [
   ['chains', 'Everything, every night.'],
   ['runs', 'nightly'],
   ['tools', 'database__execute_query'],
-  ['workflows', 'Looks at the schema first.'],
-  ['sessions', 'There are no sessions here.'],
 ]
 
 const shows = (text: string): string =>
@@ -548,9 +546,11 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.go(view.address)
       await page.until('document.querySelector(".row") !== null')
       await page.evaluate(`location.hash = '#/triggers'`)
-      await page.until('document.querySelectorAll(".verdict").length === 200')
+      await page.until('document.querySelector("textarea") !== null')
+      await page.evaluate(typeInto('textarea', 'x'))
+      await page.until('document.querySelectorAll(".trace").length === 200')
       const said = await page.evaluate(
-        '[...document.querySelectorAll(".verdict")].slice(0, 2).map((one) => one.innerText)',
+        '[...document.querySelectorAll(".trace")].slice(0, 2).map((one) => one.innerText)',
       )
       expect(said).toMatchObject([/^fired\s+skill-249/, /^missed\s+skill-0 /].map(matching))
     })

@@ -7,11 +7,9 @@ import { addressOf, Empty, Facts } from './parts.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { RunsTab } from './runs-tab.tsx'
 import { knownToken, takeToken } from './server.ts'
-import { SessionsTab } from './sessions-tab.tsx'
 import { SkillsTab } from './skills-tab.tsx'
 import { ToolsTab } from './tools-tab.tsx'
 import { TriggersTab } from './triggers-tab.tsx'
-import { WorkflowsTab } from './workflows-tab.tsx'
 
 type Tab = (properties: { id: string | undefined }) => JSX.Element
 
@@ -22,8 +20,6 @@ const tabs = new Map<string, { title: string; Tab: Tab }>([
   ['chains', { title: 'Chains', Tab: ChainsTab }],
   ['runs', { title: 'Runs', Tab: RunsTab }],
   ['tools', { title: 'Tools', Tab: ToolsTab }],
-  ['workflows', { title: 'Workflows', Tab: WorkflowsTab }],
-  ['sessions', { title: 'Sessions', Tab: SessionsTab }],
 ])
 const names = [...tabs.keys()]
 

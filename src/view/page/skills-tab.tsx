@@ -8,7 +8,6 @@ import {
   bytes,
   type Child,
   Chip,
-  count,
   Empty,
   Facts,
   Findings,
@@ -166,13 +165,8 @@ function Triggers({ triggers }: SkillAnswer): Child {
   return (
     <Section title="Triggers">
       <Table
-        head={['on', 'injects', 'line']}
-        rows={triggers.map(({ match, inject, line }) => [
-          <code>{match}</code>,
-          <code>{inject}</code>,
-          String(line),
-        ])}
-        numbers={[2]}
+        head={['on', 'injects']}
+        rows={triggers.map(({ match, inject }) => [<code>{match}</code>, <code>{inject}</code>])}
       />
       <p>
         <a href={addressOf(['triggers'])}>Try a prompt</a>
@@ -185,19 +179,12 @@ const mostFiles = 200
 
 function Files({ resources, resourcesTruncated }: SkillAnswer): Child {
   if (resources.length === 0) return null
-  const rest = resources.length - mostFiles
+  const isAll = resources.length <= mostFiles && !resourcesTruncated
   return (
-    <Section title="Other files">
-      <Table
-        head={['file', 'size']}
-        rows={resources
-          .slice(0, mostFiles)
-          .map(({ path, size }) => [<code>{path}</code>, bytes(size)])}
-        numbers={[1]}
+    <Section title={isAll ? 'Other files' : 'Other files, not all'}>
+      <Facts
+        rows={resources.slice(0, mostFiles).map(({ path, size }) => [path, bytes(size)] as const)}
       />
-      {(rest > 0 || resourcesTruncated) && (
-        <p class="soft">{rest > 0 ? `and ${count(rest)} more` : 'and more'}</p>
-      )}
     </Section>
   )
 }

@@ -16,6 +16,8 @@ import {
   Table,
   Typed,
 } from './parts.tsx'
+import { Sessions } from './sessions.tsx'
+import { Workflows } from './workflows.tsx'
 
 type ListedTool = Answers['tools']['tools'][number]
 type RouteAnswer = Answers['route']
@@ -51,6 +53,8 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
       <h1>Tools</h1>
       <RouteBox />
       {answer !== undefined && <Servers {...answer} />}
+      <Workflows />
+      <Sessions />
     </div>
   )
   return (
@@ -240,24 +244,19 @@ function Candidates({ candidates, explanation }: RouteAnswer): Child {
   return (
     <Table
       head={['candidate', 'score', 'why']}
-      rows={candidates.map(({ tool, score, unavailable }, at) => {
+      rows={candidates.map(({ tool, score, unavailable }) => {
         const explained = explanation?.candidates.find((one) => one.tool === tool)
         return [
           <a href={addressOf(['tools', tool])}>{tool}</a>,
           score.toFixed(2),
           [
             unavailable !== undefined && <div class="warn">{unavailable}</div>,
-            explained?.aheadOfNext !== undefined && `before the next by ${explained.aheadOfNext}`,
-            <details open={at === 0}>
-              <summary>its score</summary>
-              <div class="parts">
-                {explained?.parts.map(({ kind, score: part, text }) => [
-                  <span class="soft">{kind}</span>,
-                  <span class="soft">{part.toFixed(2)}</span>,
-                  <span>{text}</span>,
-                ])}
-              </div>
-            </details>,
+            explained?.aheadOfNext !== undefined && (
+              <div>before the next by {explained.aheadOfNext}</div>
+            ),
+            explained?.parts.map(({ kind, score: part, text }) => (
+              <div class="soft">{`${part.toFixed(2)} ${kind}: ${text}`}</div>
+            )),
           ],
         ]
       })}

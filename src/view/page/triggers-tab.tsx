@@ -188,15 +188,11 @@ const words: Record<TriggerVerdict['outcome'], string> = {
 function Verdict(verdict: TriggerVerdict & { skill: string }): JSX.Element {
   const { skill, trigger, outcome } = verdict
   return (
-    <div class="verdict">
-      <div>
-        <Chip text={words[outcome]} kind={outcome} />
-      </div>
-      <div>
-        <strong>{skill}</strong> <code>{trigger.match}</code> → <code>{trigger.inject}</code>
-        <span class="soft"> line {trigger.line}</span>
-        <div>{reasonOf(verdict)}</div>
-      </div>
+    <div class="trace">
+      <Chip text={words[outcome]} kind={outcome} /> <strong>{skill}</strong>{' '}
+      <code>{trigger.match}</code> → <code>{trigger.inject}</code>
+      <span class="soft"> line {trigger.line}</span>
+      <div>{reasonOf(verdict)}</div>
     </div>
   )
 }

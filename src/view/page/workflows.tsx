@@ -3,21 +3,18 @@ import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { Chip, Empty, Facts, Findings, Section, Table } from './parts.tsx'
 
-type WorkflowsAnswer = Answers['workflows']
-
-export function WorkflowsTab(): JSX.Element {
+/** What must run before a tool is called. */
+export function Workflows(): JSX.Element {
   const asked = useAnswer('workflows')
   return (
-    <div class="single">
-      <h1>Workflows</h1>
-      <p class="lead">What must run before a tool is called.</p>
+    <Section title="Workflows">
       <Answered asked={asked}>
         {({ workflows, diagnostics }) => (
           <>
             <Findings list={diagnostics} />
             {workflows.length === 0 && (
               <Empty
-                text="No workflows are defined here. This adds one:"
+                text="They say what must run before which tool. This adds one:"
                 line="skillrail workflow add NAME"
               />
             )}
@@ -27,14 +24,17 @@ export function WorkflowsTab(): JSX.Element {
           </>
         )}
       </Answered>
-    </div>
+    </Section>
   )
 }
 
-function Workflow(workflow: WorkflowsAnswer['workflows'][number]): JSX.Element {
+function Workflow(workflow: Answers['workflows']['workflows'][number]): JSX.Element {
   const { name, enabled, description, mode, triggers, prerequisites, path, line } = workflow
   return (
-    <Section title={[name, ' ', <Chip text={enabled ? mode : 'disabled'} kind="mode" />]}>
+    <>
+      <h3>
+        {name} <Chip text={enabled ? mode : 'disabled'} kind="mode" />
+      </h3>
       <p class="lead">{description}</p>
       <Facts
         rows={[
@@ -57,6 +57,6 @@ function Workflow(workflow: WorkflowsAnswer['workflows'][number]): JSX.Element {
         ])}
         numbers={[0]}
       />
-    </Section>
+    </>
   )
 }
