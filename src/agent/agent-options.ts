@@ -1,4 +1,4 @@
-import type { ModelMessage } from 'ai'
+import type { ModelMessage, OutputInterface, TelemetryOptions, ToolSet } from 'ai'
 import { z } from 'zod'
 import { loadConfiguration } from '../core/configuration.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
@@ -18,14 +18,18 @@ import type { DiscoverAgentsOptions } from './subagents/discover-agents.ts'
 import type { AgentEvent, AgentTool, Approver, CallSettings, ModelObject } from './types.ts'
 
 /** What an agent is made of. Only `model` is required. */
-export interface AgentOptions {
+export interface AgentOptions<
+  Tools extends ToolSet = ToolSet,
+  Shape extends OutputInterface = OutputInterface,
+> {
   /** A model of the AI SDK, or `provider:name` such as `anthropic:claude-sonnet-4-5`. */
   model: ModelObject | string
   /** What it is called in events and usage; default `main`. */
   name?: string | undefined
   /** What it is told before everything else: a text, or one with `{{variables}}`. */
   instructions?: PromptText | undefined
-  tools?: readonly AgentTool[] | undefined
+  /** Tools made with `tool`, or a `ToolSet` of the AI SDK. */
+  tools?: readonly AgentTool[] | Tools | undefined
   /** Built-in tools: `read`, `list`, `search`, `write`, `edit`, `shell`, or their aliases. Default none. */
   builtIns?: readonly string[] | undefined
   /**
@@ -82,6 +86,12 @@ export interface AgentOptions {
   /** Key for the provider of the model, in place of its variable. */
   apiKey?: string | undefined
   callSettings?: CallSettings | undefined
+  /** The shape of answers to `generate({ … })` and `stream({ … })`, as `Output.object({ schema })`. */
+  output?: Shape | undefined
+  /** Settings of the telemetry of the AI SDK, which is off until a program registers one. */
+  telemetry?: TelemetryOptions | undefined
+  /** What approvals that wait in a page are signed with. Default: random for each process. */
+  approvalSecret?: string | Uint8Array | undefined
   /** Told of every event of every run, and of background work between runs. */
   onEvent?: ((event: AgentEvent) => void) | undefined
 }
@@ -125,6 +135,9 @@ const knownOptions = z.strictObject({
   baseUrl: any,
   apiKey: any,
   callSettings,
+  output: any,
+  telemetry: any,
+  approvalSecret: any,
   onEvent: any,
 } satisfies Record<keyof AgentOptions, z.ZodType>)
 

@@ -1,8 +1,21 @@
-import type { ModelMessage } from 'ai'
+import type {
+  Agent as AiAgent,
+  AgentCallParameters,
+  AgentStreamParameters,
+  GenerateTextResult,
+  ModelMessage,
+  OutputInterface,
+  StreamTextResult,
+  ToolSet,
+} from 'ai'
 import type { SkillManager } from '../library/manager.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import { AgentEnvironment, type AgentOptions, defaultTimeoutMs } from './agent-options.ts'
 import { projectInstructions } from './agents-file.ts'
+import { agentToolSet, loopSettings, openLoop } from './ai/agent-loop.ts'
+import type { SkillTools } from './ai/skill-tool-set.ts'
+import { Skills, type SkillSettings } from './ai/skills.ts'
+import { fromToolSet } from './ai/tool-set.ts'
 import { approvalPart } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
 import { ConversationKeeper } from './conversation/keeper.ts'
@@ -12,6 +25,7 @@ import { McpPart } from './mcp-tools/mcp-part.ts'
 import { promptText } from './prompt-template.ts'
 import { AgentSession } from './session.ts'
 import { SkillPart } from './skills/skill-part.ts'
+import { SkillSet } from './skills/skill-set.ts'
 import type { SubagentConfig } from './subagents/config.ts'
 import {
   type DelegationHandle,
@@ -43,8 +57,16 @@ export interface AgentStream extends AsyncIterable<AgentEvent> {
  * const agent = new Agent({ model: 'anthropic:claude-sonnet-4-5', skills: ['code-review'] })
  * const { text, usage } = await agent.generate('/code-review src/index.ts')
  * await agent.close()
+ *
+ * It is an agent of the AI SDK too: with an object, `generate` and `stream` run the loop of the AI
+ * SDK on the messages that they are given, and keep nothing. So it works behind
+ * `createAgentUIStreamResponse` and for many conversations at once.
  */
-export class Agent {
+export class Agent<
+  Tools extends ToolSet = {},
+  Shape extends OutputInterface = never,
+> implements AiAgent<never, Tools & SkillTools, Context, Shape> {
+  readonly version = 'agent-v1'
   readonly name: string
   readonly #environment: AgentEnvironment
   readonly #ledger = new UsageLedger()
@@ -53,6 +75,9 @@ export class Agent {
   readonly #keeper: ConversationKeeper | undefined
   /** Why no model may be asked any more in the current run. */
   #exhausted: () => string | undefined = () => undefined
+  /** Tools that were given as a `ToolSet`, and what our own loop has in their place. */
+  readonly #given: { set: ToolSet; tools: readonly AgentTool[] }
+  #sdk: Skills | undefined
   #skills: SkillPart | undefined
   #subagents: SubagentManager | undefined
   #offersSubagents = false
@@ -62,9 +87,11 @@ export class Agent {
    * @throws {AgentUsageError} for an unknown built-in tool; {PromptTemplateError} for a variable of
    *   the instructions without a value; {SubagentConfigError} for a definition that cannot be used.
    */
-  constructor(options: AgentOptions) {
+  constructor(options: AgentOptions<Tools, Shape>) {
     this.#environment = new AgentEnvironment(options)
     this.name = this.#environment.name
+    const { tools = [] } = options
+    this.#given = isList(tools) ? { set: {}, tools: [] } : { set: tools, tools: fromToolSet(tools) }
     const note = (message: string): void =>
       this.#emit({ type: 'notice', agent: this.name, message })
     this.#servers = new McpPart(this.#environment, note)
@@ -89,9 +116,33 @@ export class Agent {
     return this.#ledger.report()
   }
 
+  get id(): string {
+    return this.name
+  }
+
+  /**
+   * The tools as those of the AI SDK. Those of MCP servers and subagents are among them after
+   * {@link Agent.ready} or the first call.
+   */
+  get tools(): Tools & SkillTools {
+    return this.#typedTools()
+  }
+
   /** The tools that the model would be offered now. */
-  get tools(): readonly AgentTool[] {
+  listTools(): readonly AgentTool[] {
     return this.#session.tools()
+  }
+
+  /** Starts servers and finds skills and subagents; every call begins with it. */
+  async ready(): Promise<void> {
+    await this.#skills?.ready()
+    await this.#session.prepare({ onEvent: this.#emit, signal: undefined })
+    await this.#ofSdk().ready()
+  }
+
+  /** The PRD's name for `generate` with a text. Throws as it does. */
+  async run(prompt: string, options: RunOptions = {}): Promise<AgentResult> {
+    return await this.#run(prompt, options)
   }
 
   /**
@@ -101,8 +152,13 @@ export class Agent {
    * @throws {ModelNotFoundError} for a model that cannot be resolved; {AgentUsageError} for an empty
    *   prompt, or while the agent is still working; {SkillError} for a skill that may not be used.
    */
-  async generate(prompt: string, options: RunOptions = {}): Promise<AgentResult> {
-    return await this.#run(prompt, options)
+  generate(prompt: string, options?: RunOptions): Promise<AgentResult>
+  /** Answers messages as every agent of the AI SDK does, and throws what the AI SDK throws. */
+  generate(call: Call<Tools>): Promise<GenerateTextResult<Tools & SkillTools, Context, Shape>>
+  async generate(given: string | Call<Tools>, options: RunOptions = {}): Promise<unknown> {
+    return typeof given === 'string'
+      ? await this.#run(given, options)
+      : await (await this.#loop()).generate(given)
   }
 
   /**
@@ -124,7 +180,15 @@ export class Agent {
    * for await (const event of stream) if (event.type === 'text') process.stdout.write(event.text)
    * const { status } = await stream.result
    */
-  stream(prompt: string, options: RunOptions = {}): AgentStream {
+  stream(prompt: string, options?: RunOptions): AgentStream
+  /** Streams the answer to messages as every agent of the AI SDK does. */
+  stream(call: StreamCall<Tools>): Promise<StreamTextResult<Tools & SkillTools, Context, Shape>>
+  stream(given: string | StreamCall<Tools>, options: RunOptions = {}): unknown {
+    if (typeof given === 'string') return this.#events(given, options)
+    return this.#loop().then((loop) => loop.stream(given))
+  }
+
+  #events(prompt: string, options: RunOptions): AgentStream {
     const events = new EventLog<AgentEvent>()
     const left = new AbortController()
     const { signal: given } = options
@@ -133,7 +197,7 @@ export class Agent {
       events.add(event)
       options.onEvent?.(event)
     }
-    const result = this.generate(prompt, { stream: true, ...options, signal, onEvent })
+    const result = this.#run(prompt, { stream: true, ...options, signal, onEvent })
     result.then(
       () => events.end(),
       (thrown: unknown) => events.end({ thrown }),
@@ -287,7 +351,7 @@ export class Agent {
       agent: this.name,
       model: () => this.#environment.model(),
       instructions: promptText(instructions),
-      tools: [...tools, ...own],
+      tools: [...(isList(tools) ? tools : this.#given.tools), ...own],
       parts: [
         {
           instructions: async () =>
@@ -330,6 +394,44 @@ export class Agent {
     })
   }
 
+  // Tools and output have the types of the options that they were given with.
+  #loop(): Promise<AiAgent<never, Tools & SkillTools, Context, Shape>>
+  async #loop(): Promise<unknown> {
+    await this.ready()
+    return await openLoop(this.#environment, this.#settings(), (entry) =>
+      this.#ledger.record(entry),
+    )
+  }
+
+  #typedTools(): Tools & SkillTools
+  #typedTools(): unknown {
+    return this.#settings().tools
+  }
+
+  #settings(): SkillSettings<ToolSet> {
+    const { set, tools: replaced } = this.#given
+    const ofSkills = this.#skills?.tools() ?? []
+    const own = this.listTools().filter(
+      (tool) => !replaced.includes(tool) && !ofSkills.includes(tool),
+    )
+    const tools = { ...agentToolSet(own, this.#servers), ...set }
+    return loopSettings(this.#environment, this.#ofSdk(), tools)
+  }
+
+  /** Kept, so that one secret signs all approvals. */
+  #ofSdk(): Skills {
+    if (this.#sdk !== undefined) return this.#sdk
+    const { options } = this.#environment
+    const { startSkills, approvalSecret } = options
+    const none = { ...options, skills: undefined, skillDirs: undefined, discover: false }
+    const set = this.#skills?.set ?? new SkillSet(new AgentEnvironment(none), async () => [])
+    const onNotice = (message: string): void =>
+      this.#emit({ type: 'notice', agent: this.name, message })
+    const own = { startSkills: this.#skills && startSkills, approvalSecret, onNotice }
+    this.#sdk = new Skills(own, this.#environment, this.#servers, set)
+    return this.#sdk
+  }
+
   /** Made at the first call, and part of the conversation from then on. */
   #offerSkills(): SkillPart {
     if (this.#skills !== undefined) return this.#skills
@@ -339,6 +441,7 @@ export class Agent {
         requireSuccess(await this.#manager().fork(activation, run)).output,
     })
     this.#session.join(this.#skills)
+    this.#sdk = undefined
     return this.#skills
   }
 
@@ -363,7 +466,7 @@ export class Agent {
       {
         environment,
         servers: this.#servers,
-        tools: () => this.tools,
+        tools: () => this.listTools(),
         skills: () => this.#skills,
         exhausted: () => this.#exhausted(),
         onUsage: (entry) => this.#ledger.record(entry),
@@ -382,4 +485,14 @@ function joinArguments(args: readonly string[]): string {
     /^[^\s"'\\]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`,
   )
   return args.length === 1 ? args.join('') : quoted.join(' ')
+}
+
+type Context = Record<string, unknown>
+
+type Call<Tools extends ToolSet> = AgentCallParameters<never, Tools & SkillTools, Context>
+
+type StreamCall<Tools extends ToolSet> = AgentStreamParameters<never, Tools & SkillTools, Context>
+
+function isList(tools: readonly AgentTool[] | ToolSet): tools is readonly AgentTool[] {
+  return Array.isArray(tools)
 }

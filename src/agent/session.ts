@@ -1,4 +1,4 @@
-import type { LanguageModel, ModelMessage } from 'ai'
+import type { LanguageModel, ModelMessage, TelemetryOptions } from 'ai'
 import { z } from 'zod'
 import type { JsonObject } from '../tools/model.ts'
 import { limits as ranges, requireOptions } from './check-options.ts'
@@ -22,7 +22,7 @@ import type {
 import type { UsageLedger } from './usage.ts'
 
 /** Maximum number of turns of an agent that sets none (PRD 5.6). */
-const defaultMaxTurns = 50
+export const defaultMaxTurns = 50
 
 export interface SessionOptions {
   agent: string
@@ -44,6 +44,7 @@ export interface SessionOptions {
   exhausted?: (() => string | undefined) | undefined
   /** Told of the whole conversation whenever it has grown. */
   onMessages?: (() => Promise<void>) | undefined
+  telemetry?: TelemetryOptions | undefined
 }
 
 /** Something that takes part in a conversation: skills, approvals, delegation, MCP servers. */
@@ -126,6 +127,11 @@ export class AgentSession {
     return tools.filter((tool) => this.#parts.every((part) => part.offers?.(tool) ?? true))
   }
 
+  /** Lets the parts get ready: servers start, subagents are found. Returns their instructions. */
+  async prepare(run: PromptContext): Promise<string[]> {
+    return await this.#texts((part) => part.instructions?.(run))
+  }
+
   /** Without a prompt, the last turn continues: with its calls that wait, or from where it broke off. */
   async run(prompt: string | undefined, run: RunOptions = {}): Promise<LoopOutcome> {
     if (prompt?.trim() === '') {
@@ -177,11 +183,12 @@ export class AgentSession {
   }
 
   async #turn(prompt: string | undefined, run: RunOptions): Promise<LoopOutcome> {
-    const { agent, delegation, instructions, usage, maxTurns, callSettings } = this.#options
+    const { agent, delegation, instructions, usage, maxTurns } = this.#options
+    const { callSettings, telemetry } = this.#options
     const model = await this.#options.model()
     const { outputSchema } = run
     const context = { onEvent: run.onEvent ?? (() => undefined), signal: run.signal }
-    const texts = [instructions, ...(await this.#texts((part) => part.instructions?.(context)))]
+    const texts = [instructions, ...(await this.prepare(context))]
     const all = openCalls(this.#messages)
     const open = prompt === undefined ? all.filter(({ id }) => this.#waiting.includes(id)) : []
     const lost = all.filter((call) => !open.includes(call))
@@ -208,6 +215,7 @@ export class AgentSession {
       agent,
       delegation,
       callSettings,
+      telemetry,
       outputSchema: outputSchema && jsonSchemaOf('the answer', outputSchema),
       model: () => this.#parts.flatMap((part) => part.model?.() ?? []).at(-1) ?? model,
       instructions: texts.filter((text) => text !== undefined && text !== '').join('\n\n'),

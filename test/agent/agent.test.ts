@@ -46,7 +46,7 @@ describe('an agent', () => {
     const model = scripted([says('Hi.')])
     const agent = agentWith({ model })
     await agent.generate('/hello there')
-    expect(agent.tools).toEqual([])
+    expect(agent.listTools()).toEqual([])
     expect(model.doGenerateCalls[0]?.prompt).toEqual([
       { role: 'user', content: [{ type: 'text', text: '/hello there' }] },
     ])
@@ -244,7 +244,7 @@ describe('skills and subagents of an agent', () => {
     expect(JSON.stringify(agent.messages[0])).toContain('Greet Ada.')
     await agent.generate('Say hello.')
     expect(JSON.stringify(agent.messages)).toContain('skill_content name=')
-    expect(agent.tools.map(({ name }) => name)).toEqual(['skill'])
+    expect(agent.listTools().map(({ name }) => name)).toEqual(['skill'])
   })
 
   it('US-013 AC7: gives the content of a skill to the program', async () => {

@@ -103,8 +103,8 @@ describe('a tool that is not what it was', () => {
     const runtime = systemRuntime({ cwd: project, home, env: { PATH: process.env['PATH'] } })
     const agent = new Agent({ model: scripted([says('Done.')]), runtime, mcp: 'project' })
     await agent.generate('Go.')
-    expect(agent.tools.map(({ name }) => name)).toContain('pad.list_secrets')
-    expect(JSON.stringify(agent.tools)).not.toMatch(/everybody|evilField/)
+    expect(agent.listTools().map(({ name }) => name)).toContain('pad.list_secrets')
+    expect(JSON.stringify(agent.listTools())).not.toMatch(/everybody|evilField/)
     await agent.close()
     const words = ['list', 'search notes', 'route list the notes', 'servers']
     for (const word of words) {

@@ -11,6 +11,8 @@ import { activationsIn, type AskedSkill, hasText, userText, withText } from './c
 
 interface RunSkillsOptions {
   set: SkillSet
+  /** Active in every conversation. */
+  start: readonly AskedSkill[]
   lifetime: 'turn' | 'conversation'
   mode: PermissionMode | undefined
   notice: (message: string) => void
@@ -54,11 +56,11 @@ export class RunSkills {
 
   /** Takes over the activations of a conversation; those that are known already stay as they are. */
   async follow(messages: readonly ModelMessage[]): Promise<void> {
-    const { set, lifetime, notice } = this.#options
+    const { set, start, lifetime, notice } = this.#options
     const names = (await set.manager.list()).map(({ name }) => name)
     const active = new Map<string, ActiveSkill>()
     const forks: AskedSkill[] = []
-    for (const asked of activationsIn(messages, names, lifetime)) {
+    for (const asked of [...start, ...activationsIn(messages, names, lifetime)]) {
       const key = JSON.stringify(asked)
       const known = this.#active.get(key)
       if (known !== undefined) {

@@ -38,6 +38,7 @@ import {
 import { withStopHooks } from './stop-hooks.ts'
 import type { AnyAgent } from './subagent-tool.ts'
 import { toolFacts } from './tool-set.ts'
+import { splitSkill } from '../subagents/skills.ts'
 
 /** What {@link createSkills} makes skills of. Everything is optional. */
 export interface SkillsOptions
@@ -71,6 +72,8 @@ interface ConversationOptions {
   approvalSecret?: string | Uint8Array | undefined
   /** How long a skill is active: until the next message of the user (`turn`, the default), or always. */
   lifetime?: 'turn' | 'conversation' | undefined
+  /** Skills that are active from the start, `name arguments`; they stay so. */
+  startSkills?: readonly string[] | undefined
   /** Told what was left out and why: an untrusted reference, a server that does not start. */
   onNotice?: ((message: string) => void) | undefined
 }
@@ -300,8 +303,11 @@ export class Skills {
 
   #newRun(): RunSkills {
     const { permissionMode: mode } = this.#environment.options
-    const { lifetime = 'turn' } = this.#options
-    return new RunSkills({ set: this.#set, lifetime, mode, notice: this.#notice })
+    const { lifetime = 'turn', startSkills = [] } = this.#options
+    const start = startSkills
+      .map(splitSkill)
+      .map(({ name, argumentText }) => ({ name, arguments: argumentText, source: 'code' as const }))
+    return new RunSkills({ set: this.#set, start, lifetime, mode, notice: this.#notice })
   }
 
   readonly #notice = (message: string): void => this.#options.onNotice?.(message)
@@ -388,12 +394,13 @@ function withStatus(tool: AgentTool, status: Status | undefined): AgentTool {
 
 /** Finds the skills of an application. See {@link Skills}. @throws {SkillError} as {@link Skills.ready}. */
 export async function createSkills(options: SkillsOptions = {}): Promise<Skills> {
-  const { onNotice, catalogTokens: budget, agents, approvalSecret, lifetime, ...rest } = options
+  const { onNotice, catalogTokens: budget, agents, approvalSecret, ...others } = options
+  const { lifetime, startSkills, ...rest } = others
   const discover = rest.discover ?? (rest.skills === undefined && rest.skillDirs === undefined)
   // No model is called by name here, except one that a skill names.
   const environment = new AgentEnvironment({ ...rest, discover, model: 'none' })
   const servers = new McpPart(environment, (message) => onNotice?.(message))
-  const own = { onNotice, catalogTokens: budget, agents, approvalSecret, lifetime }
+  const own = { onNotice, catalogTokens: budget, agents, approvalSecret, lifetime, startSkills }
   const set = new SkillSet(environment, (name, signal) => servers.serverTools(name, signal))
   const skills = new Skills(own, environment, servers, set)
   await skills.ready()

@@ -1,4 +1,10 @@
-import type { AssistantModelMessage, LanguageModel, ModelMessage, ToolResultPart } from 'ai'
+import type {
+  AssistantModelMessage,
+  LanguageModel,
+  ModelMessage,
+  TelemetryOptions,
+  ToolResultPart,
+} from 'ai'
 import { messageOf, SkillrailError } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
@@ -53,6 +59,7 @@ export interface LoopRequest extends Omit<RunOptions, 'outputSchema' | 'timeoutM
   onUsage: (entry: UsageEntry) => void
   onEvent: (event: AgentEvent) => void
   callSettings?: CallSettings | undefined
+  telemetry?: TelemetryOptions | undefined
 }
 
 /** Lets a model work with tools until it answers. Never throws: a failure is an outcome. */
@@ -69,6 +76,10 @@ export async function runLoop(request: LoopRequest): Promise<LoopOutcome> {
 
 /** Why a run is capped at its turns, as the PRD words it. */
 export const maxTurnsExceeded = 'Max turns exceeded'
+
+export function summaryRequest(reason: string): string {
+  return `${reason}. No tool can be called any more. Sum up now what you did and found, and what is left to do.`
+}
 
 /** How often in a row one call may give the same result until the model is told. */
 const repetitionsUntilNotice = 3
@@ -262,9 +273,7 @@ class Run {
 
   /** The last turn: no tools, so that what was found is not lost. */
   async #summarise(reason: string): Promise<LoopOutcome> {
-    this.#tell(
-      `${reason}. No tool can be called any more. Sum up now what you did and found, and what is left to do.`,
-    )
+    this.#tell(summaryRequest(reason))
     await this.#askModel()
     return this.ended('capped', reason)
   }
@@ -301,6 +310,7 @@ class Run {
         // checked by the loop in any case.
         outputSchema: tools.size === 0 ? outputSchema : undefined,
         settings: callSettings,
+        telemetry: this.#request.telemetry,
         signal: this.signal,
         onText: stream === true ? say : undefined,
         onReasoning: (text) => {

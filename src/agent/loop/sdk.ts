@@ -10,6 +10,7 @@ import {
   type OutputInterface,
   RetryError,
   streamText,
+  type TelemetryOptions,
   tool,
   type ToolSet,
   type TypedToolCall,
@@ -30,6 +31,7 @@ export interface ModelCall {
   tools: ReadonlyMap<string, AgentTool>
   outputSchema: JsonObject | undefined
   settings: CallSettings | undefined
+  telemetry?: TelemetryOptions | undefined
   signal: AbortSignal
   onText: ((text: string) => void) | undefined
   /** Told of each whole piece of reasoning. */
@@ -87,7 +89,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
     model,
     messages: errorsAsText(messages, model),
     tools: toolSet(call.tools),
-    telemetry: { isEnabled: false },
+    ...(call.telemetry === undefined ? {} : { telemetry: call.telemetry }),
     abortSignal: signal,
     ...(instructions === '' ? {} : { instructions }),
     ...(outputSchema === undefined ? {} : { output: jsonOutput(outputSchema) }),
@@ -182,7 +184,7 @@ function replyOf(
   }
 }
 
-function tokenUsage(usage: LanguageModelUsage): TokenUsage {
+export function tokenUsage(usage: LanguageModelUsage): TokenUsage {
   return {
     inputTokens: usage.inputTokens ?? 0,
     outputTokens: usage.outputTokens ?? 0,

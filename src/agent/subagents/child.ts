@@ -112,6 +112,7 @@ export class Child {
       },
       messages: options.contextMessages && contextHistory(options.contextMessages),
       limits: environment.options.limits,
+      telemetry: environment.options.telemetry,
       callSettings: callSettingsOf(environment.options, model, config.config?.callSettings),
     })
   }

@@ -66,7 +66,7 @@ describe('a step on a server of the project that is not offered', () => {
     expect(results(agent)).toEqual(['hi 1'])
     expect(reached()).toEqual(['list_things {}'])
     expect(here.started()).toHaveLength(1)
-    expect(agent.tools.some(({ name }) => name.startsWith('others.'))).toBe(false)
+    expect(agent.listTools().some(({ name }) => name.startsWith('others.'))).toBe(false)
   })
 
   it('is called before a tool of one that a skill names', async () => {

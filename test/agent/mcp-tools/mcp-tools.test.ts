@@ -14,7 +14,7 @@ describe('MCP servers of an agent', () => {
     })
     const { status } = await reader.generate('Echo.')
     expect(status).toBe('completed')
-    expect(reader.tools.map(({ name }) => name)).toContain('own.get_echo')
+    expect(reader.listTools().map(({ name }) => name)).toContain('own.get_echo')
     expect(results(reader)).toEqual(['hi 2'])
     expect(reached()).toHaveLength(1)
   })
@@ -35,7 +35,7 @@ describe('MCP servers of an agent', () => {
       mcp: [server],
     })
     await writer.generate('Create it.')
-    expect(writer.tools.find(({ name }) => name === 'own.create_thing')?.readOnly).toBe(false)
+    expect(writer.listTools().find(({ name }) => name === 'own.create_thing')?.readOnly).toBe(false)
     expect(results(writer)[0]).toContain('own.create_thing was refused')
     expect(reached()).toEqual([])
   })
@@ -55,7 +55,7 @@ describe('MCP servers of an agent', () => {
     const { agent, started, notices } = place()
     const reader = agent([says('Done.')], { mcp: 'project', workspaceTrust: 'ask' })
     await reader.generate('Go.')
-    expect(reader.tools).toEqual([])
+    expect(reader.listTools()).toEqual([])
     expect(notices.join()).toContain('The MCP server things cannot be used')
     expect(started()).toEqual([])
   })
@@ -153,7 +153,7 @@ describe('workflows of a project stand before a tool of the agent itself while n
     expect(names(reached())).toEqual(['list_things'])
     expect(publish.seen).toHaveLength(2)
     expect(notices.join()).toContain("Workflow 'look' triggered")
-    expect(writer.tools.map(({ name }) => name)).toEqual(['publish', 'other'])
+    expect(writer.listTools().map(({ name }) => name)).toEqual(['publish', 'other'])
   })
 
   it('start nothing for calls that no workflow stands before', async () => {

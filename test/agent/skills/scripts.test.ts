@@ -163,7 +163,12 @@ it('an instruction skill that says "run the script, edit the file" is carried ou
   expect(asked.map(({ tool, effect }) => [tool.name, effect])).toEqual([
     ['shell', `runs in ${place.project}:\ngrep -c beta CHANGELOG.md && touch tagged`],
   ])
-  expect(agent.agent.tools.map(({ name }) => name)).toEqual(['read', 'edit', 'shell', 'skill'])
+  expect(agent.agent.listTools().map(({ name }) => name)).toEqual([
+    'read',
+    'edit',
+    'shell',
+    'skill',
+  ])
 })
 
 it('a result of 10 MB reaches the model cut, with a note', async () => {
