@@ -1,4 +1,5 @@
 import { messageOf } from '../core/errors.ts'
+import { aiSdk } from './ai-sdk.ts'
 import { isObject } from '../core/json.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
@@ -20,7 +21,7 @@ export async function toolModel(
   return {
     name,
     async choose(request, tools, signal) {
-      const { generateText, jsonSchema, tool: defineTool } = await import('ai')
+      const { generateText, jsonSchema, tool: defineTool } = await aiSdk()
       const byName = new Map(tools.map((tool) => [wireName(tool.id), tool]))
       const offered = Array.from(byName, ([wire, { description, inputSchema }]) => {
         return [wire, defineTool({ description, inputSchema: jsonSchema({ ...inputSchema }) })]

@@ -21,11 +21,12 @@ export interface ReadMessage {
   results: readonly { id: string; text: string }[]
 }
 
-/** Reads a request of OpenAI chat completions, OpenAI responses or Anthropic messages. */
+/** Reads a request of OpenAI chat completions, OpenAI responses, Anthropic messages or Google. */
 export function readRequest(request: ModelRequest): ReadRequest {
   const body = record(JSON.parse(request.body))
   if (request.path.includes('/messages')) return readAnthropic(body)
   if (request.path.includes('/responses')) return readResponses(body)
+  if (request.path.includes('/v1beta/')) return readGemini(body, request.path)
   return readChat(body)
 }
 
@@ -124,6 +125,35 @@ function readAnthropic(body: Fields): ReadRequest {
       }
     }),
     tools: list(body['tools']).map((tool) => text(record(tool)['name'])),
+    body,
+  }
+}
+
+function readGemini(body: Fields, path: string): ReadRequest {
+  const declared = list(body['tools']).flatMap((tool) => list(record(tool)['functionDeclarations']))
+  return {
+    model: /models\/([^:]+)/.exec(path)?.[1] ?? '',
+    system: textOf(record(body['systemInstruction'])['parts']),
+    messages: list(body['contents']).map((content) => {
+      const { role, parts } = record(content)
+      const all = list(parts).map(record)
+      const results = all
+        .filter((part) => 'functionResponse' in part)
+        .map((part) => {
+          const { name, response } = record(part['functionResponse'])
+          const { content: read, output, error } = record(response)
+          return { id: text(name), text: text(read ?? output ?? error) }
+        })
+      const calls = all
+        .filter((part) => 'functionCall' in part)
+        .map((part) => {
+          const { name, args } = record(part['functionCall'])
+          return { id: text(name), name: text(name), arguments: JSON.stringify(args) }
+        })
+      const from = role === 'user' ? 'user' : 'assistant'
+      return { role: results.length > 0 ? 'tool' : from, text: textOf(parts), calls, results }
+    }),
+    tools: declared.map((tool) => text(record(tool)['name'])),
     body,
   }
 }

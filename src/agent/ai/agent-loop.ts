@@ -1,4 +1,5 @@
 import type { LanguageModelUsage, OutputInterface, Tool, ToolLoopAgent, ToolSet } from 'ai'
+import { aiSdk } from '../ai-sdk.ts'
 import { type AgentEnvironment, defaultTimeoutMs } from '../agent-options.ts'
 import { projectInstructions } from '../agents-file.ts'
 import { Compactor } from '../conversation/compact.ts'
@@ -44,7 +45,7 @@ export async function openLoop(
   settings: SkillSettings<ToolSet>,
   onUsage: (entry: UsageEntry) => void,
 ): Promise<Loop> {
-  const { ToolLoopAgent } = await import('ai')
+  const { ToolLoopAgent } = await aiSdk()
   const { tokenUsage } = await import('../loop/sdk.ts')
   const { options, name } = environment
   const { callSettings = {}, output, telemetry, timeoutMs = defaultTimeoutMs } = options

@@ -1,4 +1,5 @@
 import type { LanguageModel, LanguageModelMiddleware } from 'ai'
+import { aiSdk } from '../ai-sdk.ts'
 import { skillToolName } from '../conversation/compact.ts'
 import type { RunSkills } from './run-skills.ts'
 
@@ -14,7 +15,7 @@ export async function withStopHooks(
   model: Exclude<LanguageModel, string>,
   { hooks }: RunSkills,
 ): Promise<LanguageModel> {
-  const { wrapLanguageModel } = await import('ai')
+  const { wrapLanguageModel } = await aiSdk()
   const continued = async (text: string, signal?: AbortSignal): Promise<ToolCall[]> => {
     const reason = await hooks.stop(text, signal)
     if (reason === undefined) return []

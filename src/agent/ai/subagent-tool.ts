@@ -1,4 +1,5 @@
 import type { Agent, LanguageModelUsage, ModelMessage, Tool, UIMessage } from 'ai'
+import { aiSdk } from '../ai-sdk.ts'
 import { z } from 'zod'
 import { messageOf } from '../../core/errors.ts'
 
@@ -70,7 +71,7 @@ export async function* runSubagent(
   task: string,
   abortSignal: AbortSignal | undefined,
 ): AsyncGenerator<SubagentOutput> {
-  const { readUIMessageStream, toUIMessageStream } = await import('ai')
+  const { readUIMessageStream, toUIMessageStream } = await aiSdk()
   let usage = usageOf([])
   const output = (message: UIMessage | undefined, failure?: string): SubagentOutput => {
     const text = failure ?? lastText(message)

@@ -1,4 +1,5 @@
 import type { Tool, ToolSet } from 'ai'
+import { aiSdk } from '../ai-sdk.ts'
 import { isObject, objectOf } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
@@ -119,7 +120,7 @@ function readSchema(name: string, schema: ToolSet[string]['inputSchema']): JsonO
 }
 
 async function validated(schema: ToolSet[string]['inputSchema'], input: JsonObject) {
-  const { asSchema } = await import('ai')
+  const { asSchema } = await aiSdk()
   const result = await asSchema(schema).validate?.(input)
   if (result?.success === false) throw result.error
   return result === undefined ? input : result.value

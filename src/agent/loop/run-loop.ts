@@ -14,6 +14,7 @@ import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { skillToolName } from '../conversation/compact.ts'
 import { Queue } from '../queue.ts'
+import { aiSdk } from '../ai-sdk.ts'
 import { toWireNames, wireName, type WireNames } from '../tool.ts'
 import type {
   AfterTool,
@@ -70,7 +71,7 @@ export async function runLoop(request: LoopRequest): Promise<LoopOutcome> {
   } catch (error) {
     return run.signal.aborted
       ? run.ended('cancelled', 'The run was cancelled.')
-      : run.ended('failed', messageOf(error))
+      : run.ended('failed', failureText(error))
   }
 }
 
@@ -284,6 +285,7 @@ class Run {
     const outputSchema = names && this.#request.outputSchema
     const { agent, delegation, instructions, stream, onEvent, callSettings } = this.#request
     const model = this.#request.model()
+    await aiSdk()
     const { callModel, modelFailure, modelName } = await import('./sdk.ts')
     const all = [...this.#request.messages, ...this.#added]
     const messages = (await this.#request.prepareMessages?.(all)) ?? all

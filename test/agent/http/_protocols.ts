@@ -1,4 +1,5 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { afterEach } from 'vitest'
@@ -17,12 +18,21 @@ export const protocols: readonly (readonly [
       createOpenAICompatible({ name: 'local', baseURL: `${url}/v1`, includeUsage: true })(model),
   ],
   [
+    "OpenAI's chat completions",
+    (url, model = 'm') => createOpenAI({ apiKey: 'none', baseURL: `${url}/v1` }).chat(model),
+  ],
+  [
     'responses',
     (url, model = 'm') => createOpenAI({ apiKey: 'none', baseURL: `${url}/v1` }).responses(model),
   ],
   [
     'messages',
     (url, model = 'm') => createAnthropic({ apiKey: 'none', baseURL: `${url}/v1` })(model),
+  ],
+  [
+    'generate content',
+    (url, model = 'm') =>
+      createGoogleGenerativeAI({ apiKey: 'none', baseURL: `${url}/v1beta` })(model),
   ],
 ]
 

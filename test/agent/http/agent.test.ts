@@ -115,12 +115,14 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
   })
 
   it('tells the model what was wrong with arguments, and with a tool that is not there', async () => {
+    // Google's protocol has objects where others have texts.
+    const broken = protocol === 'generate content' ? { a: 1 } : '{"a": 1, "b":'
     const { agent, server } = await agentOn(
       (_request, index): ModelTurn | string =>
         index === 0
           ? {
               calls: [
-                { name: 'math__add', input: '{"a": 1, "b":' },
+                { name: 'math__add', input: broken },
                 { name: 'math__add', input: { a: 'one', b: 2 } },
                 { name: 'math__subtract', input: { a: 1, b: 2 } },
               ],
@@ -133,7 +135,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
     if (second === undefined) throw new Error('the model was asked once')
     const [malformed, wrong, unknown] = toolResults(second)
     // A provider package may read a string where there is no object.
-    expect(malformed).toMatch(/^Error: math\.add was not called: (?:the|its) arguments/)
+    expect(malformed).toMatch(/^Error: math\.add was not called: (?:(?:the|its) arguments|b )/)
     expect(wrong).toMatch(/^Error: math\.add was not called: a /)
     expect(unknown).toMatch(/^Error: there is no tool called math__subtract\./)
   })

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+
+const entry = (name: string): string => new URL(`../../../src/${name}`, import.meta.url).href
+
+/** Runs a program in a process where the package `ai` cannot be found. */
+function withoutTheSdk(program: string) {
+  const hooks = `
+    const { registerHooks } = await import('node:module')
+    const missing = Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' })
+    registerHooks({
+      resolve(name, context, next) {
+        if (name === 'ai') throw missing
+        return next(name, context)
+      },
+    })`
+  const options = {
+    encoding: 'utf8' as const,
+    env: { PATH: process.env['PATH'], HOME: '/nowhere' },
+  }
+  return spawnSync(process.execPath, ['--input-type=module', '-e', hooks + program], options)
+}
+
+it('a run says how the AI SDK is installed where it is missing', () => {
+  const { stdout } = withoutTheSdk(`
+    const { Agent } = await import(${JSON.stringify(entry('agent/agent.ts'))})
+    const agent = new Agent({ model: 'ollama:small' })
+    const { status, error } = await agent.run('Go.')
+    console.log(status, error)
+    await agent.generate({ prompt: 'Go.' }).catch(({ code, hint }) => console.log(code, hint))`)
+  expect(stdout).toContain('Models need the package ai')
+  expect(stdout).toContain('ai-not-installed npm install ai@7')
+})
+
+it('the command line says it too', () => {
+  const { stderr } = withoutTheSdk(`
+    process.argv.push('skillrail', 'agent', 'Go.', '--model', 'ollama:small')
+    await import(${JSON.stringify(entry('cli/bin.ts'))})`)
+  expect(stderr).toContain('npm install ai@7')
+})
