@@ -82,7 +82,7 @@ describe('the commands about known tools', () => {
     expect(listed.stderr).toContain('failing is configured and failing')
     const shown = await skillrail('tools', 'show', 'list_issues')
     expect(shown.stdout).toContain(
-      '  repo*  string\n      owner/repo\n  state  one of open, closed',
+      '  repo*  string\n      owner/repo\n  state  "open" | "closed"',
     )
     expect(shown.stdout).toContain('default "open"')
     expect(shown.stdout).toMatch(/Workflow +look-first \[warn\], first: create_issue/)

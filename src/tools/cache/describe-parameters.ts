@@ -1,6 +1,7 @@
 import { compareText } from '../../core/diagnostic.ts'
 import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
+import { typeText } from '../call/check-parameters.ts'
 import type { JsonObject } from '../model.ts'
 import { readStrings } from './cache-file.ts'
 
@@ -8,7 +9,7 @@ export interface ParameterDescription {
   /** `filter.state` for a field of an object. */
   name: string
   required: boolean
-  /** `string`, `list of number`, `one of open, closed`. */
+  /** `string`, `number[]`, `"open" | "closed"`. */
   type: string
   description: string
   default?: string | undefined
@@ -19,7 +20,6 @@ export interface ParameterDescription {
 /** Objects below a parameter that are described field by field. */
 const deepest = 3
 const mostParameters = 200
-const mostChoices = 20
 
 /**
  * The parameters of an input schema in its order, required ones first, each field of an object
@@ -51,7 +51,7 @@ function collect(schema: Schema, prefix: string, depth: number, walk: Walk): voi
     walk.found.push({
       name: prefix + name,
       required: required.has(name),
-      type: typeText(value, walk.root, 0),
+      type: typeText(value),
       description: typeof value['description'] === 'string' ? value['description'] : '',
       default: value['default'] === undefined ? undefined : JSON.stringify(value['default']),
       limits: limitsOf(value),
@@ -83,35 +83,6 @@ function pointed(root: JsonObject, pointer: string): JsonValue | undefined {
     value = value[key]
   }
   return value
-}
-
-function typeText(schema: Schema, root: JsonObject, depth: number): string {
-  const choices = schema['enum']
-  if (Array.isArray(choices)) return `one of ${choiceText(choices)}`
-  if (schema['const'] !== undefined) return JSON.stringify(schema['const'])
-  for (const key of ['anyOf', 'oneOf']) {
-    const options = schema[key]
-    if (Array.isArray(options) && depth < deepest) {
-      const texts = options.map((option) => typeText(resolve(option, root), root, depth + 1))
-      return [...new Set(texts)].join(' or ')
-    }
-  }
-  const type = schema['type']
-  if (Array.isArray(type)) return readStrings(type).join(' or ')
-  if (type === 'array') {
-    const items = resolve(schema['items'], root)
-    return depth < deepest ? `list of ${typeText(items, root, depth + 1)}` : 'list'
-  }
-  if (typeof type === 'string') return type
-  return isObject(schema['properties']) ? 'object' : 'anything'
-}
-
-function choiceText(choices: readonly JsonValue[]): string {
-  const shown = choices
-    .slice(0, mostChoices)
-    .map((choice) => (typeof choice === 'string' ? choice : JSON.stringify(choice)))
-  const more = choices.length > mostChoices ? `, and ${choices.length - mostChoices} more` : ''
-  return shown.join(', ') + more
 }
 
 const limitTexts: Readonly<Record<string, string>> = {

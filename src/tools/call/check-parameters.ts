@@ -1,5 +1,5 @@
 import { isList, isObject, objectOf } from '../../core/json.ts'
-import { amount, nearest, shellWord } from '../../core/text.ts'
+import { nearest, shellWord } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from '../parameters/parameter.ts'
@@ -161,46 +161,8 @@ function within(schema: JsonObject, value: JsonValue, path: string): Unknown[] {
   return value.flatMap((item, index) => within(items, item, `${path}[${index}]`))
 }
 
-type Facts = Readonly<Record<string, unknown>>
-
-/** What a value must be, by the keyword of its schema that refuses it. */
-const sentences: Readonly<Record<string, (facts: Facts) => string>> = {
-  type: ({ type }) => `must be ${[type].flat().map(withArticle).join(' or ')}`,
-  minItems: ({ limit }) => `must have ${amount(Number(limit), 'item')} or more`,
-  maxItems: ({ limit }) => `must have ${amount(Number(limit), 'item')} at most`,
-  minLength: ({ limit }) =>
-    limit === 1 ? 'must not be empty' : `must have ${amount(Number(limit), 'character')} or more`,
-  maxLength: ({ limit }) => `must have ${amount(Number(limit), 'character')} at most`,
-  minProperties: ({ limit }) => `must have ${amount(Number(limit), 'field')} or more`,
-  maxProperties: ({ limit }) => `must have ${amount(Number(limit), 'field')} at most`,
-  minimum: ({ limit }) => `must be ${String(limit)} or more`,
-  maximum: ({ limit }) => `must be ${String(limit)} or less`,
-  exclusiveMinimum: ({ limit }) => `must be more than ${String(limit)}`,
-  exclusiveMaximum: ({ limit }) => `must be less than ${String(limit)}`,
-  multipleOf: ({ multipleOf }) => `must be a multiple of ${String(multipleOf)}`,
-  uniqueItems: () => 'must have no item twice',
-  pattern: ({ pattern }) => `must match the pattern ${String(pattern)}`,
-  format: ({ format }) => `must have the format ${String(format)}`,
-  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
-  anyOf: () => 'must fit one of the shapes that its schema allows',
-  oneOf: () => 'must fit one of the shapes that its schema allows',
-  contains: () => 'lacks an item that its schema wants',
-  'false schema': () => 'is not allowed',
-}
-
-export function schemaSentence(keyword: string, facts: Facts): string {
-  const sentence = Object.hasOwn(sentences, keyword) ? sentences[keyword] : undefined
-  return sentence?.(facts) ?? `breaks the rule "${keyword}" of its schema`
-}
-
-function withArticle(type: unknown): string {
-  if (type === 'null') return 'null'
-  const word = String(type)
-  return `${/^[aio]/.test(word) ? 'an' : 'a'} ${word}`
-}
-
 /** `string`, `integer | null`, `"open" | "closed"`, `string[]`. */
-function typeText(schema: JsonObject): string {
+export function typeText(schema: JsonObject): string {
   const { type, enum: choices, anyOf, oneOf, items } = schema
   if (choices !== undefined && isList(choices)) {
     return choices

@@ -164,27 +164,9 @@ function replaced(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 }
 
-/** Positions of tools by the letters and digits of their ids and names. */
-const positions = new WeakMap<readonly Named[], ReadonlyMap<string, readonly number[]>>()
-
 function nearbyTools<Tool extends Named>(id: string, tools: readonly Tool[]): Tool[] {
-  const known = positions.get(tools) ?? positionsOf(tools)
-  positions.set(tools, known)
-  const short = id.replace(clientPrefix, '')
-  const near = [...new Set([id, short])].flatMap((text) => known.get(letters(text)) ?? [])
-  return [...new Set(near)].flatMap((position) => tools[position] ?? [])
-}
-
-function positionsOf(tools: readonly Named[]): Map<string, number[]> {
-  const found = new Map<string, number[]>()
-  for (const [position, { id, name }] of tools.entries()) {
-    for (const key of new Set([letters(id), letters(name)])) {
-      const same = found.get(key)
-      if (same === undefined) found.set(key, [position])
-      else same.push(position)
-    }
-  }
-  return found
+  const wanted = [id, id.replace(clientPrefix, '')].map(letters)
+  return tools.filter((tool) => [tool.id, tool.name].some((one) => wanted.includes(letters(one))))
 }
 
 function letters(text: string): string {

@@ -4,7 +4,6 @@ import { isObject } from '../../core/json.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
-import { schemaSentence } from './check-parameters.ts'
 
 export interface SchemaProblem {
   path: readonly string[]
@@ -119,7 +118,7 @@ function problemOf(error: ErrorObject): SchemaProblem[] {
     const choices = allowedValues.slice(0, 20).map((choice) => JSON.stringify(choice))
     return [{ path, kind: 'wrong', message: `must be one of ${choices.join(', ')}` }]
   }
-  return [{ path, kind: 'wrong', message: schemaSentence(error.keyword, error.params) }]
+  return [{ path, kind: 'wrong', message: error.message ?? 'is invalid' }]
 }
 
 function unescapePointer(part: string): string {

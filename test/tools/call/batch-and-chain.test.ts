@@ -223,12 +223,12 @@ it('foresees what a schema refuses, but not what an answer will be', async () =>
   expect(foreseen.map(({ problems, unknown }) => [...problems, ...unknown])).toEqual([
     [],
     [],
-    ['Invalid: limit must be an integer'],
+    ['Invalid: limit must be integer'],
     ['Missing: target'],
     ['gone'],
   ])
   const asBatch = await foreseeSteps('batch', [step('list-pages', { limit: '$title' })], context)
-  expect(asBatch[0]?.problems).toEqual(['Invalid: limit must be an integer'])
+  expect(asBatch[0]?.problems).toEqual(['Invalid: limit must be integer'])
   expect(calls).toEqual([])
 })
 

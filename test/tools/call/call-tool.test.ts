@@ -52,7 +52,7 @@ it('says what is missing and what is wrong, in the text of the seed, before any 
     message: [
       'Error: invalid parameters for fake__get_echo',
       'Missing: message',
-      'Invalid: mesage is not a parameter (did you mean message?); times must be an integer',
+      'Invalid: mesage is not a parameter (did you mean message?); times must be integer',
       'Expected: message: string, times: integer',
       'Next: correct the values',
     ].join('\n'),

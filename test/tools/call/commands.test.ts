@@ -48,7 +48,7 @@ it.each([
   [['get_echo', '[1]x'], '[1]x is not name=value'],
   [['get_echo', '@missing.json'], 'missing.json'],
   [['get_echo', '{}', 'a=b'], 'not both'],
-  [['get_echo', 'times=two'], 'Missing: message\nInvalid: times must be an integer'],
+  [['get_echo', 'times=two'], 'Missing: message\nInvalid: times must be integer'],
   [['get_echo', '{}', '--timeout', 'soon'], '--timeout is soon'],
 ])('%o is wrong use', async (args, message) => {
   const { code, stderr } = await shared.run(['tools', 'call', ...args])
