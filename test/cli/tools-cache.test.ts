@@ -81,9 +81,7 @@ describe('the commands about known tools', () => {
     )
     expect(listed.stderr).toContain('failing is configured and failing')
     const shown = await skillrail('tools', 'show', 'list_issues')
-    expect(shown.stdout).toContain(
-      '  repo*  string\n      owner/repo\n  state  "open" | "closed"',
-    )
+    expect(shown.stdout).toContain('  repo*  string\n      owner/repo\n  state  "open" | "closed"')
     expect(shown.stdout).toContain('default "open"')
     expect(shown.stdout).toMatch(/Workflow +look-first \[warn\], first: create_issue/)
     const found = await skillrail('tools', 'search', 'issues', 'of', 'a', 'repository')
