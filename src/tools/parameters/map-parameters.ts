@@ -79,13 +79,16 @@ export function mapParameters(
   }
 }
 
-/** A choice between the actions that the tool's description lists: its default is a guess. */
+/**
+ * A choice between the actions that the tool's description lists: its default is a guess, unless a
+ * parameter of the same name, such as `url`, says which is meant.
+ */
 function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean {
   const said = new Set(plainWords(tool.description).map(stemOf))
-  const actions = choices.filter(
-    (choice) => typeof choice === 'string' && said.has(stemOf(choice.toLowerCase())),
-  )
-  return found.size > 0 && actions.length > 1 && actions.length * 2 > choices.length
+  const names = choices.filter((choice) => typeof choice === 'string')
+  const actions = names.filter((choice) => said.has(stemOf(choice.toLowerCase())))
+  const isSaid = names.some((choice) => found.has(choice))
+  return found.size > 0 && !isSaid && actions.length > 1 && actions.length * 2 > choices.length
 }
 
 /**
