@@ -122,12 +122,16 @@ describe('the overview of a project', () => {
     })
   })
 
-  it('shows a server whose last start failed', async () => {
-    await cli('tools', 'refresh')
-    expect(await part('servers')).toMatchObject({
+  it('shows a server whose last start failed, also where no tools are known', async () => {
+    const failed = {
       summary: '1 MCP server, 1 failed to start',
       entries: [{ name: 'database', status: 'problem', fix: 'skillrail tools servers' }],
-    })
+    }
+    await cli('tools', 'refresh')
+    expect(await part('servers')).toMatchObject(failed)
+    rmSync(join(project.directory, '.skillrail/tools.json'))
+    await cli('tools', 'refresh')
+    expect(await part('servers')).toMatchObject(failed)
   })
 
   it('is empty where nothing is', async () => {

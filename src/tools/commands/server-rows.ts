@@ -2,7 +2,8 @@ import type { Context, Note } from '../../core/command.ts'
 import { redactText } from '../../core/redact.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { safeLine, safeText } from '../../core/text.ts'
-import { type IndexedServer, loadToolIndex } from '../cache/tool-index.ts'
+import { readRefreshRecord } from '../cache/stored-tools.ts'
+import type { IndexedServer } from '../cache/tool-index.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { servedStatus } from '../server/served-process.ts'
 import { type SignInState, signInState } from '../server/sign-in.ts'
@@ -27,7 +28,7 @@ export async function knownServers(
 ): Promise<ServerRow[]> {
   const { runtime } = context
   const status = await servedStatus({ project: runtime.cwd, runtime })
-  const listed = loadToolIndex({ project: toolProject(context), runtime }).index?.servers ?? []
+  const { record } = readRefreshRecord({ project: toolProject(context), runtime })
   return definitions.map((definition) => {
     const { name, blocked } = definition
     const row = rowOf(definition, runtime)
@@ -37,7 +38,7 @@ export async function knownServers(
     }
     const state = standingOf(definition)
     if (state !== 'usable') return { ...row, state, message: blocked?.message }
-    const failure = listed.find((server) => server.name === name)?.unavailable
+    const failure = record?.servers.find((server) => server.name === name)?.failure
     if (failure === undefined || failure.notTrusted === true) return { ...row, state }
     const message = `At the last refresh: ${failure.message}`
     return { ...row, state: 'failing', message, stderrTail: failure.stderrTail }

@@ -4,17 +4,7 @@ import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { Graph } from './graph.tsx'
 import { List, RowHead, Split } from './list.tsx'
-import {
-  addressOf,
-  amount,
-  Chip,
-  Digest,
-  Empty,
-  Facts,
-  Findings,
-  Section,
-  Typed,
-} from './parts.tsx'
+import { addressOf, amount, Chip, Empty, Facts, Findings, Section, Typed } from './parts.tsx'
 import { stateIn, stepsIn } from './run-view.tsx'
 
 type ChainsAnswer = Answers['chains']
@@ -70,8 +60,7 @@ function Plan({ id }: { id: string }): JSX.Element {
           <>
             <h1>{skill}</h1>
             <p class="chips">
-              <span class="soft">plan </span>
-              <Digest digest={digest} />
+              <span class="soft">plan {shortDigest(digest)}</span>
               <a href={addressOf(['skills', id])}>See it as a skill</a>
             </p>
             <Findings list={diagnostics} />
@@ -126,13 +115,15 @@ function Steps({ graph, steps }: StepsProperties): JSX.Element {
             ['file', <code>{path}</code>],
             ['trust', trust],
             ['tokens', String(tokens)],
-            ['digest', <Digest digest={digest} />],
+            ['digest', shortDigest(digest)],
           ]}
         />
       )}
     />
   )
 }
+
+const shortDigest = (digest: string): string => digest.replace('sha256:', '').slice(0, 12)
 
 /** What the chain itself decides comes first, each under its name in the file. */
 function Policy({ policy }: Pick<PlanAnswer, 'policy'>): JSX.Element {

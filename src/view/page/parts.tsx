@@ -143,14 +143,6 @@ export function Clock({ iso }: { iso: string }): JSX.Element {
   return <time title={iso}>{Number.isNaN(date.getTime()) ? iso : shown}</time>
 }
 
-export function Digest({ digest }: { digest: string }): JSX.Element {
-  return (
-    <code class="soft" title={digest}>
-      {digest.replace(/^sha256:/, '').slice(0, 12)}
-    </code>
-  )
-}
-
 /** The button that shows the next items of a long list; nothing when all of them are shown. */
 export function More(properties: { rest: number; noun?: string; size: number; onMore(): void }) {
   const { rest, noun = '', size, onMore } = properties

@@ -99,21 +99,28 @@ function Trace(trace: Answers['triggers']['log'][number]): JSX.Element {
         <span class="about">{prompt}</span>
         <span class="side">{`${durationMs} ms`}</span>
       </div>
-      {injected.map(({ skill, path, characters }) => (
-        <div>
-          <span class="success">+</span> <code>{`${skill}/${path}`}</code>{' '}
-          <span class="soft">{amount(characters, 'character')}</span>
-        </div>
-      ))}
-      {withheld.map(({ skill, path, reason }) => (
-        <div>
-          <span class="warn">−</span> <code>{`${skill}/${path}`}</code>{' '}
-          <span class="soft">{reason}</span>
-        </div>
-      ))}
+      <Files given={injected} held={withheld} />
       {error !== undefined && <div class="bad">{error}</div>}
     </div>
   )
+}
+
+interface ShownFile {
+  skill: string
+  path: string
+  tokens?: number
+  characters?: number
+  reason?: string
+}
+
+/** References that were given, and those that were held back. */
+function Files({ given, held }: Record<'given' | 'held', readonly ShownFile[]>): JSX.Element[] {
+  return [...given, ...held].map(({ skill, path, tokens, characters = 0, reason }) => (
+    <div>
+      {reason === undefined ? '+' : '−'} <code>{`${skill}/${path}`}</code>{' '}
+      <span class="soft">{reason ?? amount(tokens ?? Math.ceil(characters / 4), 'token')}</span>
+    </div>
+  ))
 }
 
 const mostVerdicts = 200
@@ -132,25 +139,7 @@ function Matched(answer: MatchAnswer): JSX.Element {
         <strong>{amount(injected.length, 'reference')}</strong>
         {` injected, ${amount(tokens, 'token')}`}
       </p>
-      {injected.length > 0 && (
-        <Table
-          head={['injected', 'of', 'tokens']}
-          rows={injected.map(({ skill, path, tokens: size }) => [
-            <code>{path}</code>,
-            skill,
-            count(size),
-          ])}
-          numbers={[2]}
-        />
-      )}
-      {deferred.length > 0 && (
-        <Section title="Fired, but not injected">
-          <Table
-            head={['reference', 'of', 'why']}
-            rows={deferred.map(({ skill, path, reason }) => [<code>{path}</code>, skill, reason])}
-          />
-        </Section>
-      )}
+      <Files given={injected} held={deferred} />
       <Findings list={diagnostics} />
       {said.length > 0 && (
         <Section title="Why">
