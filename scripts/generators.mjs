@@ -12,6 +12,7 @@ import { prdCoverage } from './prd-coverage.mjs'
 export async function generators() {
   return [
     { path: 'schema/frontmatter.json', text: json(frontmatterJsonSchema()) },
+    { path: 'schema/config.json', text: json(settingsSchema()) },
     { path: 'docs/reference/commands.md', text: await commandsPage() },
     { path: 'docs/reference/settings.md', text: settingsPage() },
     { path: 'docs/reference/frontmatter.md', text: frontmatterPage() },
@@ -47,6 +48,42 @@ rights.`
   ])
   const head = ['setting', 'variable', 'value', 'default', 'in projects', 'meaning']
   return page('Settings', introduction, table(head, rows))
+}
+
+/** The JSON Schema of `.skillrail/config.json` and of the user's own file, for editors. */
+function settingsSchema() {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Settings of Skillrail',
+    type: 'object',
+    additionalProperties: false,
+    properties: { $schema: { type: 'string' } },
+  }
+  for (const setting of settingTable) {
+    const keys = setting.key.split('.')
+    const last = keys.pop()
+    const parent = keys.reduce(({ properties }, key) => {
+      properties[key] ??= { type: 'object', additionalProperties: false, properties: {} }
+      return properties[key]
+    }, schema)
+    parent.properties[last] = {
+      description: setting.description,
+      default: setting.fallback,
+      ...shapeOf(setting),
+    }
+  }
+  return schema
+}
+
+function shapeOf({ kind, choices, minimum, maximum, most }) {
+  if (kind === 'choice') return { enum: choices }
+  if (kind === 'integer') return { type: 'integer', minimum, maximum }
+  if (kind === 'numbers') {
+    return { type: 'array', maxItems: most, items: { type: 'number', minimum, maximum } }
+  }
+  return kind === 'text' || kind === 'address'
+    ? { type: 'string' }
+    : { type: 'array', items: { type: 'string' } }
 }
 
 const kinds = {
