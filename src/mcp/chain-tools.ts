@@ -88,7 +88,9 @@ export function chainTools(project: ServedProject): OfferedTool[] {
         run,
         step: nameOf('The one that was handed out.'),
         attempt: z.int().min(1).optional().describe('Its attempt, as it was handed out.'),
-        status: z.enum(['success', 'failure', 'critical']),
+        status: z
+          .enum(['success', 'failure', 'critical'])
+          .describe('How the step ended; critical stops a chain that stops at critical failures.'),
         result: textOf('What was done, in a sentence.').default(''),
         errors: texts.default([]).describe('What is wrong.'),
         metrics: z

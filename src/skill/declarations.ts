@@ -343,7 +343,8 @@ function stepOf(
     const say = (message: string, hint?: string): undefined =>
       reader.report('chain-step-form', node, `\`${name}\`: ${message}`, hint)
     if (known === undefined) {
-      const hint = didYouMean(option, stepOptions.keys()) ?? 'Join parallel steps with `&`.'
+      const allowed = `Allowed: ${[...stepOptions.keys()].join(', ')}; parallel steps are joined by \`&\`.`
+      const hint = didYouMean(option, stepOptions.keys()) ?? allowed
       say(`\`${option}\` is not an option of a step.`, hint)
     } else if (options.has(option)) say(`\`${option}\` is given twice.`)
     else if (value === true ? known.form !== undefined : known.form?.test(value) !== true) {

@@ -50,7 +50,7 @@ export function planInjection(
     if (seen.has(key)) continue
     seen.add(key)
     if (!mayInject(skill)) {
-      deferred.push({ ...reference, reason: 'the skill is not trusted' })
+      deferred.push({ ...reference, reason: 'the skill is not trusted (skillrail trust)' })
       continue
     }
     const target = readTarget(directory, reference.path)

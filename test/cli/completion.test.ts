@@ -88,3 +88,29 @@ it('shows the hook of one client', async () => {
   expect(platforms.map(({ platform }: { platform: string }) => platform)).toEqual(['claude'])
   expect(await skillrail('hooks', 'status', 'clode')).toMatchObject({ code: 2 })
 })
+
+it('list --clients names the clients of an invalid skill, too', async () => {
+  const folder = join(root, 'project/.claude/skills/broken-trigger')
+  mkdirSync(folder, { recursive: true })
+  const trigger = 'triggers:\n  - match: ^/x\n    inject: gone.md\n'
+  writeFileSync(
+    join(folder, 'SKILL.md'),
+    `---\nname: broken-trigger\ndescription: Does. Use it.\n${trigger}---\nDo.\n`,
+  )
+  const { stdout } = await skillrail('list', '--clients')
+  expect(stdout).toMatch(/ CLIENTS\n/)
+  expect(stdout).toMatch(/broken-trigger .* \[invalid\] claude copilot cursor opencode\n/)
+})
+
+it('names the options of a step where one is unknown', async () => {
+  const folder = join(root, 'project/.claude/skills/odd')
+  mkdirSync(folder, { recursive: true })
+  const chain = 'metadata:\n  chain: |\n    pdf retries=2\n'
+  writeFileSync(
+    join(folder, 'SKILL.md'),
+    `---\nname: odd\ndescription: Does. Use it.\n${chain}---\nDo.\n`,
+  )
+  const { stdout } = await skillrail('validate', '.claude/skills/odd')
+  expect(stdout).toContain('`retries` is not an option of a step.')
+  expect(stdout).toContain('Allowed: gate, allow-failure')
+})

@@ -116,11 +116,15 @@ it('gives nothing of a skill that is not trusted, and says so', async () => {
   write('project/.claude/skills/local/a.md', 'LOCAL')
   const answer = await ask('claude', '/local')
   expect(answer.stdout).toBe('')
-  expect(answer.stderr).toBe('skillrail: local/a.md was not injected: the skill is not trusted\n')
+  expect(answer.stderr).toBe(
+    'skillrail: local/a.md was not injected: the skill is not trusted (skillrail trust)\n',
+  )
   expect(readTraces(runtime, 1).traces).toMatchObject([
     {
       injected: [],
-      withheld: [{ skill: 'local', path: 'a.md', reason: 'the skill is not trusted' }],
+      withheld: [
+        { skill: 'local', path: 'a.md', reason: 'the skill is not trusted (skillrail trust)' },
+      ],
     },
   ])
 })

@@ -58,7 +58,7 @@ describe.each(eras)('over MCP of %s', (version, client) => {
 
   it('refuses it where the client cannot ask, and says what would allow it', async () => {
     const text = await mute.text('call_tool', create)
-    expect(text).toContain('needs a yes')
+    expect(text).toContain('needs your approval')
     expect(text).toContain('skillrail mcp serve --yes')
     expect(shared.calls().filter((line) => line.startsWith('create'))).toEqual([])
   })

@@ -140,7 +140,13 @@ describe('an injection', () => {
     const { matches } = matchPrompt('x', [skill('one', ['x', 'references/b.md'])])
     expect(planInjection(matches, { mayInject: () => false })).toEqual({
       injected: [],
-      deferred: [{ skill: 'one', path: 'references/b.md', reason: 'the skill is not trusted' }],
+      deferred: [
+        {
+          skill: 'one',
+          path: 'references/b.md',
+          reason: 'the skill is not trusted (skillrail trust)',
+        },
+      ],
       diagnostics: [],
     })
   })

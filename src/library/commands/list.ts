@@ -135,13 +135,13 @@ function summary({ skills, broken, shadowed, heldBack }: ListResult, warnings: n
 
 type Row = readonly [name: string, scope: string, trust: string, tokens: string, note: string]
 
-const head: Row = ['NAME', 'SCOPE', 'TRUST', 'TOKENS', 'DESCRIPTION']
+const columns = ['NAME', 'SCOPE', 'TRUST', 'TOKENS'] as const
 
 /** The table with its head. A narrow terminal loses the description first, then the scope. */
 function tableRows(result: ListResult, { width, style }: Screen): string[][] {
   const rows = rowsOf(result)
   const longest = (column: 0 | 3): number =>
-    rows.reduce((most, row) => Math.max(most, row[column].length), head[column].length)
+    rows.reduce((most, row) => Math.max(most, row[column].length), columns[column].length)
   const nameWidth = Math.min(longest(0), Math.max(12, Math.floor(width / 3)))
   const tokenWidth = longest(3)
   const fixed = nameWidth + 'project'.length + 'untrusted'.length + tokenWidth + 8
@@ -156,7 +156,9 @@ function tableRows(result: ListResult, { width, style }: Screen): string[][] {
       ...(noteWidth >= 16 ? [cell(note, noteWidth)] : []),
     ]
   }
-  return [cellsOf(head).map((text) => style('dim', text)), ...rows.map(cellsOf)]
+  const names: Row =
+    result.byClient === true ? [...columns, 'CLIENTS'] : [...columns, 'DESCRIPTION']
+  return [cellsOf(names).map((text) => style('dim', text)), ...rows.map(cellsOf)]
 }
 
 const colours: Readonly<Record<string, 'green' | 'yellow' | 'red' | undefined>> = {
@@ -187,7 +189,7 @@ function rowOf(
     conflict: 'another skill here has this name',
     shadowed: `${skill.trust}, in ${source}`,
   }
-  const use = invalid === undefined ? about : `[invalid] ${invalid}`
+  const use = invalid === undefined ? about : `[invalid] ${byClient ? about : invalid}`
   const note = standing === undefined ? hides + use : notes[standing]
   return [skill.name, skill.scope, standing ?? skill.trust, count(skill.tokens.body), note]
 }

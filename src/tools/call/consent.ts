@@ -88,12 +88,14 @@ function refusal(
   const why = unusual.length === 0 ? 'It may change something.' : unusual.join(' ')
   return new ToolRefusedError({
     code: 'tool-needs-yes',
-    message: isOne ? `${what} needs a yes. ${why}` : `this plan needs a yes. ${why}\n${what}`,
-    hint: toAllow ?? (unusual.length === 0 ? anyWay : 'Say it at a terminal.'),
+    message: isOne
+      ? `${what} needs your approval. ${why}`
+      : `this plan needs your approval. ${why}\n${what}`,
+    hint: toAllow ?? (unusual.length === 0 ? anyWay : 'Approve it in a terminal.'),
   })
 }
 
-const anyWay = 'Say it at a terminal, or in advance with --yes.'
+const anyWay = 'Approve it in a terminal, or pass --yes.'
 
 /** What is called with all of its parameters, as a user has to see it before a yes. */
 export function proposalText(plan: readonly ProposedCall[]): string {

@@ -187,7 +187,7 @@ function renderResult(result: Result, screen: Screen): string {
     const rows = result.workspaces.map(({ workspace, acceptedAt, pinned, skills, parts }) => [
       safeLine(workspace),
       safeLine(acceptedAt.slice(0, 10)),
-      `${amount(parts, 'part')} that ${parts === 1 ? 'acts' : 'act'}`,
+      `${amount(parts, 'part')} that can execute`,
       [...(pinned ? ['pinned'] : []), ...(skills ?? []).map(safeLine)].join(' '),
     ])
     return screen.table(rows)

@@ -246,7 +246,7 @@ it('does what only reads, and refuses the rest without a yes', async () => {
   const refused = await shared.run(['tools', 'do', call])
   expect(refused).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining('things__create_thing {"name":"x"} needs a yes.'),
+    stderr: expect.stringContaining('things__create_thing {"name":"x"} needs your approval.'),
   })
   expect(newCalls()).toEqual(['list_things {}'])
   const done = await shared.run(['tools', 'do', '--yes', call])

@@ -97,7 +97,7 @@ it('calls nothing that may change something when nobody can be asked', async () 
   await expect(doRequest(create, given)).rejects.toMatchObject({
     exitCode: 4,
     code: 'tool-needs-yes',
-    hint: 'Say it at a terminal, or in advance with --yes.',
+    hint: 'Approve it in a terminal, or pass --yes.',
   })
   await expect(doRequest(`BATCH: [{"tool": "create_issue"}]`, given)).rejects.toMatchObject({
     exitCode: 4,
@@ -427,7 +427,7 @@ it('shows the whole plan before its first call, where nobody can be asked', asyn
   await expect(doRequest(shot, given)).rejects.toMatchObject({
     exitCode: 4,
     message:
-      'this plan needs a yes. It may change something.\n' +
+      'this plan needs your approval. It may change something.\n' +
       '1. chrome__navigate_page {"url":"http://127.0.0.1:1/"} (may change something)\n' +
       '2. chrome__take_screenshot {} (reads)',
   })
