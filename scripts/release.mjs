@@ -25,7 +25,7 @@ function prepare(version) {
     'CHANGELOG.md',
     changes.replace('## Unreleased\n', `## Unreleased\n\n## ${version} (${date})\n`),
   )
-  run('npm', 'version', version, '--no-git-tag-version')
+  run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version')
   run('npm', 'run', '--silent', 'generate')
   run('git', 'commit', '--all', '--message', `chore(release): ${version}`)
   run('git', 'tag', '--annotate', `v${version}`, '--message', `v${version}`)

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { commands } from '../../src/cli/registry.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 import { runCli } from './run-cli.ts'
@@ -27,7 +28,11 @@ it('lists every command with its summary', async () => {
 })
 
 it('prints the version of the package', async () => {
-  expect(await skillrail('--version')).toMatchObject({ code: 0, stdout: '0.1.0\n', stderr: '' })
+  expect(await skillrail('--version')).toEqual({
+    code: 0,
+    stdout: `${manifest.version}\n`,
+    stderr: '',
+  })
 })
 
 describe.each(commands.map(({ name }) => name))('skillrail %s --help', (name) => {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -67,6 +67,12 @@ describe('skillrail without arguments', () => {
     write('project/ok', '')
     expect(await skillrail('run', 'fails', '--trust-workspace')).toMatchObject({ code: 0 })
     expect(await skillrail()).toMatchObject({ code: 0 })
+  })
+
+  it('keeps runs out of the project, so that git does not see them', async () => {
+    skill('works', '', 'echo done')
+    expect(await skillrail('run', 'works', '--trust-workspace')).toMatchObject({ code: 0 })
+    expect(readdirSync(join(root, 'project')).toSorted()).toEqual(['.agents', '.git'])
   })
 
   it('prints one JSON document with --json', async () => {

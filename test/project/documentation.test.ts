@@ -39,8 +39,8 @@ describe.each(pages)('$path', ({ path, text }) => {
 })
 
 function linksIn(text: string): string[] {
-  return [...prose(text).matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, target = '']) => target)
+  return [...prose(text).matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g)]
+    .map(([, target, source = '']) => target ?? source)
     .filter((target) => !/^[a-z]+:/.test(target))
 }
 
@@ -66,7 +66,8 @@ function refusal(words: readonly string[]): string | undefined {
   const entry = commandOf(argv)
   const command = entry === undefined ? undefined : loaded.get(entry.name)
   if (entry === undefined || command === undefined) {
-    return argv[0]?.startsWith('-') === true ? undefined : 'no such command'
+    // Without a command it is the overview.
+    return argv[0] === undefined || argv[0].startsWith('-') ? undefined : 'no such command'
   }
   try {
     parseCommandLine(entry, command, argv)
