@@ -148,7 +148,10 @@ function problemsIn({ broken, skills }: Discovery): string[] {
   ])
   return [...found, ...own]
     .filter(({ severity }) => severity === 'error')
-    .map(({ path, line, message }) => `${path}${line === undefined ? '' : `:${line}`}: ${message}`)
+    .map(({ path, line, message, hint }) => {
+      const place = line === undefined ? path : `${path}:${line}`
+      return `${place}: ${message}${hint === undefined ? '' : `. ${hint}`}`
+    })
 }
 
 /** Files and directories besides the usable skills whose change can change the answer. */

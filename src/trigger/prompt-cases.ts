@@ -84,9 +84,11 @@ function jsonc(): typeof Jsonc {
 function caseSchema() {
   const z: typeof Zod = createRequire(import.meta.url)('zod')
   const inject = z.union([z.array(z.string()), z.boolean()])
-  const query = z.object({ query: z.string(), should_trigger: z.boolean() })
+  // An empty prompt matches nothing.
+  const prompt = z.string().regex(/\S/)
+  const query = z.object({ query: prompt, should_trigger: z.boolean() })
   return z.union([
-    z.object({ prompt: z.string(), inject }),
+    z.object({ prompt, inject }),
     query.transform((one) => ({ prompt: one.query, inject: one.should_trigger })),
   ])
 }
@@ -137,7 +139,9 @@ export function caseLines(verdicts: readonly CaseVerdict[]): string[] {
 export function measureLine({ precision, recall }: ReturnType<typeof measure>): string {
   const percent = ({ share, low, high }: ReturnType<typeof shareOf>): string =>
     `${(100 * share).toFixed(1)} % (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`
-  return `precision ${percent(precision)}, recall ${percent(recall)}, with 95 % confidence`
+  const first = precision.total === 0 ? 'unknown, as nothing fired' : percent(precision)
+  const second = recall.total === 0 ? 'unknown, as no prompt is meant to fire' : percent(recall)
+  return `precision ${first}, recall ${second}, with 95 % confidence`
 }
 
 /** A share of cases, with the bounds between which it lies with 95 % confidence (Wilson). */

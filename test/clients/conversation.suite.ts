@@ -1,15 +1,15 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { installHook } from '../../src/hooks/install.ts'
-import { readTranscript, type TranscriptTurn } from '../../src/trigger/transcripts.ts'
 import type { ModelRequest } from '../model-server/protocol.ts'
 import { startModelServer } from '../model-server/server.ts'
 import type { ModelToolCall, ModelTurn } from '../model-server/turn.ts'
 import { installClients, type TestedClient } from './cache.ts'
 import { type ClientRecipe, recipes } from './clients.ts'
 import { makeHome, shortReference, type TestHome, write } from './home.ts'
+import { runInProcess } from '../run-in-process.ts'
 import { runClient } from './run-client.ts'
 
 const [reference = ''] = shortReference
@@ -22,8 +22,6 @@ interface Conversation {
   bodies: string[][]
   /** One line for each time that the hook gave something: its event. */
   given: string[]
-  /** What the client wrote down itself. */
-  turns: TranscriptTurn[]
   output: string
 }
 
@@ -33,6 +31,7 @@ async function conversation(
   answer: (request: ModelRequest, home: TestHome) => ModelTurn | string,
   runs: readonly (readonly string[])[],
   settings: Readonly<Record<string, (text: string) => string>> = {},
+  inspect: (home: TestHome) => Promise<void> = async () => undefined,
 ): Promise<Conversation> {
   const client = installClients([name], { latest: false }).get(name)
   if (client === undefined) throw new Error('the client is not installed')
@@ -62,21 +61,12 @@ async function conversation(
       output += run.output
       bodies.push(model.prompts().map(({ body }) => body))
     }
-    return { bodies, given: givenIn(home), turns: turnsIn(home), output }
+    await inspect(home)
+    return { bodies, given: givenIn(home), output }
   } finally {
     await model.close()
     rmSync(home.home, { recursive: true, force: true, maxRetries: 3 })
   }
-}
-
-function turnsIn({ home }: TestHome): TranscriptTurn[] {
-  return ['.claude/projects', '.codex/sessions'].flatMap((place) => {
-    const directory = join(home, place)
-    if (!existsSync(directory)) return []
-    return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.jsonl'))
-      .flatMap((name) => readTranscript(readFileSync(join(directory, name), 'utf8')).turns)
-  })
 }
 
 function givenIn({ home }: TestHome): string[] {
@@ -95,27 +85,35 @@ it.each([
   ['claude', () => ({ name: 'Skill', input: { skill: 'saw' } })],
   ['codex', ({ home }) => recipes.codex.shell(home, `cat ${home}/.agents/skills/saw/SKILL.md`)],
 ] as const satisfies readonly (readonly [TestedClient, (home: TestHome) => ModelToolCall])[])(
-  'reads in a transcript of %s which prompt a skill was used for',
-  { timeout: 120_000 },
+  'suggests triggers from transcripts of %s, of the prompts that a skill was used for',
+  { timeout: 240_000 },
   async (client, call) => {
-    let calls = 0
-    const { turns, output } = await conversation(
+    const work = ['cut the planks', 'trim two boards', 'split this beam', 'shorten the table legs']
+    const others = ['say hello', 'explain this error', 'rename the file', 'write a test']
+    const called = new Set<string>()
+    let suggested: unknown
+    await conversation(
       client,
       ({ body }, home) => {
-        if (!body.includes('cut the planks') || !hasTools(body) || calls > 0) return 'done'
-        calls++
+        const prompt = work.find((text) => body.includes(text))
+        if (prompt === undefined || !hasTools(body) || called.has(prompt)) return 'done'
+        called.add(prompt)
         return { calls: [call(home)] }
       },
-      [recipes[client].prompt('cut the planks', true), recipes[client].prompt('say hello', true)],
+      [...work, ...others].map((text) => recipes[client].prompt(text, true)),
+      {},
+      async ({ home, project }) => {
+        const args = ['triggers', 'suggest', 'saw', '--json']
+        const { stdout } = await runInProcess(args, { cwd: project, home })
+        suggested = JSON.parse(stdout)
+      },
     )
-    const used = turns.filter(
-      ({ skills, calls: made }) =>
-        skills.includes('saw') || made.some((one) => one.includes('/saw/SKILL.md')),
-    )
-    expect({ used: used.map(({ prompt }) => prompt), output }).toMatchObject({
-      used: ['cut the planks'],
+    expect(suggested).toMatchObject({
+      transcripts: 8,
+      suggestions: [{ skill: 'saw', prompts: { used: 4, others: 4 } }],
+      diagnostics: [],
     })
-    expect(turns.map(({ prompt }) => prompt)).toContain('say hello')
+    expect(JSON.stringify(suggested)).toContain('examples: [')
   },
 )
 

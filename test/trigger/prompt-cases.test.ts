@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readPromptCases, shareOf } from '../../src/trigger/prompt-cases.ts'
+import { measure, measureLine, readPromptCases, shareOf } from '../../src/trigger/prompt-cases.ts'
 
 it('reads the files of skill-creator, too', () => {
   const queries =
@@ -12,14 +12,19 @@ it('reads the files of skill-creator, too', () => {
   expect(readPromptCases(evals, 'evals.json').cases).toEqual([{ prompt: 'ship it', inject: true }])
 })
 
-it.each(['', '[', '{"evals":[]}', '{"evals":[{"id":1}]}', '[{"query":"x"}]', 'hello'])(
-  'says what is wrong with %j',
-  (text) => {
-    const { cases, diagnostics } = readPromptCases(text, 'f.json')
-    expect(cases).toEqual([])
-    expect(diagnostics[0]?.code).toBe('prompt-case-invalid')
-  },
-)
+it.each([
+  '',
+  '[',
+  '{"evals":[]}',
+  '{"evals":[{"id":1}]}',
+  '[{"query":"x"}]',
+  '[{"query":" ","should_trigger":true}]',
+  'hello',
+])('says what is wrong with %j', (text) => {
+  const { cases, diagnostics } = readPromptCases(text, 'f.json')
+  expect(cases).toEqual([])
+  expect(diagnostics[0]?.code).toBe('prompt-case-invalid')
+})
 
 it.each([
   ['[{"query":"a","should_trigger":true},\n {"query":"b"}]', 2, 'Entry 2 is not of the form'],
@@ -37,4 +42,10 @@ it.each([
 it('gives the interval of Wilson', () => {
   expect(shareOf(9, 10)).toEqual({ share: 0.9, low: 0.596, high: 0.982, total: 10 })
   expect(shareOf(0, 0)).toEqual({ share: 0, low: 0, high: 1, total: 0 })
+})
+
+it('prints no share of nothing', () => {
+  expect(measureLine(measure([]))).toBe(
+    'precision unknown, as nothing fired, recall unknown, as no prompt is meant to fire, with 95 % confidence',
+  )
 })

@@ -170,6 +170,7 @@ function checkLines(files: readonly CheckedFile[], { checked, risks }: Result['s
 
 function promptLines(verdicts: readonly CaseVerdict[]): string[] {
   const wrong = verdicts.filter(({ ok }) => !ok).length
+  if (verdicts.length === 0) return ['No prompt could be read.']
   return [
     ...caseLines(verdicts),
     measureLine(measure(verdicts)),

@@ -69,7 +69,8 @@ export const command = defineCommand<Result>()({
       for (const path of files) {
         const reading = readPromptCases(readText(path, mostPromptBytes), path)
         diagnostics.push(...reading.diagnostics)
-        evaluations.push(evaluate(reading.cases, path, [skill, ...others]))
+        if (reading.cases.length > 0)
+          evaluations.push(evaluate(reading.cases, path, [skill, ...others]))
       }
     }
     const measured = measure(evaluations.flatMap(({ prompts }) => prompts))
@@ -82,7 +83,8 @@ export const command = defineCommand<Result>()({
     )
     return isLow || hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done
   },
-  render({ evaluations, measured }) {
+  render({ evaluations, measured, diagnostics }) {
+    if (evaluations.length === 0 && hasErrors(diagnostics)) return 'No prompt could be read.\n'
     if (evaluations.length === 0) return 'No skill has an evals.json or trigger-eval.json.\n'
     const total = evaluations.reduce((sum, { prompts }) => sum + prompts.length, 0)
     const lines = evaluations.flatMap((one) => [
