@@ -3,26 +3,111 @@
 // The hook itself is copied into the packages by the build, and is not kept in the repository.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { clientPackages, packageFiles } from '../src/hooks/packages.ts'
+import { adapters } from '../src/hooks/adapters.ts'
+import { fileTexts } from '../src/hooks/client-files.ts'
+import { withEntries } from '../src/hooks/edit-entries.ts'
+import { launcherName, launcherText } from '../src/hooks/launcher.ts'
+import { guardedCommand, hookArguments } from '../src/hooks/registration.ts'
 
 const { name, version, description, license, homepage, repository } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 )
-const facts = { name, version, description, author: { name: 'Skillrail' }, homepage, license }
+const facts = { name, version, description }
+const author = { name: 'Skillrail' }
+const plugin = { ...facts, author, homepage, license }
+const marketplace = {
+  name: 'skillrail',
+  owner: author,
+  plugins: [{ name, source: './', description }],
+}
+const claudeManifests = {
+  '.claude-plugin/plugin.json': plugin,
+  '.claude-plugin/marketplace.json': marketplace,
+}
+
+/** A module that a client loads says itself where it is; the others are told by their client. */
+const own = '"${SKILLRAIL_PLUGIN}/'
+
+/** For each client its manifests, the file that registers the hook, and how a command names the package. */
+const packages = {
+  claude: {
+    root: '"${CLAUDE_PLUGIN_ROOT}/',
+    hooks: 'hooks/hooks.json',
+    manifests: claudeManifests,
+  },
+  copilot: {
+    root: '"${COPILOT_PLUGIN_ROOT}/',
+    hooks: 'hooks/hooks.json',
+    manifests: claudeManifests,
+  },
+  gemini: {
+    root: '"${extensionPath}/',
+    hooks: 'hooks/hooks.json',
+    manifests: { 'gemini-extension.json': facts },
+  },
+  opencode: {
+    root: own,
+    hooks: 'index.js',
+    manifests: { 'package.json': { ...npmPackage('opencode'), main: './index.js' } },
+  },
+  pi: {
+    root: own,
+    hooks: 'index.ts',
+    manifests: {
+      'package.json': {
+        ...npmPackage('pi'),
+        keywords: ['pi-package'],
+        pi: { extensions: ['./index.ts'] },
+      },
+    },
+  },
+  qwen: {
+    root: '"${CLAUDE_PLUGIN_ROOT}/',
+    hooks: 'hooks/hooks.json',
+    manifests: { 'qwen-extension.json': facts },
+  },
+}
+
+function npmPackage(client) {
+  const more = { license, homepage, repository, type: 'module' }
+  return { ...facts, name: `${name}-${client}`, ...more }
+}
 
 /** Every file of the packages that the repository keeps, as { path, text, mode? }. */
 export function pluginFiles() {
-  return Object.keys(clientPackages).flatMap((client) => {
-    // Plugins of Claude Code have another form of it.
-    const isNpm = client === 'opencode' || client === 'pi'
-    const files = packageFiles(client, isNpm ? { ...facts, repository } : facts)
-    return files.map((file) => ({ ...file, path: `plugins/${client}/${file.path}` }))
+  return Object.entries(packages).flatMap(([client, { root, hooks, manifests }]) => {
+    const at = (path) => `plugins/${client}/${path}`
+    return [
+      ...Object.entries(manifests).map(([path, value]) => ({ path: at(path), text: json(value) })),
+      { path: at(hooks), text: registrationText(client, `${root}${launcherName}"`) },
+      { path: at(launcherName), text: launcher(), mode: 0o755 },
+    ]
   })
+}
+
+function registrationText(client, launcherWord) {
+  const { registration, limit } = adapters[client]
+  const parts = hookArguments(client, limit.parts)
+  const commands = parts.map((argument) => guardedCommand(launcherWord, argument))
+  if (registration.kind === 'file') return fileTexts[registration.text](commands[0])
+  return withEntries(undefined, registration, commands, '')
+}
+
+/** The launcher of an installation, which finds the hook beside itself and says nothing where it is gone. */
+function launcher() {
+  const text = launcherText('sh', {
+    node: '"$(command -v node)"',
+    entry: '"${0%/*}/hook/hook.cjs"',
+  })
+  return text
+    .replace('Written by skillrail hooks install.', 'Part of a package of Skillrail.')
+    .replace(/^entry=/m, 'export SKILLRAIL_PLUGIN="${0%/*}"\n$&')
+    .replaceAll(/echo .*$/gm, ':')
 }
 
 /** Puts the hook, which the build made as one file, into every package. */
 export function copyHook(text) {
-  for (const client of Object.keys(clientPackages)) {
+  for (const client of Object.keys(packages)) {
     rmSync(`plugins/${client}/hook`, { recursive: true, force: true })
     write(`plugins/${client}/hook/hook.cjs`, text)
   }
@@ -52,6 +137,10 @@ function readIfThere(path) {
 /** Who is allowed to execute it: the rest depends on the mask of whoever made the file. */
 function modeOf(path) {
   return (statSync(path).mode & 0o111) === 0o111 ? 0o755 : undefined
+}
+
+function json(value) {
+  return `${JSON.stringify(value, null, 2)}\n`
 }
 
 if (import.meta.filename === process.argv[1]) {

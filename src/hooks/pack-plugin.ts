@@ -1,18 +1,28 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SkillrailError, UsageError } from '../core/errors.ts'
+import { objectOf, parseJson } from '../core/json.ts'
 import type { SkillInfo } from '../library/model.ts'
 import { manifestSchema } from '../library/plugins.ts'
 import { listSkillFiles } from '../library/skill-files.ts'
 import { validateSkill } from '../skill/validate.ts'
-import { type PackagedClient, packageFiles } from './packages.ts'
+
+/** The clients that take the hook as a package; each has a folder in `plugins/`. */
+export const packagedClients = ['claude', 'copilot', 'gemini', 'opencode', 'pi', 'qwen'] as const
+export type PackagedClient = (typeof packagedClients)[number]
 
 interface PackedFile {
   /** Below the plugin. */
   path: string
   bytes: Buffer
   mode: number
+}
+
+interface PluginFacts {
+  name: string
+  version: string
+  description: string
 }
 
 /**
@@ -25,23 +35,18 @@ export function packPlugin(
   client?: PackagedClient,
 ): PackedFile[] {
   const [first] = skills
-  const description =
-    skills.length === 1
-      ? (first?.description ?? '')
-      : `Skills: ${skills.map((one) => one.name).join(', ')}`
-  const version = first?.fields.metadata['version'] ?? '0.1.0'
-  const facts = { name, version, description }
-  const files = skills.flatMap(filesOfSkill)
-  if (client === undefined) {
-    const manifest = JSON.stringify({ $schema: manifestSchema, ...facts }, undefined, 2)
-    return [fileOf('plugin.json', `${manifest}\n`), ...files]
-  }
-  const own = packageFiles(client, facts).map(({ path, text, mode }) => fileOf(path, text, mode))
-  return [...files, ...own, fileOf('hook/hook.cjs', hookOf(client))]
+  const all = `Skills: ${skills.map((one) => one.name).join(', ')}`
+  const description = skills.length === 1 ? (first?.description ?? '') : all
+  const facts = { name, version: first?.fields.metadata['version'] ?? '0.1.0', description }
+  const own =
+    client === undefined
+      ? [fileOf('plugin.json', json({ $schema: manifestSchema, ...facts }))]
+      : filesOfPackage(client, facts)
+  return [...own, ...skills.flatMap(filesOfSkill)]
 }
 
 function fileOf(path: string, content: string | Buffer, mode = 0o644): PackedFile {
-  return { path, bytes: Buffer.from(content), mode }
+  return { path, bytes: Buffer.from(content), mode: mode & 0o111 ? 0o755 : 0o644 }
 }
 
 function filesOfSkill({ name, directory, path }: SkillInfo): PackedFile[] {
@@ -58,14 +63,31 @@ function filesOfSkill({ name, directory, path }: SkillInfo): PackedFile[] {
   })
 }
 
-/** The hook as one file; a checkout has it once it is built. */
-function hookOf(client: PackagedClient): Buffer {
-  const path = fileURLToPath(new URL(`../../plugins/${client}/hook/hook.cjs`, import.meta.url))
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    const message = `${path} cannot be read`
+/** Skillrail's own package for a client, under another name. */
+function filesOfPackage(client: PackagedClient, facts: PluginFacts): PackedFile[] {
+  const root = fileURLToPath(new URL(`../../plugins/${client}`, import.meta.url))
+  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()
+  if (!paths.includes(join('hook', 'hook.cjs'))) {
+    const message = `${root} holds no hook`
     const hint = 'Install Skillrail again; in its repository: npm run build'
-    throw new SkillrailError({ code: 'plugin-hook-missing', message, hint, cause: error })
+    throw new SkillrailError({ code: 'plugin-hook-missing', message, hint })
   }
+  return paths.flatMap((path) => {
+    const stats = statSync(join(root, path))
+    if (!stats.isFile()) return []
+    const bytes = readFileSync(join(root, path))
+    const isManifest = path.endsWith('.json') && !path.startsWith('hooks')
+    return [fileOf(path, isManifest ? manifestOf(bytes.toString(), facts) : bytes, stats.mode)]
+  })
+}
+
+function manifestOf(text: string, facts: PluginFacts): string {
+  const { plugins, type, main, keywords, pi } = objectOf(parseJson(text))
+  const { name, description } = facts
+  if (plugins === undefined) return json({ ...facts, type, main, keywords, pi })
+  return json({ name, owner: { name }, plugins: [{ name, source: './', description }] })
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
 }

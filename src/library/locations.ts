@@ -1,9 +1,8 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, isAbsolute, join, resolve } from 'node:path'
-import { compareText } from '../core/diagnostic.ts'
 import { findWorkspace, realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
-import { upTo } from '../trust/project-files.ts'
+import { foldersIn, pluginFolder, pluginsIn, upTo } from '../trust/project-files.ts'
 import type { SkillLocation } from './model.ts'
 import { readPlugin } from './plugins.ts'
 
@@ -36,8 +35,6 @@ export const locationTable: readonly LocationRow[] = [
   { project: '.pi/skills', user: '.pi/agent/skills', clients: ['pi'] },
   both('.mamba/skills'),
 ]
-
-export const pluginFolder = '.agents/plugins'
 
 /** Where clients keep the plugins that they installed, so many folders deep; seen with the real clients. */
 export const installedPlugins = [
@@ -117,11 +114,6 @@ function tableBelow(directory: string, scope: 'project' | 'user', prefix: string
   return [...places, ...pluginLocations(join(directory, pluginFolder), scope, prefix)]
 }
 
-/** The plugins in a folder: those of its folders that have a manifest. */
-export function pluginsIn(folder: string): string[] {
-  return foldersIn(folder, 1).filter((path) => lstatOf(join(path, 'plugin.json')))
-}
-
 function pluginLocations(
   folder: string,
   scope: 'project' | 'user',
@@ -160,29 +152,4 @@ export function pluginPaths({ cwd, home }: LocationRuntime): string[] {
     ...Array.from({ length: depth }, (_, index) => foldersIn(folder, index)).flat(),
     ...foldersIn(folder, depth).flatMap((path) => [path, join(path, 'plugin.json')]),
   ])
-}
-
-/** The folders so many levels below one, in code-point order; none where it cannot be read. */
-function foldersIn(folder: string, depth: number): string[] {
-  if (depth === 0) return [folder]
-  return foldersIn(folder, depth - 1).flatMap((parent) =>
-    namesIn(parent)
-      .toSorted(compareText)
-      .map((name) => join(parent, name)),
-  )
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true })
-    const folders = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
-    return folders.map(({ name }) => name)
-  } catch {
-    return []
-  }
-}
-
-/** A link that leads nowhere is there as well. */
-function lstatOf(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }

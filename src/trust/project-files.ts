@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, extname, join, posix, resolve } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
@@ -32,6 +32,9 @@ const toolCaches = [
   '.opencode/mcp-tools.json',
   '.skillrail/tools.json',
 ]
+
+/** Where plugins lie, in a project and in the home of the user. */
+export const pluginFolder = '.agents/plugins'
 
 /** Adds triggers to skills without a change of them. */
 export const triggerOverlay = '.skillrail/triggers.yaml'
@@ -86,11 +89,35 @@ export function workspaceFileParts(workspace: string): ActingPart[] {
 
 /** The servers of plugins in the workspace. */
 function pluginFiles(workspace: string): WorkspaceFile[] {
-  const folder = '.agents/plugins'
-  return entriesOf(join(workspace, folder), { files: [], problems: [] })
-    .map(({ name }) => `${folder}/${name}/mcp.json`)
+  return pluginsIn(join(workspace, pluginFolder))
+    .map((path) => `${pluginFolder}/${basename(path)}/mcp.json`)
     .filter((path) => statOf(join(workspace, path))?.isFile() === true)
     .map((path) => ({ path, kind: 'mcp' }))
+}
+
+/** The plugins in a folder: those of its folders that have a manifest. */
+export function pluginsIn(folder: string): string[] {
+  return foldersIn(folder, 1).filter((path) => existsSync(join(path, 'plugin.json')))
+}
+
+/** The folders so many levels below one, in code-point order; none where it cannot be read. */
+export function foldersIn(folder: string, depth: number): string[] {
+  if (depth === 0) return [folder]
+  return foldersIn(folder, depth - 1).flatMap((parent) =>
+    namesIn(parent)
+      .toSorted(compareText)
+      .map((name) => join(parent, name)),
+  )
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true })
+    const folders = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    return folders.map(({ name }) => name)
+  } catch {
+    return []
+  }
 }
 
 const maxSelectedBytes = 16 * 1024 * 1024

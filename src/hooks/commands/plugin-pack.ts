@@ -9,8 +9,7 @@ import { discoverOptionsFrom } from '../../library/discover.ts'
 import { skillAt } from '../../library/find-skill.ts'
 import { isPluginName } from '../../library/plugins.ts'
 import { findSkillFiles } from '../../library/walk.ts'
-import { packPlugin } from '../pack-plugin.ts'
-import { clientPackages, type PackagedClient } from '../packages.ts'
+import { type PackagedClient, packagedClients, packPlugin } from '../pack-plugin.ts'
 
 interface PackResult {
   name: string
@@ -25,16 +24,12 @@ interface PackedPlugin {
   files: readonly { path: string; bytes: number }[]
 }
 
-const clients = Object.keys(clientPackages).filter(
-  (name): name is PackagedClient => name in clientPackages,
-)
-
 export const command = defineCommand<PackResult>()({
   arguments: { '<dir>': 'a skill, or a folder with skills' },
   options: {
     out: option.text('--out <dir>', 'write into this new folder (default: NAME-plugin)'),
     name: option.text('--name <name>', 'name of the plugin (default: that of the folder)'),
-    client: option.list('--client <name...>', `for these only: ${clients.join(', ')}`),
+    client: option.list('--client <name...>', `for these only: ${packagedClients.join(', ')}`),
     dryRun: option.flag('--dry-run', 'list the files and write nothing'),
   },
   details:
@@ -61,7 +56,8 @@ export const command = defineCommand<PackResult>()({
       throw new SkillrailError({ code: 'plugin-exists', message, hint })
     }
     const hasTriggers = skills.some(({ fields }) => fields.triggers.length > 0)
-    const chosen = client.length > 0 ? client.map(packagedClient) : hasTriggers ? clients : []
+    const chosen =
+      client.length > 0 ? client.map(packagedClient) : hasTriggers ? packagedClients : []
     const packed = [undefined, ...chosen].map((one) => {
       const directory = join(target, one ?? 'portable')
       return { client: one, directory, files: packPlugin(name, skills, one) }
@@ -89,9 +85,9 @@ export const command = defineCommand<PackResult>()({
 })
 
 function packagedClient(name: string): PackagedClient {
-  const found = clients.find((client) => client === name)
+  const found = packagedClients.find((client) => client === name)
   if (found !== undefined) return found
   const message = `there are no packages for ${name}`
-  const hint = `Give one of ${clients.join(', ')}; without --client you get all.`
+  const hint = `Give one of ${packagedClients.join(', ')}; without --client you get all.`
   throw new UsageError({ code: 'plugin-client-unknown', message, hint })
 }

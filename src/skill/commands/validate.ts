@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, diagnosticText, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { packageVersion } from '../../core/runtime.ts'
+import { packageVersion, type Runtime } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '../../core/text.ts'
 import { triggerRules } from '../../trigger/check.ts'
@@ -22,8 +22,8 @@ interface ValidateResult {
   skills: readonly SkillVerdict[]
   summary: {
     checked: number
-    /** How many of those checked are plugins. */
-    plugins: number
+    /** How many of those checked are plugins, where any is. */
+    plugins?: number
     valid: number
     invalid: number
     errors: number
@@ -60,7 +60,7 @@ export const command = defineCommand<ValidateResult>()({
     const skills: SkillVerdict[] = []
     const validate = await validatorOf(profile)
     const fixing = dryRun ? 'show' : fix ? 'write' : undefined
-    skills.push(...(await pluginVerdicts(runtime.cwd, paths)))
+    skills.push(...(await pluginVerdicts(runtime, paths)))
     for (const target of validationTargets(runtime.cwd, paths, skills.length > 0)) {
       if (signal.aborted) return undefined
       const verdict = verdictOn(target, { validate, fix: fixing, runtime })
@@ -98,7 +98,8 @@ export const command = defineCommand<ValidateResult>()({
 })
 
 /** Of each path that is a plugin, what is wrong with it besides its skills. */
-async function pluginVerdicts(cwd: string, paths: readonly string[]): Promise<SkillVerdict[]> {
+async function pluginVerdicts(runtime: Runtime, paths: readonly string[]): Promise<SkillVerdict[]> {
+  const { cwd } = runtime
   const named = paths.map((path) => (basename(path) === 'plugin.json' ? dirname(path) : path))
   const isPlugin = (path: string): boolean => existsSync(resolve(cwd, path, 'plugin.json'))
   // Other programs have a file of that name, too.
@@ -106,9 +107,9 @@ async function pluginVerdicts(cwd: string, paths: readonly string[]): Promise<Sk
     paths.length === 0 && isPlugin('.') && isPluginManifest(resolve(cwd, 'plugin.json'))
   const plugins = isHere ? ['.'] : named.filter(isPlugin)
   if (plugins.length === 0) return []
-  const { checkPlugin } = await import('../../tools/config/plugin-servers.ts')
+  const { checkPlugin } = await import('../../tools/config/read-configuration.ts')
   return plugins.map((path) => {
-    const { name, diagnostics } = checkPlugin(resolve(cwd, path))
+    const { name, diagnostics } = checkPlugin(resolve(cwd, path), runtime)
     const found = diagnostics.map((one) => ({ ...one, path: shownPath(cwd, one.path) }))
     const file = shownPath(cwd, resolve(cwd, path, 'plugin.json'))
     return { path: file, name, valid: !hasErrors(found), isPlugin: true, diagnostics: found }
@@ -122,7 +123,8 @@ function summaryOf(skills: readonly SkillVerdict[]): ValidateResult['summary'] {
   const [errors, warnings] = [count('error'), count('warning')]
   const invalid = skills.length - valid
   const plugins = skills.filter(({ isPlugin }) => isPlugin === true).length
-  return { checked: skills.length, plugins, valid, invalid, errors, warnings }
+  const kinds = plugins === 0 ? {} : { plugins }
+  return { checked: skills.length, ...kinds, valid, invalid, errors, warnings }
 }
 
 function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen): string[] {
@@ -140,7 +142,7 @@ function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen): string[]
 }
 
 function summaryLine(
-  { checked, plugins, invalid, errors, warnings }: ValidateResult['summary'],
+  { checked, plugins = 0, invalid, errors, warnings }: ValidateResult['summary'],
   { style }: Screen,
 ): string {
   const good = style('green', checked === 1 ? 'valid' : 'all valid')

@@ -1,20 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type * as Zod from 'zod'
-import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject, sha256 } from '../../core/json.ts'
-import { readRegularFile, realPathOf } from '../../core/read-files.ts'
-import { findSecrets } from '../../core/redact.ts'
-import {
-  isContained,
-  manifestSchema,
-  outsidePlugin,
-  type Plugin,
-  readPlugin,
-} from '../../library/plugins.ts'
+import { realPathOf } from '../../core/read-files.ts'
+import { isContained, manifestSchema, type Plugin } from '../../library/plugins.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { readDocument } from './document.ts'
 import { type Refusal, plainServer, type ServerShape } from './shapes.ts'
 import type { RawServer } from './model.ts'
 
@@ -122,42 +112,4 @@ function remoteOf({ type, url, headers = {} }: Exclude<Fields, { type: 'stdio' }
   }
   const transport = type === 'sse' ? ('sse' as const) : ('http' as const)
   return { ...plainServer, transport, url, headers }
-}
-
-/** What is wrong with a plugin, its skills aside. */
-export function checkPlugin(directory: string): { name: string; diagnostics: Diagnostic[] } {
-  const plugin = readPlugin(directory)
-  const { servers: path, skills, name = basename(directory) } = plugin
-  // A schema does not allow what a client only ignores.
-  const diagnostics: Diagnostic[] = plugin.diagnostics.map((one) => ({ ...one, severity: 'error' }))
-  for (const skill of skills === undefined ? [] : readdirSync(skills)) {
-    const file = join(skills ?? '', skill, 'SKILL.md')
-    const message = existsSync(file) ? outsidePlugin(plugin, file) : undefined
-    if (message !== undefined)
-      diagnostics.push({ code: 'plugin-skill-invalid', severity: 'error', message, path: file })
-  }
-  if (plugin.name === undefined || path === undefined) return { name, diagnostics }
-  const report = (message: string, line?: number, code = 'plugin-servers-invalid'): void => {
-    diagnostics.push({ code, severity: 'error', message, path, line })
-  }
-  const file = readRegularFile(path, { maxBytes: 16 * 1024 * 1024 })
-  const document = file.ok ? readDocument(file.text, 'json', true) : file
-  if (!document.ok) {
-    report(document.message)
-    return { name, diagnostics }
-  }
-  const shape = pluginServers(plugin, directory)
-  const groups = shape.groups(document.root)
-  if ('problem' in groups) report(groups.problem, 1)
-  else {
-    for (const [key, entry] of Object.entries(groups[0]?.entries ?? {})) {
-      const place = ['mcpServers', key]
-      const raw = shape.read(Object(entry), () => undefined)
-      if ('problem' in raw)
-        report(`server "${key}": ${raw.problem}`, document.lineOf([...place, raw.key ?? '']))
-      else if (findSecrets(JSON.stringify(entry)).length > 0)
-        report(`server "${key}" holds a secret`, document.lineOf(place), 'plugin-secret')
-    }
-  }
-  return { name, diagnostics }
 }

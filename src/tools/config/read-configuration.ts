@@ -1,15 +1,17 @@
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject, parseJson, sha256 } from '../../core/json.ts'
 import { findWorkspace, readRegularFile, realPathOf } from '../../core/read-files.ts'
+import { findSecrets } from '../../core/redact.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
-import { pluginFolder, pluginsIn } from '../../library/locations.ts'
-import { readPlugin } from '../../library/plugins.ts'
+import { outsidePlugin, readPlugin } from '../../library/plugins.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { collectActingParts } from '../../trust/acting-parts.ts'
 import { readTrustPolicy } from '../../trust/decide.ts'
 import type { AcceptedPart, ActingPart, PartChange } from '../../trust/model.ts'
+import { pluginFolder, pluginsIn } from '../../trust/project-files.ts'
 import { assessWorkspace } from '../../trust/skill-trust.ts'
 import { TrustStore } from '../../trust/store.ts'
 import { type Document, readDocument } from './document.ts'
@@ -132,6 +134,38 @@ export function readServerConfiguration(options: {
     inputs: [...found.inputs],
     diagnostics: [...reported.values()],
   }
+}
+
+/** What is wrong with a plugin, the text of its skills aside. */
+export function checkPlugin(
+  directory: string,
+  runtime: Runtime,
+): { name: string; diagnostics: Diagnostic[] } {
+  const plugin = readPlugin(directory)
+  const { root: project, name = basename(directory), skills, servers: path } = plugin
+  const trust = fileTrust(project, runtime, 'trusted')
+  const diagnostics = [...plugin.diagnostics]
+  const report = (code: string, place: string, message: string): void => {
+    diagnostics.push({ code, severity: 'error', message, path: place })
+  }
+  for (const skill of skills === undefined ? [] : readdirSync(skills)) {
+    const file = join(directory, 'skills', skill, 'SKILL.md')
+    const message = existsSync(file) ? outsidePlugin(plugin, file) : undefined
+    if (message !== undefined) report('plugin-skill-invalid', file, message)
+  }
+  if (path !== undefined) {
+    const shape = pluginServers(plugin, directory)
+    const place: ServerPlace = { client: 'agent-plugin', scope: 'user', path, shape }
+    readPlace(place, { project, runtime, trust, servers: [], inputs: new Set(), diagnostics })
+    const file = readRegularFile(path, { maxBytes: maxFileBytes })
+    if (file.ok && findSecrets(file.text).length > 0)
+      report('plugin-secret', path, 'the file holds a secret')
+  }
+  // A schema does not allow what a client only ignores.
+  const asError = (one: Diagnostic): Diagnostic => {
+    return one.code.startsWith('plugin-') ? { ...one, severity: 'error' } : one
+  }
+  return { name, diagnostics: diagnostics.map(asError) }
 }
 
 /** What the files are read with, and what is found in them. */

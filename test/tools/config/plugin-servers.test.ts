@@ -7,8 +7,10 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../../src/trust/store.ts'
-import { checkPlugin } from '../../../src/tools/config/plugin-servers.ts'
-import { readServerConfiguration } from '../../../src/tools/config/read-configuration.ts'
+import {
+  checkPlugin,
+  readServerConfiguration,
+} from '../../../src/tools/config/read-configuration.ts'
 import { type World, world } from '../../library/_world.ts'
 import { openServers } from '../../../src/tools/server/pool.ts'
 import { systemRuntime } from '../../../src/core/runtime.ts'
@@ -230,7 +232,7 @@ describe('servers of a plugin', () => {
 
 describe('the check of a plugin', () => {
   const found = (at: World) =>
-    checkPlugin(join(at.root, place)).diagnostics.map(({ code, line }) => [code, line])
+    checkPlugin(join(at.root, place), at.runtime).diagnostics.map(({ code, line }) => [code, line])
 
   it('finds nothing wrong with a valid one', () => {
     const at = plugin({ a: program })
@@ -238,15 +240,15 @@ describe('the check of a plugin', () => {
     expect(found(at)).toEqual([])
   })
 
-  it('names the line of a wrong server and of a secret', () => {
+  it('names the line of a wrong server, and finds a secret', () => {
     const headers = { Key: ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_') }
     const at = plugin({
       a: { type: 'stdio' },
       b: { type: 'sse', url: 'https://example.org/', headers },
     })
     expect(found(at)).toEqual([
-      ['plugin-servers-invalid', 4],
-      ['plugin-secret', 7],
+      ['server-invalid', 4],
+      ['plugin-secret', undefined],
     ])
   })
 
