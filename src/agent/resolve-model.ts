@@ -1,4 +1,5 @@
 import type { LanguageModel } from 'ai'
+import { aiSdk } from './ai-sdk.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import { didYouMean } from '../core/text.ts'
@@ -144,7 +145,7 @@ async function compatibleProvider(
   }
   const key = apiKey ?? runtime.env[compatibleKeyVariable]
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-  const { extractReasoningMiddleware, wrapLanguageModel } = await import('ai')
+  const { extractReasoningMiddleware, wrapLanguageModel } = await aiSdk()
   const models = createOpenAICompatible({
     name,
     baseURL,

@@ -1,4 +1,5 @@
 import { readdirSync, rmSync } from 'node:fs'
+import { aiSdk } from '../ai-sdk.ts'
 import { join } from 'node:path'
 import type { ModelMessage } from 'ai'
 import { z } from 'zod'
@@ -176,7 +177,7 @@ function parsed(text: string): unknown {
 }
 
 async function schemas() {
-  const { modelMessageSchema } = await import('ai')
+  const { modelMessageSchema } = await aiSdk()
   const messages = z.array(modelMessageSchema)
   const count = z.number()
   const conversation = z.object({
