@@ -5,13 +5,14 @@ import path from 'node:path'
 
 /**
  * A folder whose node_modules holds packages that only one script needs: in the user's cache,
- * installed once, without their scripts and their peers. Undefined, and a sentence, where they
- * cannot be had.
+ * installed once, without their scripts and, by default, without their peers. Undefined, and a
+ * sentence, where they cannot be had.
  *
  * @param {string} purpose the folder's name
  * @param {Record<string, string>} packages names and exact versions
+ * @param {{ peers?: boolean }} options
  */
-export function cachedPackages(purpose, packages) {
+export function cachedPackages(purpose, packages, { peers = false } = {}) {
   const cache = process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache')
   const folder = path.resolve(cache, 'skillrail', purpose)
   const missing = Object.keys(packages).filter((name) => !isThere(folder, name, packages[name]))
@@ -21,7 +22,8 @@ export function cachedPackages(purpose, packages) {
     const manifest = path.join(folder, 'package.json')
     if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n')
     const wanted = missing.map((name) => `${name}@${packages[name]}`)
-    const options = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund']
+    const options = ['--ignore-scripts', '--no-audit', '--no-fund']
+    if (!peers) options.push('--legacy-peer-deps')
     execFileSync('npm', ['install', '--prefix', folder, ...options, ...wanted], { stdio: 'ignore' })
     return folder
   } catch {

@@ -7,12 +7,7 @@ const own = join(import.meta.dirname, 'skills')
 export async function prompts(name, argumentText) {
   const library = new SkillManager({ customPaths: [own], trustedPaths: [own] })
   const { skills, diagnostics } = await library.discover()
-  const entries = skills.map(({ name, description, path }) => ({
-    name,
-    description,
-    location: path,
-  }))
-  const catalogue = renderCatalog(entries, { format: 'xml', tokenBudget: 2000 }).text
+  const catalogue = renderCatalog(skills, { format: 'xml', tokenBudget: 2000 }).text
   const { content } = await library.activate(name, argumentText, { source: 'model' })
   return { catalogue, content, diagnostics }
 }
