@@ -141,17 +141,19 @@ export function openMeaning(
 const nearEnough = 0.5
 
 /**
- * At most two other tools of its server that fit nearly as well. A request of
- * several clauses has one reading, since another tool would do one of them only.
+ * At most two other tools of its server that only read and fit nearly as well: what changes something
+ * is never called in place of another tool. A request of several clauses has one reading.
  */
 function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallIndex): string[] {
   if (parts > 1) return []
-  const serverOf = (id: string): string | undefined => index.definition(id)?.server
+  const summaries = new Map(index.tools.map((one) => [one.id, one]))
+  const server = summaries.get(tool)?.server
   const best = candidates[0]?.score ?? 0
-  const near = candidates.filter(
-    (one) => one.score >= best * nearEnough && serverOf(one.tool) === serverOf(tool),
-  )
-  return near.flatMap((one) => (one.tool === tool ? [] : [one.tool])).slice(0, 2)
+  return candidates
+    .filter(({ score }) => score >= best * nearEnough)
+    .map((one) => summaries.get(one.tool))
+    .flatMap((one) => (one?.readOnly && one.server === server && one.id !== tool ? [one.id] : []))
+    .slice(0, 2)
 }
 
 export type RequestMeaning =

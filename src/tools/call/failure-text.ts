@@ -1,3 +1,4 @@
+import { cutText } from '../cache/cache-file.ts'
 import type { FailureKind } from './attempts.ts'
 import type { BatchResult } from './steps.ts'
 import type { CallReport } from './context.ts'
@@ -6,16 +7,16 @@ import type { CallReport } from './context.ts'
 export function callFailureText(report: CallReport & { status: 'error' }): string {
   const { tool, failure, attempts } = report
   if (failure.kind === 'timeout') return timeoutText(report)
-  const lines = [`Error: ${cut(bareMessage(failure.message), 1000)}`, `Tool: ${tool.id}`]
+  const lines = [`Error: ${cutText(bareMessage(failure.message), 1000)}`, `Tool: ${tool.id}`]
   // Short values whole, long ones cut.
   const params = Object.entries(report.params)
     .slice(0, 8)
     .map(([name, value]) => {
-      return `${name}=${cut(typeof value === 'string' ? value : JSON.stringify(value), 80)}`
+      return `${name}=${cutText(typeof value === 'string' ? value : JSON.stringify(value), 80)}`
     })
     .join(', ')
   if (params !== '') lines.push(`Params: ${params}`)
-  if (attempts > 1) lines.push(...report.report.errors.map((error) => cut(error, 300)))
+  if (attempts > 1) lines.push(...report.report.errors.map((error) => cutText(error, 300)))
   lines.push('Suggestions:', ...failure.suggestions.map((text, index) => `${index + 1}) ${text}`))
   lines.push(...report.notes, 'Next: confirm retry or provide new parameters.')
   return lines.join('\n')
@@ -58,10 +59,6 @@ export function partialText(results: readonly BatchResult[]): string | undefined
         ? 'Next: do what is said of the failed items, then call them again'
         : 'Next: retry failed items with adjusted params',
   ].join('\n')
-}
-
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`
 }
 
 /** What to do after a failure, by its kind. */

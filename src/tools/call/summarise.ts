@@ -2,6 +2,7 @@ import { isList, isObject } from '../../core/json.ts'
 import { amount, count, safeLine, safeText } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolOutcome } from '../model.ts'
+import { cutText } from '../cache/cache-file.ts'
 import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
 
 interface Summary {
@@ -35,7 +36,7 @@ export function summarise(
   return {
     status: outcome.isError ? 'error' : 'success',
     lines: [...head, ...links(facts)].slice(0, mostLines).map(cutLine),
-    content: isTold ? undefined : cut(safeText(text.trimEnd()), longestContent * 2),
+    content: isTold ? undefined : cutText(safeText(text.trimEnd()), longestContent * 2),
     hidden: isLong ? text.length : 0,
   }
 }
@@ -153,12 +154,7 @@ function opening(text: string): string {
 }
 
 function cutLine(line: string): string {
-  return cut(safeLine(line), longestLine)
-}
-
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text
-  return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+  return cutText(safeLine(line), longestLine)
 }
 
 interface CallFacts {

@@ -3,6 +3,7 @@ import { messageOf, systemCode } from '../../core/errors.ts'
 import { deepestJson, isObject, objectOf } from '../../core/json.ts'
 import { isSecretKey, redactValue } from '../../core/redact.ts'
 import type { JsonValue } from '../../skill/model.ts'
+import { cutText } from '../cache/cache-file.ts'
 import { readDefinition } from '../cache/stored-tools.ts'
 import { parameterNames } from '../cache/tool-index.ts'
 import { tellsFailure } from '../call/attempts.ts'
@@ -189,7 +190,7 @@ export function inputRequiredText(
     const said = [message, url].filter((text) => typeof text === 'string').join(', ')
     const fields = names.length === 0 ? '' : ` (${names.join(', ')})`
     // A secret that was cut is none that a mask knows.
-    return { text: cut(mask(`"${said}"${fields}`)), names }
+    return { text: cutText(mask(`"${said}"${fields}`), 500), names }
   })
   const names = asked.flatMap((one) => one.names)
   const known = parameterNames({ inputSchema: inputSchema ?? {} })
@@ -199,10 +200,6 @@ export function inputRequiredText(
       : 'The tool has no parameter for it, and Skillrail answers no questions during a call'
   const asks = asked.map(({ text }) => text).join('; ') || 'it does not say which'
   return `${tool} was not finished, because its server needs an answer first: ${asks}. ${advice}`
-}
-
-function cut(text: string): string {
-  return text.length <= 500 ? text : `${text.slice(0, 499)}…`
 }
 
 interface FailedCall {

@@ -267,6 +267,16 @@ it('tries the next candidate when the first proves wrong, and says why', async (
   expect(given.notes.join('\n')).toContain('fake__get_weather_report was not the right tool')
 })
 
+it('calls nothing that may change something in place of a tool that proved wrong', async () => {
+  const list: readonly FakeTool[] = [
+    { name: 'click_page', answer: () => failed('element uid=1 not found') },
+    { name: 'click_page_twice', description: 'Click the page.' },
+  ]
+  const given = setup({ yes: true }, {}, list)
+  expect(await doRequest('click the page', given)).toMatchObject({ kind: 'unsure' })
+  expect(given.calls).toEqual(['fake__click_page {}'])
+})
+
 it('does not try another tool when the right one failed', async () => {
   const list = tools.map((tool) =>
     tool.name === 'take_screenshot' ? { ...tool, answer: () => failed('disk full') } : tool,
