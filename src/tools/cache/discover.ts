@@ -18,43 +18,27 @@ export interface DiscoveryOptions {
 interface Discovery {
   beside: string
   found: Promise<ToolIndex>
-  /** Set once it is known that a server failed: when it may be asked again. */
-  againAt?: number | undefined
 }
 
 const discoveries = new WeakMap<ListingPool, Discovery>()
 
-const pauseMs = 1000
-
 /**
  * Asks the servers of a pool what they have now: where the cache is missing or corrupt, does not
  * know an id or a prefix, or a tool that it knows is gone. Asks once for all callers while the
- * cache and the definitions stay the same; after a failure again, at the earliest a second later.
- * Nothing is written. A server that fails keeps its tools of the cache.
+ * cache and the definitions stay the same, and again after a failure. Nothing is written. A server that fails keeps its tools of the cache.
  */
 export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex> {
   const { pool, signal } = options
   const beside = identityOf(options)
   const known = discoveries.get(pool)
-  if (known?.beside === beside) {
-    if (known.againAt === undefined) return await waited(known.found, signal)
-    await waited(pause(known.againAt - performance.now()), signal)
-    if (discoveries.get(pool) !== known) return await discoverOnce(options)
-  }
-  const discovery: Discovery = { beside, found: discover(options, onFailure) }
-  discoveries.set(pool, discovery)
-  discovery.found.catch(() => {
+  if (known?.beside === beside) return await waited(known.found, signal)
+  const forget = (): void => {
     if (discoveries.get(pool) === discovery) discoveries.delete(pool)
-  })
-  return await waited(discovery.found, signal)
-
-  function onFailure(): void {
-    discovery.againAt = performance.now() + pauseMs
   }
-}
-
-async function pause(ms: number): Promise<void> {
-  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms))
+  const discovery: Discovery = { beside, found: discover(options, forget) }
+  discoveries.set(pool, discovery)
+  discovery.found.catch(forget)
+  return await waited(discovery.found, signal)
 }
 
 function waited<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
