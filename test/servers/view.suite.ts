@@ -258,6 +258,28 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expectQuiet()
     })
 
+    it('draws parallel steps side by side, and shows results and failed attempts without a click', async () => {
+      writeFlakyChain(project)
+      await cli('trust', '--yes')
+      await cli('run', 'ship')
+      const { runs } = await view.ask('runs', { most: 9 })
+      const { runId } = runs.find(({ skill }: { skill: string }) => skill === 'ship')
+      await open()
+      await page.evaluate(`location.hash = '#/runs/${runId}'`)
+      await page.until(shows('2 in parallel'))
+      await page.until(shows('214 tests passed'))
+      await page.until(shows('attempt 1: failure'))
+      await page.until(shows('attempt 2: it worked'))
+      const places = `(() => {
+        const [a, b] = [...document.querySelectorAll('.nested .parallel .node')].map((one) => one.getBoundingClientRect())
+        return a.top === b.top ? 'beside' : a.left === b.left ? 'below' : 'elsewhere'
+      })()`
+      expect(await page.evaluate(places)).toBe('beside')
+      await page.resize({ width: 400, height: 760 })
+      expect(await page.evaluate(places)).toBe('below')
+      expectQuiet()
+    })
+
     it('has no barrier that axe-core finds, in any tab, wide and narrow, in both schemes', async () => {
       await open()
       await page.evaluate(axe.source)
@@ -569,6 +591,18 @@ function writeRestlessChain(project: ViewProject): void {
   )
   const chain = 'metadata:\n  chain: counts\n  retry_until: stable\n  retry_count: 2\n'
   project.write('.skillrail/skills/restless/SKILL.md', skillText('restless', chain))
+}
+
+/** A nested chain with parallel steps, and a step that fails once. */
+function writeFlakyChain(project: ViewProject): void {
+  const chains = { checks: 'unit-tests & deploy-staging', ship: 'checks\n    flaky retry=2' }
+  for (const [name, steps] of Object.entries(chains)) {
+    const chain = `metadata:\n  chain: |\n    ${steps}\n`
+    project.write(`.skillrail/skills/${name}/SKILL.md`, skillText(name, chain))
+  }
+  project.write('.skillrail/skills/flaky/SKILL.md', skillText('flaky', ''))
+  const script = '[ -e tried ] || { touch tried; echo no; exit 1; }\necho it worked\n'
+  project.write('.skillrail/skills/flaky/scripts/run.sh', script, 0o755)
 }
 
 const skillText = (name: string, fields: string): string =>
