@@ -1,5 +1,5 @@
-import { type AnyCommand, type Context, defineCommand, type OptionSpec } from '../core/command.ts'
-import { UsageError } from '../core/errors.ts'
+import { type AnyCommand, type Context, defineCommand } from '../core/command.ts'
+import { wrongUse } from '../core/errors.ts'
 import { cell, linesText, safeLine } from '../core/text.ts'
 import { globalFlags } from './command-line.ts'
 import { type CommandEntry, commands, groupSummaries, inFull } from './registry.ts'
@@ -73,8 +73,7 @@ export const command = defineCommand<CompletionResult>()({
 
 function shellNamed(name: string): Shell {
   if (name === 'bash' || name === 'zsh' || name === 'fish') return name
-  const hint = 'Allowed: bash, zsh, fish.'
-  throw new UsageError({ code: 'shell-unknown', message: `${name} has no completion`, hint })
+  throw wrongUse(`shell ${name} is invalid; allowed: bash, zsh, fish`)
 }
 
 function lineFor(shell: Shell, word: string, about: string): string {
@@ -105,7 +104,8 @@ async function allCandidates(
     ({ flags, kind }) =>
       kind !== 'flag' && kind !== 'switch' && namesOf(flags).includes(before.at(-1) ?? ''),
   )
-  if (last !== undefined) return choicesOf(last)
+  if (last?.kind === 'choice') return last.choices.map((word) => ({ word, about: last.help }))
+  if (last !== undefined) return []
   if (wantsOption) return [...flagsOf(command), ...globalFlags()]
   const given = names.length - entry.name.split(' ').length
   return [...next, ...(await argumentsAt(context, entry, command, given))]
@@ -124,10 +124,6 @@ function nextWords(names: readonly string[]): Candidate[] {
     if (!words.has(word)) words.set(word, about)
   }
   return [...words].map(([word, about]) => ({ word, about }))
-}
-
-function choicesOf(spec: OptionSpec): Candidate[] {
-  return spec.kind === 'choice' ? spec.choices.map((word) => ({ word, about: spec.help })) : []
 }
 
 function namesOf(flags: string): string[] {

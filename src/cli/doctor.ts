@@ -14,6 +14,7 @@ import { checkHooks } from '../hooks/check.ts'
 import { checkLibrary } from '../library/check.ts'
 import { checkSignIns } from '../tools/check.ts'
 import { checkSkillLock, checkTrust } from '../trust/check.ts'
+import { markOf } from './overview.ts'
 
 interface DoctorResult {
   checks: readonly Check[]
@@ -55,13 +56,7 @@ async function checkServer(context: Context, choice: EngineChoice): Promise<Chec
 }
 
 function checkText({ name, status, found, advice }: Check, width: number, screen: Screen): string {
-  const marks = {
-    ok: screen.style('green', '✓'),
-    information: screen.style('dim', '·'),
-    warning: screen.style('yellow', '!'),
-    problem: screen.style('red', '✗'),
-  } as const satisfies Record<Check['status'], string>
-  const line = `${marks[status]} ${name.padEnd(width)}  ${safeLine(found)}\n`
+  const line = `${markOf(status, screen)} ${name.padEnd(width)}  ${safeLine(found)}\n`
   if (advice === undefined) return line
   return `${line}  ${' '.repeat(width)}  ${screen.style('dim', advice)}\n`
 }

@@ -1,3 +1,4 @@
+import type { Check } from '../core/check.ts'
 import { defineCommand, type Screen } from '../core/command.ts'
 import { exitCode } from '../core/errors.ts'
 import { cell, linesText, safeLine } from '../core/text.ts'
@@ -65,13 +66,17 @@ function partLines({ name, summary, entries }: OverviewPart, screen: Screen): st
 }
 
 function entryLines({ name, status, state, about, fix }: OverviewEntry, screen: Screen): string[] {
-  const marks = {
-    ok: screen.style('green', '✓'),
-    information: screen.style('dim', '·'),
-    warning: screen.style('yellow', '!'),
-    problem: screen.style('red', '✗'),
-  } as const satisfies Record<OverviewEntry['status'], string>
   const text = cell([name, state, about].map((one) => safeLine(one)).join('  '), screen.width - 4)
-  const line = `  ${marks[status]} ${text}`
+  const line = `  ${markOf(status, screen)} ${text}`
   return fix === undefined ? [line] : [line, `      ${screen.style('cyan', safeLine(fix))}`]
+}
+
+export function markOf(status: Check['status'], { style }: Screen): string {
+  const marks = {
+    ok: style('green', '✓'),
+    information: style('dim', '·'),
+    warning: style('yellow', '!'),
+    problem: style('red', '✗'),
+  } as const satisfies Record<Check['status'], string>
+  return marks[status]
 }
