@@ -4,6 +4,7 @@ import { readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import type { TriggerOccasion } from '../skill/model.ts'
 import type { TriggerSkill } from '../trigger/match.ts'
+import { launcherName } from './launcher.ts'
 
 /** What the hook knows of all skills that a working directory can use. */
 export interface TriggerCache {
@@ -94,7 +95,10 @@ export function cachePlace(runtime: Runtime): CachePlace {
 /** The plugin with skills of its own that this hook is a part of: it serves those, and no others. */
 export function ownPlugin({ env }: Pick<Runtime, 'env'>): string | undefined {
   const { SKILLRAIL_PLUGIN: root } = env
-  return root !== undefined && doesExist(join(root, 'skills')) ? root : undefined
+  if (root === undefined) return undefined
+  // A file that was installed for OpenCode or pi says where it is, too.
+  const isPlugin = [launcherName, 'skills'].every((name) => doesExist(join(root, name)))
+  return isPlugin ? root : undefined
 }
 
 function readerOf(path: string): StoredIndex['read'] {

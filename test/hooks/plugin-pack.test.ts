@@ -97,6 +97,13 @@ describe('the hook in a plugin', () => {
     ])
   })
 
+  it('serves all skills from a folder that is no plugin', async () => {
+    const { ask, home, write } = installed()
+    write('.pi/agent/extensions/skills/notes.md', '')
+    const env = { SKILLRAIL_PLUGIN: join(home, '.pi/agent/extensions') }
+    expect((await ask('claude', 'do it', { ...own, env })).stdout).toContain('# mine')
+  })
+
   it('notices a plugin that was installed later', async () => {
     const at = makeWorld()
     expect((await at.ask('claude', 'do it')).stdout).toBe('')
