@@ -130,12 +130,6 @@ describe('with the tools of this machine', () => {
     ])
   })
 
-  it('finds two workflows that stand before one tool', () => {
-    expect(findings({ ...workflow('A'), ...workflow('B') }, tools)).toEqual([
-      "workflow-conflict: workflow 'B': 'A' matches s__go too and is used, being defined first",
-    ])
-  })
-
   it('finds a parameter that the server requires and the step does not give', () => {
     const needy = [tool('s__go'), tool('s__look', { required: ['id'], parameters: ['id'] })]
     expect(findings(workflow('a'), needy)).toEqual([

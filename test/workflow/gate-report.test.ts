@@ -12,7 +12,7 @@ describe('the report of a gate', () => {
   const ofMode = (mode: string): readonly WorkflowDefinition[] =>
     workflowsOf({
       ...workflow('a', { mode, prerequisites: steps }),
-      ...workflow('b'),
+      ...workflow('b', { mode, prerequisites: [] }),
       ...workflow('c', { prerequisites: [step(1, 'absent')] }),
     })
   const also = { also: ['b'], notInstalled: [{ workflow: 'c', missing: ['absent'] }] }

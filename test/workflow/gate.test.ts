@@ -40,6 +40,49 @@ const databaseAnswer: Answer = ({ name }) =>
 
 const query = find(databaseTools, 'execute_query')
 
+describe('the database template on other servers', () => {
+  const parameters = { database: ['database'], table: ['database', 'table'] }
+  const named = (name: string, own: string[], more: object = {}) =>
+    tool(`db__${name}`, { parameters: own, required: own, ...more })
+  const installed = [
+    named('list_databases', [], { readOnly: true }),
+    named('list_tables', parameters.database, { readOnly: true }),
+    named('inspect_table', parameters.table, { readOnly: true }),
+    named('explain_query', ['query'], { readOnly: true }),
+    ...['drop_table', 'truncate_table', 'run_migration', 'grant_role', 'execute_query'].map(
+      (name) => named(name, ['query']),
+    ),
+    tool('notes__delete_note'),
+  ]
+  const steps = (database: string, ...names: string[]): string[] => [
+    'db__list_databases {}',
+    `db__list_tables {"database":"${database}"}`,
+    ...names.map((name) => `db__inspect_table {"database":"${database}","table":"${name}"}`),
+  ]
+
+  it('inspects one table after the other where the tool takes no list', async () => {
+    const { gate, calls } = world(template('database'), installed, databaseAnswer)
+    const query = 'SELECT * FROM users JOIN orders ON true'
+    await gate(call(named('execute_query', ['query']), { database: 'shop', query }))
+    expect(calls).toEqual(steps('shop', 'users', 'orders'))
+  })
+
+  it.each(['drop_table', 'truncate_table', 'run_migration', 'grant_role'])(
+    'stands before %s, which is in no category',
+    async (name) => {
+      const { gate, calls } = world(template('database'), installed, databaseAnswer)
+      await gate(call(tool(`db__${name}`), { database: 'shop' }))
+      expect(calls).toEqual(steps('shop'))
+    },
+  )
+
+  it.each(['db__explain_query', 'notes__delete_note'])('does not concern %s', async (id) => {
+    const { gate, calls, notes } = world(template('database'), installed, databaseAnswer)
+    await gate(call(tool(id), { query: 'SELECT 1' }))
+    expect([calls, notes]).toEqual([[], []])
+  })
+})
+
 describe('the database template on the tools of a real server', () => {
   it('runs its steps in order with the parameters that the server requires', async () => {
     const { gate, calls, notes } = world(template('database'), databaseTools, databaseAnswer)
@@ -310,14 +353,26 @@ describe('modes', () => {
     expect(notes[0]).toBe("Workflow 'a' is enforced; its prerequisites cannot be skipped.")
   })
 
-  it('names the workflows that matched too', async () => {
-    const { gate, notes } = world(workflowsOf({ ...workflow('A'), ...workflow('B') }), tools)
+  it('runs every workflow that matches, and a call that two of them want once', async () => {
+    const all = workflowsOf({ ...workflow('A'), ...workflow('B') })
+    const { gate, notes, calls } = world(all, tools)
     await gate(go)
+    expect(calls).toEqual(['s__look {}'])
     expect(notes).toEqual([
       "Multiple workflows matched. Using 'A'. Also matched: 'B'",
       "Workflow 'A' triggered. Running 1 prerequisite...",
       '✓ Step 1: look completed',
+      "Workflow 'B' triggered. Running 1 prerequisite...",
+      '✓ Step 1: look completed',
     ])
+  })
+
+  it('enforces what a suggestion before it does not switch off', async () => {
+    const all = workflowsOf({ ...workflow('A', { mode: 'suggest' }), ...workflow('B') })
+    const { gate, notes, calls } = world(all, tools)
+    expect(await gate(go)).toMatchObject({ workflow: 'B', mode: 'enforce', also: ['A'] })
+    expect(calls).toEqual(['s__look {}'])
+    expect(notes.at(-1)).toContain("Workflow 'A' suggests to run first")
   })
 
   it('reports what is not installed, and enforces nothing', async () => {

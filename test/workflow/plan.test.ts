@@ -31,7 +31,14 @@ function planned({ prerequisites, tools, params, more, state = fresh, category }
 describe('what stands before a call', () => {
   it('is nothing where no workflow matches', () => {
     const plan = planGate(call(tool('s__other')), workflowsOf(workflow('w')), fresh, [])
-    expect(plan).toEqual({ also: [], keywordOnly: [], notInstalled: [], steps: [], open: 0 })
+    expect(plan).toEqual({
+      others: [],
+      also: [],
+      keywordOnly: [],
+      notInstalled: [],
+      steps: [],
+      open: 0,
+    })
   })
 
   it('is every step of the workflow, with why it matched and how many are open', () => {

@@ -95,24 +95,55 @@ describe('the installed tool for a name', () => {
     ['the first, where nothing is called', undefined, 'one__click'],
   ])('is that %s', (_what, beside, id) => {
     const near = beside === undefined ? undefined : tool(beside)
-    expect(resolveTool('click', undefined, installed, near)?.tool.id).toBe(id)
+    expect(resolveTool('click', { triggers: {} }, installed, near)?.tool.id).toBe(id)
   })
 
   it('is the one of that name before any other that stands for it', () => {
     const both = ['new__browser_snapshot', 'old__take_snapshot'].map((id) => tool(id))
-    const found = resolveTool('take_snapshot', 'browser', both, tool('new__browser_click'))
+    const found = resolveTool(
+      'take_snapshot',
+      { triggers: { category: 'browser' } },
+      both,
+      tool('new__browser_click'),
+    )
     expect(found).toEqual({ tool: tool('old__take_snapshot'), params: {} })
   })
 
   it('brings the parameters that the other name needs', () => {
     const reader = tool('gh__pull_request_read')
-    expect(resolveTool('get_pull_request_files', 'github', [reader], undefined)).toEqual({
+    expect(
+      resolveTool(
+        'get_pull_request_files',
+        { triggers: { category: 'github' } },
+        [reader],
+        undefined,
+      ),
+    ).toEqual({
       tool: reader,
       params: { method: 'get_files' },
     })
   })
 
+  it('is none on a server that the workflow stands for itself', () => {
+    const both = ['app__click', 'chrome__click', 'chrome__take_snapshot'].map((id) => tool(id))
+    const triggers = { category: 'browser', tools: ['click'] }
+    const of = (name: string, beside: string) =>
+      resolveTool(name, { triggers }, both, tool(beside))?.tool.id
+    expect(of('take_snapshot', 'app__click')).toBeUndefined()
+    expect(of('take_snapshot', 'chrome__click')).toBe('chrome__take_snapshot')
+    expect(of('chrome__take_snapshot', 'app__click')).toBe('chrome__take_snapshot')
+  })
+
+  it('is of the server alone to which the workflow is bound', () => {
+    const both = ['one__look', 'two__look'].map((id) => tool(id))
+    const bound = { triggers: { server: 'two' } }
+    expect(resolveTool('look', bound, both, undefined)?.tool.id).toBe('two__look')
+    expect(resolveTool('look', { triggers: { server: 'three' } }, both, undefined)).toBeUndefined()
+  })
+
   it('is none where no server has it', () => {
-    expect(resolveTool('absent', 'browser', installed, tool('one__click'))).toBeUndefined()
+    expect(
+      resolveTool('absent', { triggers: { category: 'browser' } }, installed, tool('one__click')),
+    ).toBeUndefined()
   })
 })

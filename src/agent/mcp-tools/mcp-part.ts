@@ -154,6 +154,7 @@ export class McpPart implements SessionPart {
       choice: options.mcp,
       gate: {
         pass: (call) => gate.pass([call], tools()),
+        inTurn: (call, work) => gate.inTurn(call, work),
         after: (call, text) => gate.after([call], text),
       },
       requestText: () => this.#request,

@@ -1,7 +1,13 @@
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { stepCaller } from '../../tools/call/call-tool.ts'
-import type { CallAtGate, CallGate, CallIndex, StepCaller } from '../../tools/call/context.ts'
+import type {
+  CallAtGate,
+  CallGate,
+  CallIndex,
+  CallInTurn,
+  StepCaller,
+} from '../../tools/call/context.ts'
 import { ToolRefusedError } from '../../tools/call/errors.ts'
 import {
   gatedCall,
@@ -14,7 +20,7 @@ import {
 } from '../../tools/call/gate.ts'
 import type { ToolDefinition } from '../../tools/model.ts'
 import type { ServerListFailure } from '../../tools/server/pool.ts'
-import { afterCall, runGate } from '../../tools/workflow/gate.ts'
+import { afterCall, atInstance, isStateful, runGate } from '../../tools/workflow/gate.ts'
 import { matchWorkflows, workflowTool } from '../../tools/workflow/match.ts'
 import type { WorkflowDefinition, WorkflowTool } from '../../tools/workflow/model.ts'
 import { loadWorkflows } from '../../tools/workflow/read-workflows.ts'
@@ -85,6 +91,14 @@ export class WorkflowGate {
       first
     const callStep = stepCaller(servers.calls(first.signal))
     await this.#gateOf(known, trust).pass(call, serverStepsOnly(callStep, own, callers))
+  }
+
+  /** Calls to a server whose state counts are made one after the other. */
+  async inTurn<T>(call: CallInTurn, work: () => Promise<T>): Promise<T> {
+    const installed = this.#servers.index.tools.map(workflowTool)
+    return isStateful(call.server, this.#workflows, installed)
+      ? await atInstance(this.#context.session, call, work)
+      : await work()
   }
 
   /** Records what a call that was made means for the steps of workflows; `text`: of a success. */

@@ -9,6 +9,7 @@ import type {
   ToolOutcome,
   ToolSummary,
 } from '../model.ts'
+import { matchesName } from '../workflow/match.ts'
 import { attemptCall, type AttemptsResult, type RetrySettings } from './attempts.ts'
 import { checkParameters, unknownParameters } from './check-parameters.ts'
 import { outcomeText, outcomeValue } from './content.ts'
@@ -103,24 +104,30 @@ async function attempt(
   const options = { signal, timeoutMs, onProgress, inputSchema }
   let passed: CallAtGate | undefined
   let answered: ToolOutcome | undefined
-  try {
-    const result = await attemptCall(once, {
-      replaySafe: isReplaySafe(tool, trusted, retry),
-      waitsMs: retry.waitsMs,
-      signal,
-      onRetry: (count, { message }, waitMs) => {
-        const after = waitMs === 0 ? 'now' : `after ${waitMs / 1000} s`
-        note(`Attempt ${count} of ${tool.id} failed: ${message}. Trying again ${after}.`)
-      },
-    })
-    if (result.ok) answered = result.outcome
-    return result
-  } finally {
-    const call = passed
-    if (call !== undefined) {
-      const text = answered === undefined ? undefined : outcomeText(answered)
-      const what = `The workflows do not know of the call of ${tool.id}`
-      await afterwards(what, note, async () => gate?.after(call, text))
+  if (gate?.inTurn === undefined) return await made()
+  const instance = (await context.servers.get(tool.server, { signal })).instance()
+  return await gate.inTurn({ server: tool.server, instance, signal }, made)
+
+  async function made(): Promise<AttemptsResult> {
+    try {
+      const result = await attemptCall(once, {
+        replaySafe: isReplaySafe(tool, trusted, retry),
+        waitsMs: retry.waitsMs,
+        signal,
+        onRetry: (count, { message }, waitMs) => {
+          const after = waitMs === 0 ? 'now' : `after ${waitMs / 1000} s`
+          note(`Attempt ${count} of ${tool.id} failed: ${message}. Trying again ${after}.`)
+        },
+      })
+      if (result.ok) answered = result.outcome
+      return result
+    } finally {
+      const call = passed
+      if (call !== undefined) {
+        const text = answered === undefined ? undefined : outcomeText(answered)
+        const what = `The workflows do not know of the call of ${tool.id}`
+        await afterwards(what, note, async () => gate?.after(call, text))
+      }
     }
   }
 
@@ -262,19 +269,4 @@ export function isReplaySafe(
   if (settings.replaySafe.some((pattern) => matchesName(pattern, tool.id))) return true
   if (trusted && tool.annotations?.idempotentHint === true) return true
   return readsOnly(tool, trusted)
-}
-
-function matchesName(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*')
-  const last = rest.pop()
-  if (last === undefined) return name === first
-  if (!name.startsWith(first) || name.length < first.length + last.length) return false
-  let from = first.length
-  const end = name.length - last.length
-  for (const part of rest) {
-    const found = name.indexOf(part, from)
-    if (found < 0 || found + part.length > end) return false
-    from = found + part.length
-  }
-  return name.endsWith(last)
 }

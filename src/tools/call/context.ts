@@ -69,6 +69,11 @@ export interface CallGate {
    * asked once, since the cache is untrusted.
    */
   lacks?: ((call: CallToForesee) => boolean) | undefined
+  /**
+   * Makes a call and its prerequisites one after the other with those of others, where the state of
+   * the server's instance decides what a prerequisite is worth.
+   */
+  inTurn?: (<T>(call: CallInTurn, work: () => Promise<T>) => Promise<T>) | undefined
   /** After the tool was called; `text` is the answer of a call that succeeded. */
   after(call: CallAtGate, text: string | undefined): Promise<void>
 }
@@ -81,6 +86,8 @@ export interface CallAtGate {
   instance: string
   signal: AbortSignal
 }
+
+export type CallInTurn = Pick<CallAtGate, 'instance' | 'signal'> & { server: string }
 
 /** A call that is not made, of a server that need not run. */
 export type CallToForesee = Omit<CallAtGate, 'instance' | 'signal'>

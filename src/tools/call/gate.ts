@@ -8,7 +8,7 @@ import { sha256 } from '../../core/json.ts'
 import type { AcceptedPart, ActingKind, ActingPart } from '../../trust/model.ts'
 import { acceptedPlacements } from '../../trust/decide.ts'
 import { TrustStore } from '../../trust/store.ts'
-import { afterCall, runGate } from '../workflow/gate.ts'
+import { afterCall, atInstance, isStateful, runGate } from '../workflow/gate.ts'
 import type { GatedCall, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
 import { matchWorkflows, workflowTool } from '../workflow/match.ts'
 import { planGate, type PlannedStep, type StepStatus } from '../workflow/plan.ts'
@@ -72,18 +72,30 @@ export function projectGate(options: ProjectGateOptions): CallGate {
     async foresee(call) {
       refuseWithoutGone(call, trust.gone(), installed())
       const { state } = await session.read()
-      const { workflow, steps } = planGate(gatedCall(call), workflows, state, installed())
-      const open = steps.filter(({ status }) => openStatuses.has(status))
-      if (workflow === undefined || open.length === 0) return undefined
-      const acts = workflow.mode === 'enforce' || skipPrerequisites !== true
-      if (workflow.mode !== 'suggest' && acts) requireTrusted(workflow, trust)
-      const prerequisites = acts ? open.map(foreseenStep) : []
-      return { workflow: workflow.name, mode: workflow.mode, prerequisites }
+      const { others, ...first } = planGate(gatedCall(call), workflows, state, installed())
+      const foreseen = [first, ...others].flatMap(({ workflow, steps }) => {
+        const open = steps.filter(({ status }) => openStatuses.has(status))
+        if (workflow === undefined || open.length === 0) return []
+        const acts = workflow.mode === 'enforce' || skipPrerequisites !== true
+        if (workflow.mode !== 'suggest' && acts) requireTrusted(workflow, trust)
+        return [{ workflow, prerequisites: acts ? open.map(foreseenStep) : [] }]
+      })
+      const [one] = foreseen
+      if (one === undefined) return undefined
+      const { name, mode } = one.workflow
+      const same = foreseen.filter(({ workflow }) => workflow.mode === mode)
+      const prerequisites = same.flatMap((each) => each.prerequisites)
+      return { workflow: name, mode, prerequisites }
     },
     lacks(call) {
       const binding = workflows.filter(({ mode }) => mode !== 'suggest')
       if (binding.length === 0) return false
       return matchWorkflows(gatedCall(call), binding, installed()).notInstalled.length > 0
+    },
+    async inTurn(call, work) {
+      return isStateful(call.server, workflows, installed())
+        ? await atInstance(session, call, work)
+        : await work()
     },
     async after(call, text) {
       if (workflows.length > 0) await afterCall(gatedCall(call), session, workflows, text)

@@ -6,6 +6,7 @@ import { type JsonObject, workflowModes } from '../workflow/model.ts'
 
 export const workflowOptions = {
   description: option.text('--description <text>', 'what it is for'),
+  server: option.text('--server <name>', 'bind it to this server'),
   category: option.text('--category <name>', 'trigger: every tool of this category'),
   tool: option.list('--tool <name>', 'trigger: this tool (repeatable)'),
   keyword: option.list('--keyword <words>', 'trigger: these words in the request (repeatable)'),
@@ -26,11 +27,11 @@ export const workflowOptions = {
 export type WorkflowFlags = Omit<Values<typeof workflowOptions>, 'arguments'>
 
 export function requireFlags(flags: WorkflowFlags): void {
-  const { description, category, tool, keyword, step, optionalStep } = flags
-  const hasTrigger = category !== undefined || tool.length + keyword.length > 0
+  const { description, server, category, tool, keyword, step, optionalStep } = flags
+  const hasTrigger = (server ?? category) !== undefined || tool.length + keyword.length > 0
   const missing = [
     ...(description === undefined ? ['--description'] : []),
-    ...(hasTrigger ? [] : ['a trigger (--category, --tool or --keyword)']),
+    ...(hasTrigger ? [] : ['a trigger (--server, --category, --tool or --keyword)']),
     ...(step.length + optionalStep.length > 0 ? [] : ['--step']),
   ]
   if (missing.length === 0) return
@@ -41,15 +42,15 @@ export function requireFlags(flags: WorkflowFlags): void {
 }
 
 export function hasFlags(flags: WorkflowFlags): boolean {
-  const { description, category, tool, keyword, step, optionalStep, param, mode } = flags
-  return [description, category, mode, tool, keyword, step, optionalStep, param]
+  const { description, server, category, tool, keyword, step, optionalStep, param, mode } = flags
+  return [description, server, category, mode, tool, keyword, step, optionalStep, param]
     .flat()
     .some((value) => value !== undefined)
 }
 
 export function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject {
-  const { description, category, tool, keyword, step, optionalStep, mode } = flags
-  for (const [name, value] of Object.entries({ description, category, tool, keyword })) {
+  const { description, server, category, tool, keyword, step, optionalStep, mode } = flags
+  for (const [name, value] of Object.entries({ description, server, category, tool, keyword })) {
     if (![value].flat().some((text) => text?.trim() === '')) continue
     throw wrongUse(`--${name} is empty`, `Omit the option, or give it a value.`)
   }
@@ -62,6 +63,7 @@ export function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject
     ...(description === undefined ? {} : { description }),
     triggers: {
       ...objectOf<JsonValue>(before['triggers']),
+      ...(server === undefined ? {} : { server }),
       ...(category === undefined ? {} : { category }),
       ...(tool.length === 0 ? {} : { tools: tool }),
       ...(keyword.length === 0 ? {} : { keywords: keyword }),

@@ -6,7 +6,7 @@ import { safeLine } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { multipleLine, notInstalledLine } from '../workflow/messages.ts'
 import type { JsonObject, WorkflowMode } from '../workflow/model.ts'
-import { type GatePlan, planGate, type PlannedStep } from '../workflow/plan.ts'
+import { type GatePlan, planGate, type PlannedStep, type WorkflowPlan } from '../workflow/plan.ts'
 import { workflowTool } from '../workflow/match.ts'
 import { loadToolIndex } from '../cache/tool-index.ts'
 import { forbiddenParameters, unknownParameters } from '../call/check-parameters.ts'
@@ -15,10 +15,17 @@ import type { ToolDefinition } from '../model.ts'
 import { foundAmongAsked } from './project-tools.ts'
 import { openWorkflows, sessionOf, untrustedWorkflows } from './workflow-project.ts'
 
-interface Result extends Omit<GatePlan, 'workflow'> {
-  tool: string
+interface Guard {
   workflow?: string | undefined
   mode?: WorkflowMode | undefined
+  why?: GatePlan['why']
+  steps: readonly PlannedStep[]
+}
+
+interface Result extends Guard, Omit<GatePlan, 'workflow' | 'others'> {
+  tool: string
+  /** Workflows that act after the first. */
+  others: readonly Guard[]
   notes: readonly string[]
   diagnostics: readonly Diagnostic[]
 }
@@ -48,13 +55,18 @@ export const command = defineCommand<Result>()({
     const { state, diagnostics: damaged } = await sessionOf(context, project, session).read()
     const tools = summaries.map(workflowTool)
     const plan = planGate({ tool, params, request }, workflows, state, tools)
-    const acting = plan.open === 0 || plan.workflow === undefined ? [] : [plan.workflow]
-    const { workflow, ...rest } = plan
+    const { others, also, notInstalled, keywordOnly, ...first } = plan
+    const acting = [first, ...others].flatMap(({ open, workflow }) =>
+      open === 0 || workflow === undefined ? [] : [workflow],
+    )
     return {
       tool: tool.id,
-      workflow: workflow?.name,
-      mode: workflow?.mode,
-      ...rest,
+      ...shown(first),
+      open: first.open,
+      others: others.map(shown),
+      also,
+      notInstalled,
+      keywordOnly,
       notes: named.note === undefined ? ownNotes : [named.note, ...ownNotes],
       diagnostics: [...diagnostics, ...damaged, ...untrustedWorkflows(context, opened, acting)],
     }
@@ -63,8 +75,16 @@ export const command = defineCommand<Result>()({
   notes: planNotes,
 })
 
-function planText({ tool, workflow, mode, why, steps }: Result, screen: Screen): string {
-  if (workflow === undefined) return `Nothing comes before ${safeLine(tool)}.\n`
+function shown({ workflow, why, steps }: WorkflowPlan): Guard {
+  return { workflow: workflow?.name, mode: workflow?.mode, why, steps }
+}
+
+function planText({ tool, others, ...first }: Result, screen: Screen): string {
+  if (first.workflow === undefined) return `Nothing comes before ${safeLine(tool)}.\n`
+  return [first, ...others].map((guard) => guardText(guard, screen)).join('')
+}
+
+function guardText({ workflow = '', mode, why, steps }: Guard, screen: Screen): string {
   const reason = why === undefined ? '' : ` (${why.by} ${why.value})`
   const rows = steps.map((step) => [
     `  ${step.step}. ${safeLine(step.tool)}`,

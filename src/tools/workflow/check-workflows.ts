@@ -1,20 +1,12 @@
 import { compareDiagnostics, type Diagnostic } from '../../core/diagnostic.ts'
 import { didYouMean, nearest } from '../../core/text.ts'
 import { parseReferences, type Reference, stepOf, textsOf } from './references.ts'
-import {
-  callsTool,
-  foldParameter,
-  isOfAnotherCategory,
-  lastSegment,
-  matchWorkflows,
-  ownStep,
-  resolveTool,
-} from './match.ts'
+import { callsTool, foldParameter, lastSegment, ownStep, resolveTool } from './match.ts'
 import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
 
 /**
  * Problems of readable workflows: wrong step numbers, references that lead nowhere, cycles, missing
- * triggers, conflicts, and unknown tools. Without `installed` tools are not checked.
+ * triggers, and unknown tools. Without `installed` tools are not checked.
  */
 export function checkWorkflows(
   workflows: readonly WorkflowDefinition[],
@@ -28,7 +20,6 @@ export function checkWorkflows(
       ...(installed === undefined ? [] : checkTools(workflow, installed)),
     ]),
     ...findCycles(workflows.filter(({ enabled }) => enabled)),
-    ...(installed === undefined ? [] : checkConflicts(workflows, installed)),
   ]
   return found.toSorted(compareDiagnostics)
 }
@@ -50,9 +41,10 @@ function checkSteps(workflow: WorkflowDefinition): Diagnostic[] {
 }
 
 function checkTriggers(workflow: WorkflowDefinition): Diagnostic[] {
-  const { category, tools = [], keywords = [] } = workflow.triggers
-  if (category === undefined && tools.length === 0 && keywords.length === 0) {
-    const hint = 'Give a category, tools or keywords.'
+  const { server, category, tools = [], changes = false, keywords = [] } = workflow.triggers
+  const named = [server, category].filter((name) => name !== undefined)
+  if (!changes && named.length + tools.length + keywords.length === 0) {
+    const hint = 'Give a server, a category, tools or keywords.'
     return [finding(workflow, 'workflow-unreachable', 'warning', 'nothing triggers it', hint)]
   }
   const silent = keywords.filter((keyword) => !/[\p{L}\p{N}]/u.test(keyword))
@@ -63,9 +55,9 @@ function checkTriggers(workflow: WorkflowDefinition): Diagnostic[] {
 }
 
 function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {
-  const { category, tools = [] } = workflow.triggers
+  const { server, category, tools = [], changes = false } = workflow.triggers
   const has = (tool: string): boolean =>
-    resolveTool(tool, category, installed, undefined) !== undefined
+    resolveTool(tool, workflow, installed, undefined) !== undefined
   const missing = workflow.prerequisites.filter(({ tool }) => !has(tool))
   const names = installed.flatMap(({ id, name }) => [name, id])
   const unknown = missing.map(({ step, tool, required }) => {
@@ -75,39 +67,14 @@ function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTo
     return finding(workflow, 'workflow-tool-unknown', required ? 'warning' : 'info', message, hint)
   })
   const isReached =
+    changes ||
+    (server !== undefined && installed.some((tool) => tool.server === server)) ||
     tools.some(has) ||
     installed.some((tool) => category !== undefined && tool.category === category) ||
     (category === undefined && (workflow.triggers.keywords ?? []).length > 0)
   if (isReached || (category === undefined && tools.length === 0)) return unknown
   const message = 'no server here has a tool of its triggers'
   return [...unknown, finding(workflow, 'workflow-unreachable', 'warning', message)]
-}
-
-function checkConflicts(
-  workflows: readonly WorkflowDefinition[],
-  installed: readonly WorkflowTool[],
-): Diagnostic[] {
-  const conflicts = new Map<string, { first: string; other: WorkflowDefinition; tools: string[] }>()
-  for (const tool of installed) {
-    const call = { tool, params: {} }
-    const { matched, also } = matchWorkflows(call, workflows, installed)
-    for (const name of also) {
-      const other = workflows.find((workflow) => workflow.name === name)
-      if (matched === undefined || other === undefined) continue
-      if (isOfAnotherCategory(call, other) && !isOfAnotherCategory(call, matched)) continue
-      const key = JSON.stringify([matched.name, name])
-      const known = conflicts.get(key) ?? { first: matched.name, other, tools: [] }
-      known.tools.push(tool.id)
-      conflicts.set(key, known)
-    }
-  }
-  return [...conflicts.values()].map(({ first, other, tools }) => {
-    const shown = tools.slice(0, 3).join(', ')
-    const more = tools.length > 3 ? ` and ${tools.length - 3} more` : ''
-    const message = `'${first}' matches ${shown}${more} too and is used, being defined first`
-    const hint = `Put it before '${first}' in the file, or take the shared trigger out of one of them.`
-    return finding(other, 'workflow-conflict', 'warning', message, hint)
-  })
 }
 
 function finding(
@@ -166,7 +133,7 @@ function checkParameters(
   step: Prerequisite,
   installed: readonly WorkflowTool[],
 ): Diagnostic[] {
-  const resolved = resolveTool(step.tool, workflow.triggers.category, installed, undefined)
+  const resolved = resolveTool(step.tool, workflow, installed, undefined)
   const known = resolved?.tool.parameters
   if (resolved === undefined || known === undefined) return []
   const has = (name: string, names: readonly string[]): boolean =>

@@ -1,10 +1,12 @@
-import { deepestJson, tooDeepAt } from '../../core/json.ts'
+import { dirname, join } from 'node:path'
+import { withFileLock } from '../../core/file-lock.ts'
+import { deepestJson, isList, sha256, tooDeepAt } from '../../core/json.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { type Runtime, untilAborted } from '../../core/runtime.ts'
 import { StateFileError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { WorkflowPrerequisiteError } from './errors.ts'
-import { callsTool, ownStep } from './match.ts'
+import { callsTool, matchWorkflows, ownStep, resolveTool } from './match.ts'
 import type {
   GatedCall,
   JsonObject,
@@ -15,9 +17,9 @@ import type {
 } from './model.ts'
 import {
   type GatePlan,
-  planGate,
   type PlannedStep,
   planStep,
+  planWorkflow,
   scopeValues,
   survives,
 } from './plan.ts'
@@ -95,40 +97,66 @@ export interface GateReport {
  * a session file that cannot be written.
  */
 export async function runGate(call: GatedCall, options: GateOptions): Promise<GateReport> {
-  const { note, permit, session, skipPrerequisites = false } = options
+  const { note, session } = options
   const { state, diagnostics } = await session.read()
-  const plan = planGate(call, options.workflows, state, options.tools)
-  const report = { also: plan.also, notInstalled: plan.notInstalled }
-  for (const missing of plan.notInstalled) note(notInstalledLine(missing))
-  const { workflow } = plan
-  if (workflow === undefined) return { ...report, steps: [] }
-  if (plan.also.length > 0) note(multipleLine(workflow.name, plan.also))
-  const named = { ...report, workflow: workflow.name, mode: workflow.mode }
-  if (!plan.steps.some(isOpen)) return { ...named, steps: plan.steps.map(withoutRun) }
-  if (workflow.mode === 'suggest') {
-    note(suggestionText(workflow, plan.steps.filter(isOpen)))
-    return { ...named, steps: plan.steps.map((step) => ifOpen(step, 'suggested')) }
+  const { acting, also, notInstalled } = matchWorkflows(call, options.workflows, options.tools)
+  for (const missing of notInstalled) note(notInstalledLine(missing))
+  const [first] = acting
+  if (first === undefined) return { also, notInstalled, steps: [] }
+  const { name, mode } = first.workflow
+  if (also.length > 0) note(multipleLine(name, also))
+  const caller = calledOnce(options.caller)
+  const steps: GateStep[] = []
+  for (const { workflow } of acting) {
+    const plan = planWorkflow(call, workflow, state, options.tools)
+    steps.push(...(await pass(call, workflow, plan.steps, diagnostics, { ...options, caller })))
   }
-  if (workflow.mode === 'enforce' || !skipPrerequisites) {
+  return { also, notInstalled, workflow: name, mode, steps }
+}
+
+/** Two workflows that want one call get its answer. */
+function calledOnce(caller: PrerequisiteCaller): PrerequisiteCaller {
+  const answers = new Map<string, ReturnType<PrerequisiteCaller>>()
+  return (tool, params, given) => {
+    const key = JSON.stringify([tool.id, params])
+    const answer = answers.get(key) ?? caller(tool, params, given)
+    answers.set(key, answer)
+    return answer
+  }
+}
+
+async function pass(
+  call: GatedCall,
+  workflow: WorkflowDefinition,
+  planned: readonly PlannedStep[],
+  diagnostics: readonly Diagnostic[],
+  options: GateOptions,
+): Promise<GateStep[]> {
+  const { note, permit, session, skipPrerequisites = false } = options
+  const { name, mode } = workflow
+  const open = planned.filter(isOpen)
+  if (open.length === 0) return planned.map(withoutRun)
+  if (mode === 'suggest') {
+    note(suggestionText(workflow, open))
+    return planned.map((step) => ifOpen(step, 'suggested'))
+  }
+  if (mode === 'enforce' || !skipPrerequisites) {
     permit?.(workflow)
     requireWritable(diagnostics)
   }
-  if (workflow.mode === 'warn' && (await isSkipped(plan, workflow, options))) {
-    return { ...named, steps: plan.steps.map((step) => ifOpen(step, 'skipped')) }
-  }
-  if (workflow.mode === 'enforce' && skipPrerequisites) {
-    note(`Workflow '${workflow.name}' is enforced; its prerequisites cannot be skipped.`)
-  }
-  // Parallel calls would each run the same steps. Main tools and questions are not serialized.
-  const turn = JSON.stringify([session.path, workflow.name])
-  const steps = await inTurn(turn, options.signal, async () => {
+  if (mode === 'warn' && (await isSkipped(open, workflow, options)))
+    return planned.map((step) => ifOpen(step, 'skipped'))
+  if (mode === 'enforce' && skipPrerequisites)
+    note(`Workflow '${name}' is enforced; its prerequisites cannot be skipped.`)
+  // Parallel calls would each run the same steps. Questions are not serialized.
+  const turn = JSON.stringify([session.path, name])
+  return await inTurn(turn, options.signal, async () => {
     const { state: now } = await session.read()
-    const again = planGate(call, [workflow], now, options.tools)
-    if (!again.steps.some(isOpen)) return again.steps.map(withoutRun)
-    note(triggeredLine(workflow.name, again.open))
-    return await runSteps(call, workflow, again, now, options)
+    const again = planWorkflow(call, workflow, now, options.tools)
+    if (again.open === 0) return again.steps.map(withoutRun)
+    note(triggeredLine(name, again.open))
+    return await runSteps(call, workflow, again.steps, now, options)
   })
-  return { ...named, steps }
 }
 
 /** A step that cannot be recorded would run before every call, so none is made. */
@@ -140,11 +168,11 @@ function requireWritable(diagnostics: readonly Diagnostic[]): void {
 }
 
 async function isSkipped(
-  plan: GatePlan,
+  open: readonly PlannedStep[],
   workflow: WorkflowDefinition,
   { ask, note, skipPrerequisites }: GateOptions,
 ): Promise<boolean> {
-  const warning = warningText(workflow, plan.steps.filter(isOpen))
+  const warning = warningText(workflow, open)
   if (skipPrerequisites !== true && ask !== undefined) return (await ask(warning)) === 'skip'
   note(warning)
   return skipPrerequisites === true
@@ -153,12 +181,12 @@ async function isSkipped(
 async function runSteps(
   call: GatedCall,
   workflow: WorkflowDefinition,
-  plan: GatePlan,
+  planned: readonly PlannedStep[],
   state: SessionState,
   options: GateOptions,
 ): Promise<GateStep[]> {
   const results = new Map<number, JsonValue>()
-  const again = new Set(plan.steps.filter((step) => step.status === 'run').map(({ step }) => step))
+  const again = new Set(planned.filter(({ status }) => status === 'run').map(({ step }) => step))
   const done: GateStep[] = []
   for (const prerequisite of workflow.prerequisites) {
     const completion = (tool: string, scope: ScopeValues): Completion | undefined =>
@@ -188,7 +216,7 @@ async function runStep(
   }
   signal?.throwIfAborted()
   const startMs = runtime.elapsed()
-  const result = await caller(tool, step.params, { signal })
+  const result = await callEach(step, (params) => caller(tool, params, { signal }))
   const durationMs = Math.round(runtime.elapsed() - startMs)
   // A prerequisite may invalidate other steps.
   await afterCall({ tool, params: step.params }, session, options.workflows)
@@ -212,6 +240,24 @@ async function runStep(
   if (step.required) throw failure(workflow, step, result.error, result.suggestion)
   note(leftOutLine(number, name, result.error))
   return { ...base, status: 'failed', result: result.error }
+}
+
+/** One call, or one for each value of a list, up to the first that fails. */
+async function callEach(
+  { params, each }: PlannedStep,
+  call: (params: JsonObject) => Promise<PrerequisiteResult>,
+): Promise<PrerequisiteResult> {
+  const list = each === undefined ? undefined : params[each]
+  if (each === undefined || !isList(list)) return await call(params)
+  const texts: string[] = []
+  const values: JsonValue[] = []
+  for (const value of list) {
+    const result = await call({ ...params, [each]: value })
+    if (!result.ok) return result
+    texts.push(result.text)
+    values.push(parsed(result.value))
+  }
+  return { ok: true, text: texts.join('\n'), value: values }
 }
 
 function failure(
@@ -259,7 +305,10 @@ export async function afterCall(
   value?: JsonValue,
 ): Promise<void> {
   const changes = workflows.flatMap((workflow) => changesFor(call, workflow, result, value))
-  if (changes.length > 0) await session.change(changes)
+  if (changes.length === 0) return
+  await session.change(changes)
+  const stale = changes.filter(({ kind }) => kind === 'invalidate')
+  if (stale.length > 0 && call.tool.server !== '') await session.changeOthers(stale)
 }
 
 function changesFor(
@@ -294,6 +343,35 @@ function changesFor(
         ]),
   ]
 }
+
+/** Whether workflows hold for what a server is in now, such as the page of a browser. */
+export function isStateful(
+  server: string,
+  workflows: readonly WorkflowDefinition[],
+  installed: readonly WorkflowTool[],
+): boolean {
+  return workflows.some(
+    (workflow) =>
+      workflow.enabled &&
+      workflow.prerequisites
+        .filter(({ invalidatedBy = [] }) => invalidatedBy.length > 0)
+        .some(
+          ({ tool }) => resolveTool(tool, workflow, installed, undefined)?.tool.server === server,
+        ),
+  )
+}
+
+/** One after the other at one instance of a server, in this process and in all others of the user. */
+export async function atInstance<T>(
+  session: SessionStore,
+  { instance, signal }: { instance: string; signal: AbortSignal },
+  work: () => Promise<T>,
+): Promise<T> {
+  const path = join(dirname(session.path), `instance-${sha256(instance).slice(7, 23)}`)
+  return await inTurn(path, signal, () => withFileLock(path, work, { waitMs: longestTurnMs }))
+}
+
+const longestTurnMs = 600_000
 
 /** The end of the queue for each key. */
 const lines = new Map<string, Promise<void>>()

@@ -1,13 +1,14 @@
-import type {
-  GatedCall,
-  JsonObject,
-  Prerequisite,
-  WorkflowDefinition,
-  WorkflowTool,
+import {
+  type GatedCall,
+  type JsonObject,
+  type Prerequisite,
+  type WorkflowDefinition,
+  workflowModes,
+  type WorkflowTool,
 } from './model.ts'
 
 export interface MatchReason {
-  by: 'tool' | 'category' | 'keyword'
+  by: 'tool' | 'category' | 'changes' | 'server' | 'keyword'
   value: string
 }
 
@@ -16,10 +17,18 @@ export interface NotInstalled {
   missing: readonly string[]
 }
 
+interface ActingWorkflow {
+  workflow: WorkflowDefinition
+  why: MatchReason
+}
+
 interface WorkflowMatch {
   /**
-   * The first that matches, in the order of definition; a workflow of another category comes last.
+   * Those that stand before the call: the strictest mode first, those of one mode as they are
+   * defined. One of another category only where no other matches.
    */
+  acting: readonly ActingWorkflow[]
+  /** The first of them. */
   matched?: WorkflowDefinition | undefined
   why?: MatchReason | undefined
   also: readonly string[]
@@ -29,7 +38,7 @@ interface WorkflowMatch {
 }
 
 /**
- * Finds the workflow that stands before a call. A disabled one never matches, and none matches a
+ * Finds the workflows that stand before a call. A disabled one never matches, and none matches a
  * call of one of its own prerequisites.
  */
 export function matchWorkflows(
@@ -37,12 +46,12 @@ export function matchWorkflows(
   workflows: readonly WorkflowDefinition[],
   installed: readonly WorkflowTool[],
 ): WorkflowMatch {
-  const matches: { workflow: WorkflowDefinition; why: MatchReason }[] = []
+  const matches: ActingWorkflow[] = []
   const notInstalled: NotInstalled[] = []
   const keywordOnly: { workflow: string; keyword: string }[] = []
   for (const workflow of workflows) {
     if (!workflow.enabled || ownStep(call, workflow) !== undefined) continue
-    const found = reasonFor(call, workflow)
+    const found = reasonFor(call, workflow, installed)
     if (found === undefined) continue
     if (found.by === 'keyword' && !isInCategory(call, workflow, installed)) {
       keywordOnly.push({ workflow: workflow.name, keyword: found.value })
@@ -52,19 +61,22 @@ export function matchWorkflows(
     if (missing.length > 0) notInstalled.push({ workflow: workflow.name, missing })
     else matches.push({ workflow, why: found })
   }
-  const isForeign = ({ workflow }: { workflow: WorkflowDefinition }): boolean =>
-    isOfAnotherCategory(call, workflow)
-  const [first, ...others] = [
-    ...matches.filter((match) => !isForeign(match)),
-    ...matches.filter(isForeign),
-  ]
+  const ranked = matches.toSorted((a, b) => strictness(a) - strictness(b))
+  const own = ranked.filter(({ workflow }) => !isOfAnotherCategory(call, workflow))
+  const acting = own.length > 0 ? own : ranked
+  const others = ranked.filter((match) => match !== acting[0])
   return {
-    matched: first?.workflow,
-    why: first?.why,
+    acting,
+    matched: acting[0]?.workflow,
+    why: acting[0]?.why,
     also: others.map(({ workflow }) => workflow.name),
     notInstalled,
     keywordOnly,
   }
+}
+
+function strictness({ workflow: { mode } }: ActingWorkflow): number {
+  return workflowModes.indexOf(mode)
 }
 
 export function ownStep(
@@ -75,13 +87,13 @@ export function ownStep(
 }
 
 function missingTools(
-  { prerequisites, triggers }: WorkflowDefinition,
+  workflow: WorkflowDefinition,
   installed: readonly WorkflowTool[],
   beside: WorkflowTool | undefined,
 ): string[] {
-  return prerequisites
+  return workflow.prerequisites
     .filter(({ required }) => required)
-    .filter(({ tool }) => resolveTool(tool, triggers.category, installed, beside) === undefined)
+    .filter(({ tool }) => resolveTool(tool, workflow, installed, beside) === undefined)
     .map(({ tool }) => tool)
 }
 
@@ -93,15 +105,39 @@ export function isOfAnotherCategory(
   return category !== undefined && tool.category !== undefined && category !== tool.category
 }
 
-function reasonFor(call: GatedCall, { triggers }: WorkflowDefinition): MatchReason | undefined {
-  const { category, tools = [], keywords = [] } = triggers
+function reasonFor(
+  call: GatedCall,
+  workflow: WorkflowDefinition,
+  installed: readonly WorkflowTool[],
+): MatchReason | undefined {
+  const { server, category, tools = [], changes = false, keywords = [] } = workflow.triggers
+  if (server !== undefined && server !== call.tool.server) return undefined
   const tool = tools.find((name) => callsTool(call, name, category))
   if (tool !== undefined) return { by: 'tool', value: tool }
   if (category !== undefined && category === call.tool.category) {
     return { by: 'category', value: category }
   }
+  if (changes && mayChange(call, workflow, installed)) {
+    return { by: 'changes', value: call.tool.name }
+  }
+  const isWhole = !changes && category === undefined && tools.length + keywords.length === 0
+  if (server !== undefined && isWhole) return { by: 'server', value: server }
   const keyword = call.request === undefined ? undefined : findKeyword(call.request, keywords)
   return keyword === undefined ? undefined : { by: 'keyword', value: keyword }
+}
+
+/** Whether a tool is not known to read only, and its own server has what the workflow requires. */
+function mayChange(
+  { tool }: GatedCall,
+  { prerequisites, triggers: { category } }: WorkflowDefinition,
+  installed: readonly WorkflowTool[],
+): boolean {
+  const { readOnly = false } = installed.find(({ id }) => id === tool.id) ?? tool
+  const beside = installed.filter(({ id }) => prefixOf(id) === prefixOf(tool.id))
+  const has = (name: string): boolean =>
+    namesFor(name, category).some((alias) => beside.some((one) => isNamed(one, alias.name)))
+  const required = prerequisites.filter((step) => step.required)
+  return !readOnly && required.length > 0 && required.every((step) => has(step.tool))
 }
 
 /**
@@ -115,9 +151,7 @@ function isInCategory(
 ): boolean {
   if (triggers.category !== undefined) return triggers.category === call.tool.category
   const names = [...prerequisites.map(({ tool }) => tool), ...(triggers.tools ?? [])]
-  const tools = names.flatMap(
-    (name) => resolveTool(name, undefined, installed, call.tool)?.tool ?? [],
-  )
+  const tools = installed.filter((tool) => names.some((name) => isNamed(tool, name)))
   return tools.some(
     ({ category, server }) =>
       server === call.tool.server || (category !== undefined && category === call.tool.category),
@@ -170,7 +204,9 @@ export function lastSegment(name: string): string {
 export function isNamed(tool: WorkflowTool, name: string): boolean {
   if (tool.id === name) return true
   const wanted = foldName(name)
-  return foldName(tool.name) === wanted || foldName(lastSegment(tool.name)) === wanted
+  const names = [tool.name, lastSegment(tool.name)].map(foldName)
+  if (!name.includes('*')) return names.includes(wanted)
+  return matchesName(name, tool.id) || names.some((one) => matchesName(wanted, one))
 }
 
 /** The names that stand for `name` in workflows of a category, its own first. */
@@ -193,33 +229,42 @@ export function callsTool(
 }
 
 /**
- * The installed tool for a name. Of several the one beside the caller's tool: below the same prefix
- * of an aggregating server, then on the same server, then the first.
+ * The installed tool for a prerequisite: beside the caller's tool, below the same prefix of an
+ * aggregating server; else elsewhere, but not on a server that the workflow stands for itself,
+ * unless it names the whole id.
  */
 export function resolveTool(
   name: string,
-  category: string | undefined,
+  { triggers }: Pick<WorkflowDefinition, 'triggers'>,
   installed: readonly WorkflowTool[],
   beside: WorkflowTool | undefined,
 ): ResolvedTool | undefined {
+  const { server, category, tools = [] } = triggers
   for (const alias of namesFor(name, category)) {
-    const found = nearest(
-      installed.filter((tool) => isNamed(tool, alias.name)),
-      beside,
+    const named = installed.filter(
+      (tool) => isNamed(tool, alias.name) && (server ?? tool.server) === tool.server,
     )
+    const found = beside === undefined ? named[0] : nearest(named, beside)
     if (found !== undefined) return { tool: found, params: alias.params ?? {} }
   }
   return undefined
-}
 
-function nearest(tools: readonly WorkflowTool[], beside: WorkflowTool | undefined) {
-  if (beside === undefined) return tools[0]
-  const prefix = prefixOf(beside.id)
-  return (
-    tools.find((tool) => prefixOf(tool.id) === prefix) ??
-    tools.find((tool) => tool.server === beside.server) ??
-    tools[0]
-  )
+  function nearest(named: readonly WorkflowTool[], { id, server: own }: WorkflowTool) {
+    const found = named.find((tool) => prefixOf(tool.id) === prefixOf(id))
+    if (found !== undefined) return found
+    const free = named.filter((tool) => own === '' || tool.id === name || !hasTrigger(tool))
+    return free.find((tool) => tool.server === own) ?? free[0]
+  }
+
+  function hasTrigger({ id }: WorkflowTool): boolean {
+    return installed
+      .filter((tool) => prefixOf(tool.id) === prefixOf(id))
+      .some(
+        (tool) =>
+          (category !== undefined && tool.category === category) ||
+          tools.some((one) => callsTool({ tool, params: {} }, one, category)),
+      )
+  }
 }
 
 function prefixOf(id: string): string {
@@ -277,19 +322,35 @@ const toolAliases: Readonly<Record<string, Aliases>> = {
   },
 }
 
+/** Whether a name fits a pattern, in which `*` stands for any characters. */
+export function matchesName(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined) return name === first
+  if (!name.startsWith(first) || name.length < first.length + last.length) return false
+  let from = first.length
+  const end = name.length - last.length
+  for (const part of rest) {
+    const found = name.indexOf(part, from)
+    if (found < 0 || found + part.length > end) return false
+    from = found + part.length
+  }
+  return name.endsWith(last)
+}
+
 interface KnownTool {
   id: string
   server: string
   name: string
   category?: string | undefined
+  readOnly?: boolean | undefined
   required: readonly string[]
   parameters: readonly string[]
 }
 
 /** A tool of a registry as workflows see it. Without any parameter its schema may be unknown. */
 export function workflowTool(tool: KnownTool): WorkflowTool {
-  const { id, server, name, category, required, parameters } = tool
-  return parameters.length === 0
-    ? { id, server, name, category }
-    : { id, server, name, category, required, parameters }
+  const { id, server, name, category, readOnly, required, parameters } = tool
+  const facts = { id, server, name, category, readOnly }
+  return parameters.length === 0 ? facts : { ...facts, required, parameters }
 }

@@ -49,10 +49,13 @@ export function listLines(workflow: WorkflowDefinition): string[] {
   ]
 }
 
-export function triggerText({ category, tools, keywords }: WorkflowDefinition['triggers']): string {
+export function triggerText(triggers: WorkflowDefinition['triggers']): string {
+  const { server, category, tools, changes, keywords } = triggers
   const parts = [
+    server === undefined ? undefined : `server=${server}`,
     category === undefined ? undefined : `category=${category}`,
     tools === undefined ? undefined : `tools=[${tools.join(', ')}]`,
+    changes === true ? 'changes' : undefined,
     keywords === undefined ? undefined : `keywords=[${keywords.join(', ')}]`,
   ]
   return parts.filter((part) => part !== undefined).join(', ') || 'none'

@@ -9,9 +9,13 @@ export const workflowModes = ['enforce', 'warn', 'suggest'] as const
 export type WorkflowMode = (typeof workflowModes)[number]
 
 export interface WorkflowTriggers {
+  /** Binds it: only calls of this server match, and its prerequisites run there. */
+  server?: string | undefined
   category?: string | undefined
-  /** Names without their server, or ids of tools. */
+  /** Names without their server, or ids of tools; `*` stands for any characters. */
   tools?: readonly string[] | undefined
+  /** Every tool of a server with the prerequisites that is not known to read only. */
+  changes?: boolean | undefined
   /** Whole words or phrases of the request; they count only within the workflow's category. */
   keywords?: readonly string[] | undefined
 }
@@ -45,7 +49,7 @@ export interface WorkflowDefinition {
 }
 
 export interface WorkflowReading {
-  /** In the order of definition; that order decides which of several is used. */
+  /** In the order of definition; in that order those of one mode run. */
   workflows: readonly WorkflowDefinition[]
   diagnostics: readonly Diagnostic[]
 }
@@ -55,6 +59,7 @@ export interface WorkflowTool {
   server: string
   name: string
   category?: string | undefined
+  readOnly?: boolean | undefined
   required?: readonly string[] | undefined
   parameters?: readonly string[] | undefined
 }

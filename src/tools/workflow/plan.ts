@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { redactValue } from '../../core/redact.ts'
 import { sha256 } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -20,11 +21,16 @@ import type {
 import { callParameter, type MissingValue, resolveParams } from './references.ts'
 import { type Completion, findCompletion, type SessionState } from './session-file.ts'
 
-export interface GatePlan {
+export interface WorkflowPlan {
   workflow?: WorkflowDefinition | undefined
   why?: MatchReason | undefined
   steps: readonly PlannedStep[]
   open: number
+}
+
+/** The plan of the first workflow that acts, and of those that act after it. */
+export interface GatePlan extends WorkflowPlan {
+  others: readonly WorkflowPlan[]
   also: readonly string[]
   notInstalled: readonly NotInstalled[]
   keywordOnly: readonly { workflow: string; keyword: string }[]
@@ -36,15 +42,27 @@ export function planGate(
   session: SessionState,
   installed: readonly WorkflowTool[],
 ): GatePlan {
-  const { matched: workflow, ...match } = matchWorkflows(call, workflows, installed)
-  if (workflow === undefined) return { ...match, steps: [], open: 0 }
+  const { acting, also, notInstalled, keywordOnly } = matchWorkflows(call, workflows, installed)
+  const [first, ...others] = acting.map(({ workflow, why }) => ({
+    why,
+    ...planWorkflow(call, workflow, session, installed),
+  }))
+  return { ...(first ?? { steps: [], open: 0 }), others, also, notInstalled, keywordOnly }
+}
+
+export function planWorkflow(
+  call: GatedCall,
+  workflow: WorkflowDefinition,
+  session: SessionState,
+  installed: readonly WorkflowTool[],
+): WorkflowPlan {
   const known = planSteps(call, workflow, session, installed, true)
   // A kept value may be out of date; where it leads nowhere the step runs again.
   const isStuck = known.some(({ status }) => status === 'blocked')
   const planned = isStuck ? planSteps(call, workflow, session, installed, false) : known
   const steps = rerunWhatIsNeeded(planned)
   const open = steps.filter(({ status }) => status === 'run' || status === 'waits').length
-  return { ...match, workflow, steps, open }
+  return { workflow, steps, open }
 }
 
 function planSteps(
@@ -93,6 +111,8 @@ export interface PlannedStep {
   params: JsonObject
   scope: ScopeValues
   waitsFor: readonly number[]
+  /** The parameter with a list that takes one value a call. */
+  each?: string | undefined
   /** Why it does not simply run. */
   reason?: string | undefined
   at?: string | undefined
@@ -109,7 +129,7 @@ interface StepContext {
 export function planStep(step: Prerequisite, context: StepContext): PlannedStep {
   const { call, workflow, installed, results } = context
   const { category } = workflow.triggers
-  const resolved = resolveTool(step.tool, category, installed, call.tool)
+  const resolved = resolveTool(step.tool, workflow, installed, call.tool)
   const base: PlannedStep = {
     step: step.step,
     tool: step.tool,
@@ -131,7 +151,11 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
   const { tool } = resolved
   const reading = resolveParams(step, { call, steps: workflow.prerequisites, results })
   const params = accepted({ ...reading.params, ...resolved.params }, tool)
-  const gaps = [...reading.missing, ...reading.leftOut.filter((gap) => isRequired(gap, tool))]
+  const single = (reading.each ?? []).flatMap((name) => nameIn(tool, name) ?? [])
+  const each = single.find((name) => takesOne(name, params, tool))
+  for (const name of single) if (name !== each) delete params[name]
+  const missing = reading.missing.filter((gap) => nameIn(tool, gap.parameter) !== undefined)
+  const gaps = [...missing, ...reading.leftOut.filter((gap) => isRequired(gap, tool))]
   const waitsFor = [...new Set(gaps.flatMap((gap) => gap.waitsFor))].toSorted((a, b) => a - b)
   if (waitsFor.length > 0) {
     const reason = `its parameters come from step ${waitsFor.join(' and ')}`
@@ -141,8 +165,8 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
   if (gap !== undefined) return { ...base, params, ...withoutValue(gap) }
   const scope = scopeValues(step, params, call, tool.server)
   const completion = context.completion(step.tool, scope)
-  if (completion === undefined) return { ...base, params, scope }
-  return { ...base, params, scope, status: 'valid', at: completion.at }
+  const planned = { ...base, params, scope, each }
+  return completion === undefined ? planned : { ...planned, status: 'valid', at: completion.at }
 }
 
 /** A call without the value is not a failure; a step that had no such value is. */
@@ -163,15 +187,28 @@ function isRequired({ parameter }: MissingValue, { required }: WorkflowTool): bo
 }
 
 /** Only parameters that the tool has, under the names that it gives them. */
-function accepted(params: JsonObject, { parameters }: WorkflowTool): JsonObject {
-  if (parameters === undefined) return params
-  const byFold = new Map(parameters.map((name) => [foldParameter(name), name]))
+function accepted(params: JsonObject, tool: WorkflowTool): JsonObject {
   return Object.fromEntries(
     Object.entries(params).flatMap(([key, value]) => {
-      const name = parameters.includes(key) ? key : byFold.get(foldParameter(key))
+      const name = nameIn(tool, key)
       return name === undefined ? [] : [[name, value] as const]
     }),
   )
+}
+
+/** A list is given value by value only to a tool that does not take it whole under another name. */
+function takesOne(name: string, params: JsonObject, { parameters }: WorkflowTool): boolean {
+  const others = Object.entries(params).filter(([key]) => key !== name)
+  return (
+    parameters !== undefined && !others.some(([, value]) => isDeepStrictEqual(value, params[name]))
+  )
+}
+
+/** The tool's own name for a parameter; undefined where it has none. */
+function nameIn({ parameters }: WorkflowTool, key: string): string | undefined {
+  if (parameters === undefined || parameters.includes(key)) return key
+  const wanted = [key, ...namesInScope(key)].map(foldParameter)
+  return parameters.find((name) => wanted.includes(foldParameter(name)))
 }
 
 const instanceKey = 'instance'
@@ -230,12 +267,15 @@ function keysOf(step: Prerequisite): readonly string[] {
 }
 
 function scopeParameter(params: JsonObject, key: string): JsonValue | undefined {
-  const names = Object.hasOwn(scopeParameters, key) ? (scopeParameters[key] ?? []) : []
-  for (const name of [key, ...names]) {
+  for (const name of [key, ...namesInScope(key)]) {
     const value = callParameter(params, name)
     if (value !== undefined) return recognisable(key, value)
   }
   return undefined
+}
+
+function namesInScope(key: string): readonly string[] {
+  return Object.hasOwn(scopeParameters, key) ? (scopeParameters[key] ?? []) : []
 }
 
 /** Scopes are kept in a file: a secret is replaced by a digest. */

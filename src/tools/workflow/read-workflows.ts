@@ -278,7 +278,13 @@ function definitionSchema() {
     enabled: boolean.default(true),
     description: text,
     triggers: z.strictObject(
-      { category: text.optional(), tools: names.optional(), keywords: names.optional() },
+      {
+        server: text.optional(),
+        category: text.optional(),
+        tools: names.optional(),
+        changes: boolean.optional(),
+        keywords: names.optional(),
+      },
       'an object',
     ),
     prerequisites: z.array(prerequisite, 'a list of objects'),

@@ -7,6 +7,8 @@ export interface Reference {
   text: string
   root: { kind: 'call' | 'sql' } | { kind: 'step'; step: number } | { kind: 'output'; name: string }
   path: readonly (string | number)[]
+  /** With `[]` at its end the step is called once for each element of the list. */
+  each: boolean
 }
 
 /** A parameter's text: one of several references, or the text at the end of them. */
@@ -19,7 +21,7 @@ interface ReferenceChain {
 }
 
 const grammar =
-  /^\$([A-Za-z][A-Za-z0-9_-]{0,63})((?:\.[A-Za-z0-9_-]{1,64}|\[(?:\d{1,6}|\*)\]){0,16})$/
+  /^\$([A-Za-z][A-Za-z0-9_-]{0,63})((?:\.[A-Za-z0-9_-]{1,64}|\[(?:\d{1,6}|\*)\]){0,16})(\[\])?$/
 
 /**
  * Reads the text of a parameter; undefined where it has no reference. `$a.b ?? $c ?? text` is the
@@ -41,17 +43,18 @@ export function parseReferences(text: string): ReferenceChain | undefined {
 }
 
 function parseReference(text: string): Reference | undefined {
-  const [, root = '', rest = ''] = grammar.exec(text) ?? []
+  const [, root = '', rest = '', list] = grammar.exec(text) ?? []
   if (root === '') return undefined
+  const each = list !== undefined
   const path = Array.from(rest.matchAll(/\.([A-Za-z0-9_-]+)|\[(\d+|\*)\]/g), ([, key, index]) =>
     key === undefined && index !== '*' ? Number(index) : (key ?? '*'),
   )
-  if (root === 'call' || root === 'sql') return { text, root: { kind: root }, path }
-  if (root !== 'steps') return { text, root: { kind: 'output', name: root }, path }
+  if (root === 'call' || root === 'sql') return { text, root: { kind: root }, path, each }
+  if (root !== 'steps') return { text, root: { kind: 'output', name: root }, path, each }
   const [step, ...inner] = path
   const number = Number(step)
   if (!Number.isInteger(number) || number < 1) return undefined
-  return { text, root: { kind: 'step', step: number }, path: inner }
+  return { text, root: { kind: 'step', step: number }, path: inner, each }
 }
 
 /** What a path leads to; undefined where it leads nowhere. Never follows inherited properties. */
@@ -88,6 +91,8 @@ export interface ResolvedParams {
   missing: readonly MissingValue[]
   /** Those with `?` that have none. */
   leftOut: readonly MissingValue[]
+  /** Parameters with a list of which each call takes one. */
+  each?: readonly string[] | undefined
 }
 
 interface ReferenceSources {
@@ -99,12 +104,13 @@ interface ReferenceSources {
 export function resolveParams(step: Prerequisite, sources: ReferenceSources): ResolvedParams {
   const missing: MissingValue[] = []
   const leftOut: MissingValue[] = []
+  const each: string[] = []
   const params: JsonObject = {}
   for (const [parameter, written] of Object.entries(step.params ?? {})) {
     const value = resolve(written, parameter)
     if (value !== undefined) params[parameter] = value
   }
-  return { params, missing, leftOut }
+  return { params, missing, leftOut, each: each.length > 0 ? each : undefined }
 
   function resolve(written: JsonValue, parameter: string): JsonValue | undefined {
     if (typeof written === 'string') return resolveText(written, parameter)
@@ -125,6 +131,7 @@ export function resolveParams(step: Prerequisite, sources: ReferenceSources): Re
     const chain = parseReferences(text)
     if (chain === undefined) return text.startsWith('$$') ? text.slice(1) : text
     const found = firstValue(chain, sources)
+    if (found.each === true && isList(found.value)) each.push(parameter)
     if (found.value !== undefined) return found.value
     const { waitsFor, asked } = found
     ;(chain.optional ? leftOut : missing).push({ parameter, reference: text, waitsFor, asked })
@@ -156,7 +163,8 @@ function firstValue(chain: ReferenceChain, sources: ReferenceSources) {
     else if (step !== undefined) asked = true
     const value = valueOf(reference, step, sources)
     // A step takes precedence over the alternatives behind it: it has to run first.
-    if (value !== undefined && waitsFor.length === 0) return { value, waitsFor, asked }
+    if (value !== undefined && waitsFor.length === 0)
+      return { value, waitsFor, asked, each: reference.each }
   }
   return waitsFor.length > 0 ? { waitsFor, asked } : { value: chain.fallback, waitsFor, asked }
 }

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { projectStateDirectory, type Runtime } from '../../core/runtime.ts'
 import { readRegularFile } from '../../core/read-files.ts'
@@ -110,6 +110,19 @@ export class SessionStore {
       },
       { waitMs },
     )
+  }
+
+  /** The same in the other sessions of this project: they may share an instance of a server. */
+  async changeOthers(changes: readonly SessionChange[]): Promise<void> {
+    const names = changes.map(({ workflow }) => JSON.stringify(workflow))
+    const directory = dirname(this.path)
+    for (const name of namesIn(directory)) {
+      const [, id = ''] = /^(.+)\.json$/.exec(name) ?? []
+      if (id === this.id || !isSessionId(id)) continue
+      const file = readRegularFile(join(directory, name), { maxBytes, followSymlinks: false })
+      if (file.ok && names.some((workflow) => file.text.includes(workflow)))
+        await new SessionStore({ ...this.#options, id }).change(changes)
+    }
   }
 
   /** A completion counts where the user's file has it, and the shared file, if there is one, too. */

@@ -6,8 +6,11 @@ export interface WorkflowTemplate {
   definition: JsonObject
 }
 
-/** The tables of the statement in the call, or the one that the call names. */
-const tables = '$call.tables ?? $sql.tables'
+/** The tables of the statement in the call, or those that the call names: all at once, or one by one. */
+const tables = {
+  tables: '$call.tables ?? $sql.tables',
+  table: '$call.table ?? $call.tables[] ?? $sql.tables[]',
+}
 /** What stands before a table is a schema on some servers, so it comes last. */
 const database = '$call.database ?? $databases.databases[*].name ?? $sql.database'
 
@@ -21,6 +24,7 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
       triggers: {
         category: 'database',
         tools: ['execute_query', 'select_query'],
+        changes: true,
         keywords: ['query', 'select', 'insert', 'update', 'delete', 'sql'],
       },
       prerequisites: [
@@ -33,8 +37,8 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
           output_as: 'databases',
         },
         databaseStep(2, 'list_tables', 'Know the tables of the database'),
-        databaseStep(3, 'inspect_table', 'Check columns, types and constraints', { tables }),
-        { ...databaseStep(4, 'get_indexes', 'Check indexes', { tables }), required: false },
+        databaseStep(3, 'inspect_table', 'Check columns, types and constraints', tables),
+        { ...databaseStep(4, 'get_indexes', 'Check indexes', tables), required: false },
       ],
       mode: 'enforce',
     },
