@@ -163,9 +163,13 @@ function readConfigurationFile(
       const message = `${key} is ignored here: a project cannot raise its own rights`
       const hint = `Set it in your own configuration file or with ${variableOf(setting)}.`
       report('setting-not-for-projects', message, offset, hint)
-    } else values.set(key, value)
+    } else values.set(key, setting.adds ? added(values.get(key), value) : value)
   }
   visit(root, '')
+}
+
+function added(before: SettingValue | undefined, value: SettingValue): SettingValue {
+  return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
 }
 
 /** A file with more that is wrong is not a configuration; looking for what was meant costs time. */

@@ -4,6 +4,8 @@ interface SettingBase {
   description: string
   /** A project's file may not set it: it would raise the project's own rights. Default: it may. */
   userOnly?: true
+  /** A file adds to the list of those before it, so that a project takes nothing away. */
+  adds?: true
 }
 
 /** A setting; `fallback` is its default. */
@@ -70,6 +72,32 @@ export const settingTable = [
     'tools.neverReplay',
     list('patterns'),
     'Tools that are never retried; takes precedence over every other rule.',
+  ),
+  userSetting(
+    'tools.allow',
+    list('patterns'),
+    'Tools that are called without a question although they may change something, such as `notes__*`.',
+  ),
+  {
+    ...setting(
+      'tools.ask',
+      list('patterns'),
+      'Tools that always need a yes; takes precedence over `tools.allow`.',
+    ),
+    adds: true,
+  },
+  {
+    ...setting(
+      'tools.deny',
+      list('patterns'),
+      'Tools that are never called; takes precedence over every other rule.',
+    ),
+    adds: true,
+  },
+  userSetting(
+    'tools.readOnly',
+    list('patterns'),
+    'Tools that only read, whatever their server says of them, such as `tavily__*`.',
   ),
   setting(
     'tools.sessionHours',

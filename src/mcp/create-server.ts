@@ -14,6 +14,7 @@ import { nearest, safeLine } from '../core/text.ts'
 import { mostQuestions } from './ask-user.ts'
 import { chainTools } from './chain-tools.ts'
 import { type Arrival, Exchanges, questionPatienceMs, type Turn } from './exchange.ts'
+import type { ToolContent } from '../tools/model.ts'
 import type { ServedProject } from './served-project.ts'
 import { serverTools } from './server-tools.ts'
 import { getPrompt, listPrompts, skillTools } from './skill-tools.ts'
@@ -214,11 +215,27 @@ function unknownTool(given: string, tools: readonly OfferedTool[]): string {
   return safeLine(`There is no tool ${name} here.${advice} ${foreign}`)
 }
 
-function resultOf({ text, notes = [], value, isError }: ToolAnswer): CallToolResult {
+function resultOf({ text, notes = [], blocks = [], value, isError }: ToolAnswer): CallToolResult {
   const texts = notes.length === 0 ? [text] : [notes.join('\n'), text]
   return {
-    content: texts.map((one) => ({ type: 'text', text: one })),
+    content: [
+      ...texts.map((one) => ({ type: 'text' as const, text: one })),
+      ...blocks.map(contentBlock),
+    ],
     ...(value === undefined ? {} : { structuredContent: { ...value } }),
     ...(isError === true ? { isError } : {}),
   }
+}
+
+/** A block of another server, as the protocol writes it. */
+function contentBlock(block: ToolContent): CallToolResult['content'][number] {
+  if (block.type === 'text') return block
+  const mimeType = block.mimeType === undefined ? {} : { mimeType: block.mimeType }
+  if (block.type === 'link')
+    return { type: 'resource_link', uri: block.uri, name: block.name, ...mimeType }
+  const data = block.data === undefined ? '' : Buffer.from(block.data).toString('base64')
+  if (block.type !== 'resource') return { type: block.type, mimeType: block.mimeType, data }
+  const { uri, text } = block
+  const resource = text === undefined ? { uri, blob: data } : { uri, text }
+  return { type: 'resource', resource: { ...resource, ...mimeType } }
 }

@@ -22,7 +22,9 @@ import { foundAmongAsked } from '../tools/commands/project-tools.ts'
 import { requestRouter, routeIn, routingOf } from '../tools/commands/route.ts'
 import { toolFacts } from '../tools/commands/show.ts'
 import { openCalls, type ToolCalls } from '../tools/commands/tool-calls.ts'
-import type { JsonObject, ToolDefinition } from '../tools/model.ts'
+import { isObject } from '../core/json.ts'
+import type { JsonValue } from '../skill/model.ts'
+import type { JsonObject, ToolContent, ToolDefinition, ToolOutcome } from '../tools/model.ts'
 import { askWhetherToRun, askWithinBounds, howToAllow, userBehind } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
 import {
@@ -177,9 +179,9 @@ async function answerRequest(
   work: (request: ToolRequest) => Promise<ToolAnswer>,
 ): Promise<ToolAnswer> {
   const request = new ToolRequest(project, call, typed)
-  const { notes, made } = request
+  const { notes, made, blocks } = request
   try {
-    return { ...(await work(request)), notes }
+    return { ...(await work(request)), notes, blocks }
   } catch (error) {
     if (call.signal.aborted) throw error
     if (made.length > 0) notes.push(`Called before that: ${made.join(', ')}.`)
@@ -195,6 +197,8 @@ interface NamedCall {
 class ToolRequest {
   readonly notes: string[] = []
   readonly made: string[] = []
+  /** What of the answers is no text. */
+  readonly blocks: ToolContent[] = []
   readonly #workspace: string
   readonly #context: Context
   readonly #tools: ToolCalls
@@ -238,7 +242,10 @@ class ToolRequest {
     const one = { tool: found.id, params, requestText: this.#typed }
     const report = await callTool(one, calls)
     if (report.status === 'error') return { text: callFailureText(report), isError: true }
-    return { text: JSON.stringify(await callResult(report, place)) }
+    this.#keep(report.outcome)
+    const { structured } = report.outcome
+    const value = isObject<JsonValue>(structured) ? structured : undefined
+    return { text: JSON.stringify(await callResult(report, place)), value }
   }
 
   async batch(tools: readonly object[]): Promise<ToolAnswer> {
@@ -299,10 +306,21 @@ class ToolRequest {
       router: async () => await requestRouter(words, index(), this.#workspace, this.#context),
       toValue: this.#toValue,
     })
+    if (answer.kind === 'called') {
+      for (const { report } of answer.calls)
+        if (report.status === 'success') this.#keep(report.outcome)
+    }
     return await answerOfRequest(answer, place)
   }
 
-  readonly #toValue: StepOptions['toValue'] = (report) => valueOfReport(report, this.#tools.place)
+  readonly #toValue: StepOptions['toValue'] = (report) => {
+    this.#keep(report.outcome)
+    return valueOfReport(report, this.#tools.place)
+  }
+
+  #keep({ content }: ToolOutcome): void {
+    this.blocks.push(...content.filter(({ type }) => type !== 'text'))
+  }
 
   get #stepOptions(): StepOptions {
     return { requestText: this.#typed, toValue: this.#toValue }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { safeLine, safeText } from '../core/text.ts'
+import { nearest, safeLine, safeText } from '../core/text.ts'
 import { checkInvocation, type InvocationSource } from '../library/activation.ts'
 import { currentTrust, discoverOptionsFrom } from '../library/discover.ts'
 import type { SkillInfo } from '../library/model.ts'
@@ -216,10 +216,22 @@ export async function getPrompt(
   connection: Connection,
 ): Promise<{ description: string; text: string }> {
   const known = shortened(name)
-  const info = (await project.skills().list()).find((one) => one.name === known)
+  const skills = await project.skills().list()
+  const info = skills.find((one) => one.name === known)
+  if (info === undefined) {
+    const meant = nearest(
+      known,
+      skills.map((one) => one.name),
+    )
+    throw new McpRequestError({
+      code: 'prompt-not-found',
+      message: `there is no prompt ${safeLine(known)}`,
+      hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
+    })
+  }
   const text = await useSkill(project, known, argumentText(info, given), 'user')
-  if (info !== undefined) connection.activated?.add(info.directory)
-  return { description: safeLine(info?.description ?? name), text }
+  connection.activated?.add(info.directory)
+  return { description: safeLine(info.description), text }
 }
 
 /** The values in the order in which the skill declares them, as a user would have typed them. */

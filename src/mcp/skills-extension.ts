@@ -189,7 +189,19 @@ function frontmatterOf(manifest: Buffer, { name, path }: SkillInfo) {
   if (!isObject<JsonValue>(fields)) return undefined
   // A name that was taken from the directory is none that a host finds in the file.
   if (fields['name'] !== name || typeof fields['description'] !== 'string') return undefined
-  return { ...fields, name, description: fields['description'] }
+  const { metadata } = fields
+  const strings = isObject<JsonValue>(metadata) ? { metadata: asStrings(metadata) } : {}
+  return { ...fields, ...strings, name, description: fields['description'] }
+}
+
+/** The format's own metadata maps strings to strings: what Skillrail nests there becomes JSON. */
+function asStrings(metadata: Readonly<Record<string, JsonValue>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
 }
 
 /** The scheme under which the skills extension addresses the files of skills (SEP-2640). */

@@ -4,7 +4,7 @@ import { exitCode, type ExitCode, messageOf, SkillrailError } from '../core/erro
 import { isObject, tooDeepAt } from '../core/json.ts'
 import { nearest, safeText } from '../core/text.ts'
 import type { JsonValue } from '../skill/model.ts'
-import type { JsonObject, ToolProgress } from '../tools/model.ts'
+import type { JsonObject, ToolContent, ToolProgress } from '../tools/model.ts'
 
 export interface OfferedTool extends ToolFacts {
   inputSchema: JsonObject & { type: 'object' }
@@ -29,7 +29,9 @@ export interface ToolAnswer {
   text: string
   /** Messages of workflows and repeated attempts; they come before the text. */
   notes?: readonly string[] | undefined
-  /** The answer as data, for a tool with an output schema. */
+  /** Images, sounds, resources and links of other servers, as they came. */
+  blocks?: readonly ToolContent[] | undefined
+  /** The answer as data, for a tool with an output schema, or as a server structured it. */
   value?: JsonObject | undefined
   isError?: boolean | undefined
 }

@@ -128,7 +128,7 @@ function asForm(content: Record<string, unknown>): Record<string, string | boole
 export function askerOf(client: Client): Pick<Connected, 'text' | 'json'> {
   const texts = async (name: string, input: Record<string, unknown>): Promise<string[]> => {
     const { content } = await client.callTool({ name, arguments: input })
-    return content.map((block) => (block.type === 'text' ? block.text : ''))
+    return content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
   }
   return {
     text: async (name, input = {}) => (await texts(name, input)).join('\n'),

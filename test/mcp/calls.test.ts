@@ -533,6 +533,18 @@ describe('one server', () => {
     expect(files).toMatchObject([{ mimeType: 'image/png' }])
   })
 
+  it.each([
+    ['call_tool', { tool: 'get_image' }],
+    ['batch_tools', { tools: [{ tool: 'get_image' }] }],
+  ])('passes a picture on as a picture: %s', async (name, input) => {
+    const { content } = await one.client.callTool({ name, arguments: input })
+    expect(content).toContainEqual({
+      type: 'image',
+      mimeType: 'image/png',
+      data: expect.stringMatching(/^iVBOR/),
+    })
+  })
+
   it('passes progress on, and cancels the call at its server', async () => {
     const controller = new AbortController()
     const steps: unknown[] = []

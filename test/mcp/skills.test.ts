@@ -152,7 +152,9 @@ describe('prompts', () => {
   })
 
   it.each(['style', 'nobody', '../saw'])('refuse %s', async (name) => {
-    await expect(trusted.client.getPrompt({ name })).rejects.toThrow(/cannot be activated|no skill/)
+    await expect(trusted.client.getPrompt({ name })).rejects.toThrow(
+      /cannot be activated|no prompt/,
+    )
   })
 })
 
@@ -169,6 +171,23 @@ const directory = z.object({
 describe(`the extension ${skillsExtension.id}`, () => {
   const listed = async (client: Client): Promise<z.infer<typeof entry>[]> =>
     (await client.request({ method: 'skills/list', params: {} }, list)).skills
+
+  it('lists a chain, whose metadata are nested, as the format wants it', async () => {
+    project.skill('steps', 'metadata:\n  owner: ada\n  chain: [saw, style]\n', 'Both.')
+    const skills = await listed(trusted.client)
+    const steps = skills.find(({ uri }) => uri.includes('steps'))
+    expect(steps?.frontmatter['metadata']).toEqual({ owner: 'ada', chain: '["saw","style"]' })
+    rmSync(join(project.project, '.skillrail/skills/steps'), { recursive: true })
+  })
+
+  it('tells no unknown prompt where skills are looked for', async () => {
+    const error: unknown = await trusted.client
+      .getPrompt({ name: 'swa' })
+      .catch((one: unknown) => one)
+    expect(String(error)).toContain('Did you mean saw?')
+    expect(String(error)).not.toContain(project.home)
+    expect(String(error)).not.toContain(project.project)
+  })
 
   it('is declared, with directories', () => {
     expect(trusted.client.getServerCapabilities()?.extensions?.[skillsExtension.id]).toEqual({

@@ -12,6 +12,7 @@ import { callTool } from '../../tools/call/call-tool.ts'
 import { outcomeValue } from '../../tools/call/content.ts'
 import type { CallContext, CallGate } from '../../tools/call/context.ts'
 import { callFailureText } from '../../tools/call/failure-text.ts'
+import { isDeclaredReadOnly, permissionOf } from '../../tools/call/permissions.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { ServerDefinition } from '../../tools/config/model.ts'
 import type { ToolDefinition } from '../../tools/model.ts'
@@ -285,6 +286,7 @@ export class AgentServers {
       rules: (name) =>
         this.#poolOf(name).definitions.find((one) => one.name === name) ?? { trusted: false },
       hold: ({ id }) => holdOf(id, index),
+      permissions: settings.tools,
       gate,
       log: (record) => session.log(record),
       retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
@@ -337,18 +339,27 @@ export class AgentServers {
     this.#found.push(...tools)
     const known = loadToolIndex({ project, runtime }).index
     this.#index = indexDefinitions(this.#found, { trusted: this.#trusted, known })
-    const offered = tools.map((tool) => this.#agentTool(this.#index.definition(tool.id) ?? tool))
+    const { settings } = this.#options
+    const offered = tools
+      .filter(({ id }) => permissionOf(id, settings.tools) !== 'deny')
+      .map((tool) => this.#agentTool(this.#index.definition(tool.id) ?? tool))
     this.#tools.set(name, offered)
   }
 
   #agentTool(tool: ToolDefinition): AgentTool {
     const { id, server, name, description, inputSchema, annotations } = tool
+    const { settings } = this.#options
+    const said = permissionOf(id, settings.tools)
     return {
       name: `${server}.${name}`,
       description,
       inputSchema: { ...inputSchema, type: 'object' },
       aliases: [id, `mcp__${id}`],
-      readOnly: readsOnly({ name, annotations }, this.#trusted.has(server)),
+      readOnly:
+        said !== 'ask' &&
+        (said === 'allow' ||
+          isDeclaredReadOnly(id, settings.tools) ||
+          readsOnly({ name, annotations }, this.#trusted.has(server))),
       origin: { kind: 'mcp', server },
       /** An answer that is an error is thrown, as every failure of a tool is. */
       execute: async (params, { signal }) => {

@@ -24,6 +24,7 @@ import type {
 import { ToolRefusedError } from './errors.ts'
 import { suggestRecovery } from './failure-text.ts'
 import { definitionOf, discoverOnce, findNamedTool, suggestTools } from './find-tool.ts'
+import { permissionOf } from './permissions.ts'
 import type { SchemaChecker } from './schema-checker.ts'
 
 /**
@@ -97,6 +98,7 @@ async function attempt(
   delivery: { mayHaveActed: boolean },
 ): Promise<AttemptsResult> {
   const { gate, signal, progress, retry, note } = context
+  const { readOnly = [] } = context.permissions ?? {}
   const { trusted, callTimeoutMs: timeoutMs } = context.rules(tool.server)
   const { inputSchema } = tool
   const onProgress: ToolCallOptions['onProgress'] =
@@ -111,7 +113,10 @@ async function attempt(
   async function made(): Promise<AttemptsResult> {
     try {
       const result = await attemptCall(once, {
-        replaySafe: isReplaySafe(tool, trusted, retry),
+        replaySafe: isReplaySafe(tool, trusted, {
+          ...retry,
+          replaySafe: [...retry.replaySafe, ...readOnly],
+        }),
         waitsMs: retry.waitsMs,
         signal,
         onRetry: (count, { message }, waitMs) => {
@@ -245,6 +250,13 @@ export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
       code: 'tool-denied',
       message: `the configuration of ${tool.server} does not allow ${tool.name}`,
       hint: 'Change the allow and deny lists of the server to call it.',
+    })
+  }
+  if (permissionOf(tool.id, context.permissions) === 'deny') {
+    throw new ToolRefusedError({
+      code: 'tool-denied',
+      message: `the setting tools.deny forbids ${tool.id}`,
+      hint: 'skillrail doctor names the files of your settings.',
     })
   }
   refuseHeld(tool, context)

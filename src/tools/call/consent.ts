@@ -2,11 +2,11 @@ import { fileURLToPath } from 'node:url'
 import { isList, isObject } from '../../core/json.ts'
 import { safeText } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { readsOnly } from '../cache/tool-index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 
 import type { ProposedCall, RequestSetup } from './do-request.ts'
 import { ToolRefusedError } from './errors.ts'
+import { permissionOf, readsHere } from './permissions.ts'
 
 export type ConsentSetup = Pick<RequestSetup, 'context' | 'yes' | 'user' | 'toAllow'>
 
@@ -42,7 +42,8 @@ function proposed(
   request: string,
   { context }: ConsentSetup,
 ): ProposedCall {
-  const readOnly = readsOnly(tool, context.rules(tool.server).trusted)
+  const said = permissionOf(tool.id, context.permissions)
+  const readOnly = said !== 'ask' && (said === 'allow' || readsHere(tool, context))
   const path = readOnly ? undefined : unnamedPath(params, request)
   const reasons = [
     ...(path === undefined ? [] : [`The request does not name the path ${path}.`]),

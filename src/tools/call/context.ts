@@ -13,6 +13,7 @@ import type {
   ToolSummary,
 } from '../model.ts'
 import type { FailureKind, RetrySettings } from './attempts.ts'
+import type { ToolPermissions } from './permissions.ts'
 import type { SchemaChecker } from './schema-checker.ts'
 import type { ToolRanking } from './find-tool.ts'
 
@@ -27,6 +28,7 @@ export interface CallContext {
   rules: (server: string) => ServerRules
   /** Why a tool is held back until a user accepts it; undefined lets it pass. */
   hold?: ((tool: ToolSummary) => { message: string; hint: string } | undefined) | undefined
+  permissions?: ToolPermissions | undefined
   gate?: CallGate | undefined
   log?: ((record: CallRecord) => Promise<void>) | undefined
   retry: RetrySettings

@@ -1,10 +1,10 @@
-import { readsOnly } from '../cache/tool-index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { foreseenProblems, unknownParameters } from './check-parameters.ts'
 import type { CallContext, ForeseenGate } from './context.ts'
 import type { DirectiveKind, ToolStep } from './directive-text.ts'
 import { ToolRefusedError } from './errors.ts'
 import { definitionOf, findNamedTool } from './find-tool.ts'
+import { readsHere } from './permissions.ts'
 import { refuseForbidden } from './call-tool.ts'
 import { referencedNames, referencePaths } from './steps.ts'
 
@@ -77,9 +77,9 @@ export async function foreseeCall(
   tool: ToolDefinition,
   params: JsonObject,
   later: readonly (readonly string[])[],
-  context: Pick<CallContext, 'rules' | 'schemas'>,
+  context: Pick<CallContext, 'rules' | 'schemas' | 'permissions'>,
 ): Promise<Pick<ForeseenCall, 'tool' | 'params' | 'readOnly' | 'problems' | 'notes'>> {
-  const readOnly = readsOnly(tool, context.rules(tool.server).trusted)
+  const readOnly = readsHere(tool, context)
   const problems = await foreseenProblems(tool, params, later, context.schemas)
   return { tool, params, readOnly, problems, notes: unknownParameters(tool, params) }
 }

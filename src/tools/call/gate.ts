@@ -20,6 +20,7 @@ import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configu
 import type { ServerBlock } from '../config/model.ts'
 import type { CallAtGate, CallGate, CallIndex, CallToForesee, ForeseenStep } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
+import { isDeclaredReadOnly, type ToolPermissions } from './permissions.ts'
 
 interface ProjectGateOptions {
   project: string
@@ -33,6 +34,7 @@ interface ProjectGateOptions {
   /** Asks a user whether the steps of a `warn` workflow run; without it they do. */
   ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
   skipPrerequisites?: boolean | undefined
+  permissions?: ToolPermissions | undefined
   note: (line: string) => void
   /** Where it was read already. */
   trust?: WorkflowTrust | undefined
@@ -51,7 +53,11 @@ export function projectGate(options: ProjectGateOptions): CallGate {
     return { pass: refuse, foresee: refuse, after: () => Promise.resolve() }
   }
   const trust = options.trust ?? workflowTrust(project, runtime, workspaceTrust, workflows)
-  const installed = (): WorkflowTool[] => index().tools.map(workflowTool)
+  const installed = (): WorkflowTool[] =>
+    index().tools.map((tool) => {
+      const readOnly = tool.readOnly || isDeclaredReadOnly(tool.id, options.permissions)
+      return workflowTool({ ...tool, readOnly })
+    })
   return {
     async pass(call, callStep) {
       refuseWithoutGone(call, trust.gone(), installed())

@@ -195,8 +195,10 @@ export function openCalls(
     },
     // A discovery removes nothing that the cache knows.
     hold: ({ id }) => holdOf(id, loaded) ?? holdOf(id, index),
+    permissions: settings.tools,
     gate: projectGate({
       project,
+      permissions: settings.tools,
       workspaceTrust: settings.workspaceTrust,
       workflows,
       diagnostics,
