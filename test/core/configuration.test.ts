@@ -48,6 +48,7 @@ it('has the defaults where nothing is configured', () => {
         ask: [],
         deny: [],
         readOnly: [],
+        model: '',
         sessionHours: 24,
         embeddings: 'off',
         idleExit: 1800,

@@ -32,7 +32,7 @@ it.each([
 ])('takes no %s of a project', async (_name, tools) => {
   projectSettings(tools)
   const { text } = await project.start()
-  expect(await text('call_tool', create)).toContain('needs a yes')
+  expect(await text('call_tool', create)).toContain('[tool-needs-yes]')
   expect(project.calls()).toEqual([])
 })
 
@@ -43,7 +43,7 @@ it.each([
   write({ ask: ['things__get_*'] })
   const { text } = await project.start()
   const call = { tool: 'things__get_echo', params: { message: 'hi' } }
-  expect(await text('call_tool', call)).toContain('needs a yes')
+  expect(await text('call_tool', call)).toContain('[tool-needs-yes]')
 })
 
 it('denies for the user what a project cannot take back', async () => {

@@ -57,6 +57,12 @@ export async function openLoop(
     timeout: timeoutMs,
     ...(output === undefined ? {} : { output }),
     ...(telemetry === undefined ? {} : { telemetry }),
+    repairToolCall: async ({ toolCall, tools }) => {
+      // Models know tools of servers as `mcp__server__tool` from other agents.
+      const toolName = toolCall.toolName.replace(/^mcp__/, '')
+      const isKnown = toolName !== toolCall.toolName && Object.hasOwn(tools, toolName)
+      return isKnown ? { ...toolCall, toolName } : null
+    },
     onLanguageModelCallEnd: (call: { modelId: string; usage: LanguageModelUsage }) =>
       onUsage({ model: call.modelId, agent: name, usage: tokenUsage(call.usage) }),
     ...settings,
