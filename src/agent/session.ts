@@ -200,7 +200,9 @@ export class AgentSession {
     } else {
       let content = prompt
       for (const part of this.#parts) content = (await part.prompt?.(content, context)) ?? content
-      before.push({ role: 'user', content })
+      const { files = [] } = run
+      const parts = [{ type: 'text' as const, text: content }, ...files]
+      before.push({ role: 'user', content: files.length === 0 ? content : parts })
     }
     const grown = async (added: readonly ModelMessage[]): Promise<void> => {
       this.#messages = [...before, ...added]
@@ -238,9 +240,9 @@ export class AgentSession {
       onMessages: grown,
       maxTurns: run.maxTurns ?? maxTurns ?? defaultMaxTurns,
       steering: () => this.#steered.splice(0),
-      prepareMessages: (messages) => {
+      prepareMessages: (messages, ask) => {
         this.#current = messages
-        return this.#compactor.fit(messages)
+        return this.#compactor.fit(messages, ask)
       },
       onUsage: (entry) => usage.record(entry),
     })

@@ -1,4 +1,4 @@
-import type { LanguageModel, ModelMessage } from 'ai'
+import type { FilePart, LanguageModel, ModelMessage } from 'ai'
 import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject } from '../tools/model.ts'
 import type { SchemaType } from './tool.ts'
@@ -37,7 +37,10 @@ export interface AgentTool {
   alwaysAsk?: ((input: JsonObject) => string | undefined) | undefined
   /** What a call would do, for the user who is asked: a diff, a command. Changes nothing. */
   effect?: ((input: JsonObject) => string | undefined) | undefined
-  /** What the model gets. Throwing becomes the text `Error: …`, and the loop continues. */
+  /**
+   * What the model gets. A `{ type: 'image', mimeType, data }` with base64, alone or in a list, is a
+   * picture. Throwing becomes the text `Error: …`, and the loop continues.
+   */
   execute: (input: JsonObject, context: ToolContext) => Promise<JsonValue>
   /** Whether the call with this very object failed although it has a result: an exit code. */
   hasFailed?: ((input: JsonObject) => boolean) | undefined
@@ -154,6 +157,8 @@ export interface CallSettings {
 export interface RunOptions {
   signal?: AbortSignal | undefined
   onEvent?: ((event: AgentEvent) => void) | undefined
+  /** Pictures and other files that go with the prompt; `data` is base64 or a URL. */
+  files?: readonly FilePart[] | undefined
   /** Whether text events come while the model writes; default false: one event an answer. */
   stream?: boolean | undefined
   /** The shape of the final answer: JSON Schema, or a type of zod. Read it from `output`. */

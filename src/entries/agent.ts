@@ -1,6 +1,10 @@
 export { Agent, type AgentResult, type AgentStream } from '../agent/agent.ts'
 export type { AgentOptions } from '../agent/agent-options.ts'
-export { type CompactionStrategy, dropOldest } from '../agent/conversation/compact.ts'
+export {
+  type CompactionStrategy,
+  dropOldest,
+  summarizeOldest,
+} from '../agent/conversation/compact.ts'
 export {
   type Conversation,
   conversationFiles,

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { Agent } from '../../src/agent/agent.ts'
 import type { AgentEvent } from '../../src/agent/types.ts'
 import type { AgentOptions } from '../../src/agent/agent-options.ts'
+import { summarizeOldest } from '../../src/agent/conversation/compact.ts'
 import { tool } from '../../src/agent/tool.ts'
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { defineSkill } from '../../src/library/registry.ts'
@@ -114,6 +115,19 @@ describe('an agent', () => {
       'user',
       'assistant',
     ])
+  })
+
+  it('sums up a long conversation where that is asked for, and counts what that costs', async () => {
+    const long = echoTool('read', { execute: async () => 'x'.repeat(8000) })
+    const replies = Array.from({ length: 5 }, (_, index) => call('read', { index }))
+    const model = scripted([...replies, says('The summary.'), call('read'), says('Done.')])
+    const limits = { budget: 9000, strategy: summarizeOldest }
+    const agent = agentWith({ model, tools: [long], limits })
+    expect(await agent.generate('Read all.')).toMatchObject({ text: 'Done.', turns: 7 })
+    expect(agent.usage.total.requests).toBe(8)
+    const sent = model.doGenerateCalls[6]?.prompt
+    expect(JSON.stringify(sent)).toContain('The summary.')
+    expect(JSON.stringify(sent)).toContain('Read all.')
   })
 
   it('makes a long conversation shorter before it is sent', async () => {

@@ -150,6 +150,25 @@ it('shows with --verbose what the model thinks, and never in its answer', async 
   expect(await run(['2 + 3?'])).toMatchObject({ stdout: 'Five.\n' })
 })
 
+it('sends the pictures that a task names, and those that are read', async () => {
+  const { root, run } = await project([
+    { calls: [{ name: 'read', input: { file_path: 'b.png' } }] },
+    'Two cats.',
+  ])
+  writeFileSync(join(root, 'a.jpg'), 'a cat')
+  writeFileSync(join(root, 'b.png'), 'another cat')
+  const { stdout } = await run(['What is on @a.jpg and b.png?', '--tools', 'read'])
+  expect(stdout).toBe('Two cats.\n')
+  const [first, second] = server?.prompts().map(({ body }) => body) ?? []
+  const urlOf = (type: string, text: string): string =>
+    `data:${type};base64,${Buffer.from(text).toString('base64')}`
+  expect(first).toContain(urlOf('image/jpeg', 'a cat'))
+  expect(second).toContain(urlOf('image/png', 'another cat'))
+  const missing = await run(['And @c.png?'])
+  expect(missing).toMatchObject({ code: 2 })
+  expect(missing.stderr).toContain('c.png does not exist')
+})
+
 it('reads AGENTS.md where that is asked for', async () => {
   const { root, run } = await project(['Yes.', 'Yes.'])
   writeFileSync(join(root, 'AGENTS.md'), 'Answer in rhymes.\n')

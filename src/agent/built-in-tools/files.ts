@@ -1,9 +1,10 @@
 import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, extname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import type { FilePart } from 'ai'
 import { compareText } from '../../core/diagnostic.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import { amount } from '../../core/text.ts'
+import { readRegularFile, realPathOf } from '../../core/read-files.ts'
+import { amount, withoutEnd } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
 import type { JsonObject } from '../../tools/model.ts'
@@ -21,7 +22,7 @@ export function readTool(workspace: Workspace): AgentTool {
     name: 'read',
     aliases: ['Read'],
     description:
-      'Reads a text file. Every line comes with its number and a tab, which are not part of the file. ' +
+      'Reads a text file or a picture. Every line comes with its number and a tab, which are not part of the file. ' +
       `At most ${lineLimit} lines at once: use offset and limit for the rest.`,
     access: 'read',
     patternKind: 'path',
@@ -32,6 +33,8 @@ export function readTool(workspace: Workspace): AgentTool {
     },
     required: ['file_path'],
     async execute(path, input) {
+      const picture = readPicture(path)
+      if (picture !== undefined) return picture
       const text = readText(path)
       if (text === '') return `${path.shown} is empty.`
       const lines = text.replace(/\n$/, '').split('\n')
@@ -52,6 +55,38 @@ function cutLine(line: string): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line
   const left = text.length - longestLine
   return left <= 0 ? text : `${text.slice(0, longestLine)} [${left} more characters in this line]`
+}
+
+const pictureTypes: ReadonlyMap<string, string> = new Map([
+  ['.png', 'image/png'],
+  ['.jpg', 'image/jpeg'],
+  ['.jpeg', 'image/jpeg'],
+  ['.gif', 'image/gif'],
+  ['.webp', 'image/webp'],
+])
+
+/** `@picture.png` in a task is a picture that goes with it. */
+export function picturesIn(task: string, cwd: string): FilePart[] {
+  return Array.from(task.matchAll(/(?<=^|\s)@(\S+)/g), ([, word = '']) => {
+    const shown = withoutEnd(word, '.,;:!?)')
+    const path = resolve(cwd, shown)
+    return readPicture({ real: realPathOf(path) ?? path, shown }) ?? []
+  })
+    .flat()
+    .map(({ mimeType: mediaType, data }) => ({ type: 'file', mediaType, data }))
+}
+
+/** A picture as base64; undefined where the name of the file is not that of one. */
+function readPicture({ real, shown }: ResolvedPath) {
+  const mimeType = pictureTypes.get(extname(shown).toLowerCase())
+  if (mimeType === undefined) return undefined
+  const file = readRegularFile(real, {
+    maxBytes: maxFileBytes,
+    binary: true,
+    followSymlinks: false,
+  })
+  if (file.ok) return { type: 'image', mimeType, data: file.bytes.toString('base64') }
+  throw usageError('file-unusable', `${file.message.replace(real, shown)}.`)
 }
 
 /** The shell can cut larger files. */

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { systemCode } from '../../core/errors.ts'
 import { isInside } from '../../core/read-files.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
 import { objectSchema } from '../tool.ts'
@@ -25,7 +26,7 @@ interface PathToolDefinition extends Pick<AgentTool, 'name' | 'aliases' | 'descr
   properties: JsonObject
   required: readonly string[]
   effect?: (path: ResolvedPath, input: JsonObject) => string
-  execute: (path: ResolvedPath, input: JsonObject, signal: AbortSignal) => Promise<string>
+  execute: (path: ResolvedPath, input: JsonObject, signal: AbortSignal) => Promise<JsonValue>
 }
 
 export const filePath: JsonObject = {

@@ -3,6 +3,7 @@ import { contradiction, exitCode, UsageError } from '../../core/errors.ts'
 import { redactValue } from '../../core/redact.ts'
 import { inputText, refuseInputTwice } from '../../core/input-text.ts'
 import { amount, cell, count, safeLine, safeText, shellWord } from '../../core/text.ts'
+import { picturesIn } from '../built-in-tools/files.ts'
 import { Agent, type AgentResult } from '../agent.ts'
 import {
   type Conversation,
@@ -80,7 +81,9 @@ export const command = defineCommand<AgentCommandResult, Event>()({
     const store = conversationFiles(context)
     const resumed = await conversationOf(values, store)
     if (given === undefined && resumed === undefined) throw taskMissing()
-    const task = given === undefined ? undefined : await inputText(given, context)
+    const files = picturesIn(given ?? '', context.runtime.cwd)
+    const isText = given === undefined || files.length > 0
+    const task = isText ? given : await inputText(given, context)
     const approver = new CommandApprover(context, values.yes, true)
     noteMissingServers(context, values)
     const tools: AgentCommandResult['tools'] = []
@@ -101,7 +104,7 @@ export const command = defineCommand<AgentCommandResult, Event>()({
       },
     })
     try {
-      const run = { signal: context.signal, stream: true }
+      const run = { signal: context.signal, stream: true, files }
       const result = await (task === undefined ? agent.resume(run) : agent.generate(task, run))
       context.emit({ type: 'answered' })
       const { status, text, turns, durationMs, waiting } = result

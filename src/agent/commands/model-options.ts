@@ -6,6 +6,7 @@ import { amount, cell, count, safeLine, safeText } from '../../core/text.ts'
 import { readServerConfiguration } from '../../tools/config/read-configuration.ts'
 import { NoServersError, unaskedServers } from '../../tools/server/errors.ts'
 import { findWorkspace } from '../../core/read-files.ts'
+import { summarizeOldest } from '../conversation/compact.ts'
 import type { AgentOptions } from '../agent-options.ts'
 import type { AgentEvent, TokenUsage } from '../types.ts'
 
@@ -30,6 +31,10 @@ export const modelOptions = {
       most: 1_000_000_000,
     },
   ),
+  compact: option.choice('--compact <how>', 'how a long conversation gets shorter', {
+    choices: ['drop', 'summary'],
+    default: 'drop',
+  }),
   yes: option.flag('--yes', 'approve every call of a tool'),
 } as const satisfies OptionSpecs
 
@@ -37,7 +42,7 @@ type ModelValues = Omit<Values<typeof modelOptions>, 'arguments'>
 
 export function agentOptions(
   { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
-  { model, baseUrl, tools, mcp, mcpServer, maxTurns, maxTokens }: ModelValues,
+  { model, baseUrl, tools, mcp, mcpServer, maxTurns, maxTokens, compact }: ModelValues,
 ): AgentOptions {
   if (mcp && mcpServer.length > 0) {
     const hint = '--mcp offers the tools of all servers; --mcp-server, repeatable, those of some.'
@@ -60,7 +65,10 @@ export function agentOptions(
     mcp: mcp ? 'project' : named,
     maxTurns: maxTurns ?? settings.agent.maxTurns,
     maxTokens,
-    limits: { budget: settings.agent.contextTokens },
+    limits: {
+      budget: settings.agent.contextTokens,
+      strategy: compact === 'summary' ? summarizeOldest : undefined,
+    },
   }
 }
 

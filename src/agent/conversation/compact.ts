@@ -9,14 +9,20 @@ export interface ConversationLimits {
 
 /**
  * Makes a conversation shorter. It gets all messages and the tokens that are left to aim at; it must
- * keep calls and results of tools together, and the content of activated skills.
+ * keep calls and results of tools together, and the content of activated skills. `ask` asks the model
+ * of the agent, without tools; its tokens are counted.
  */
 export type CompactionStrategy = (
   messages: readonly ModelMessage[],
   target: number,
+  ask: (prompt: string) => Promise<string>,
 ) => readonly ModelMessage[] | Promise<readonly ModelMessage[]>
 
 const defaultBudget = 100_000
+
+async function noModel(): Promise<never> {
+  throw new Error('No model can be asked here.')
+}
 
 /** The share that is left after a conversation was shortened, so that this is not done at every step. */
 const shareKept = 0.7
@@ -33,10 +39,13 @@ export class Compactor {
   }
 
   /** What is sent instead of these messages. They may only have grown since the last time. */
-  async fit(messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
+  async fit(
+    messages: readonly ModelMessage[],
+    ask: Parameters<CompactionStrategy>[2] = noModel,
+  ): Promise<readonly ModelMessage[]> {
     const candidate = this.visible(messages)
     if (estimateMessages(candidate) <= this.#budget) return candidate
-    this.#kept = await this.#strategy(candidate, Math.floor(this.#budget * shareKept))
+    this.#kept = await this.#strategy(candidate, Math.floor(this.#budget * shareKept), ask)
     this.#all = [...messages]
     return this.#kept
   }
@@ -67,13 +76,7 @@ export function dropOldest(
 ): readonly ModelMessage[] {
   if (estimateMessages(messages) <= target) return messages
   const pieces = exchanges(messages)
-  /** The piece with the latest content of each skill. */
-  const latest = new Map<string, number>()
-  for (const [index, piece] of pieces.entries()) {
-    for (const text of piece.flatMap(skillTexts)) {
-      for (const name of skillNames(text)) latest.set(name, index)
-    }
-  }
+  const latest = latestContents(pieces)
   const shortened = pieces.map((piece, index) =>
     piece.map((message): ModelMessage => {
       if (message.role !== 'tool') return message
@@ -90,9 +93,76 @@ export function dropOldest(
       return { ...message, content }
     }),
   )
+  return leaveOut(shortened, neededOf(pieces), target)
+}
+
+/** A summary longer than this would be no summary. */
+const longestText = 4000
+
+/**
+ * The strategy by summary: the model sums up the oldest exchanges in one message. What `dropOldest`
+ * keeps whole stays whole here too. Where the model fails, the oldest exchanges are left out.
+ *
+ * @example new Agent({ model, limits: { strategy: summarizeOldest } })
+ */
+export const summarizeOldest: CompactionStrategy = async (messages, target, ask) => {
+  const pieces = exchanges(messages)
+  const kept = new Set(neededOf(pieces))
+  let room = target / 2
+  for (let index = pieces.length - 1; index >= 0 && room > 0; index--) {
+    room -= estimateMessages(pieces[index] ?? [])
+    if (room > 0) kept.add(index)
+  }
+  const old = pieces.filter((_, index) => !kept.has(index))
+  if (old.length === 0) return dropOldest(messages, target)
+  // The end matters more, where there is more than the model can read.
+  const lines = old
+    .flat()
+    .flatMap(linesOf)
+    .join('\n')
+    .slice(-target * charactersOfToken)
+  const request = `Sum up this part of a conversation in at most 400 words, for the assistant that continues it. Keep the task, decisions, names, paths, figures, and what is left to do. Answer with the summary alone.\n\n${lines}`
+  try {
+    const summary = (await ask(request)).slice(0, longestText)
+    const content = `[Summary of ${old.length} earlier exchanges]\n${summary}`
+    const first = pieces.findIndex((_, index) => !kept.has(index))
+    const shorter = pieces.flatMap((piece, index): readonly ModelMessage[] => {
+      if (index === first) return [{ role: 'user', content }]
+      return kept.has(index) ? piece : []
+    })
+    return dropOldest(shorter, target)
+  } catch {
+    return dropOldest(messages, target)
+  }
+}
+
+const charactersOfToken = 4
+
+function linesOf(message: ModelMessage): string[] {
+  const parts = typeof message.content === 'string' ? [] : message.content
+  const made = parts.flatMap((part) =>
+    part.type === 'tool-call' ? `calls ${part.toolName} ${JSON.stringify(part.input ?? {})}` : [],
+  )
+  const texts = [...messageTexts(message), ...made]
+  return texts.map((text) => `${message.role}: ${text.slice(0, longestText)}`)
+}
+
+/** Pieces that stay: the first and the last prompt, the last piece, the content of skills. */
+function neededOf(pieces: readonly (readonly ModelMessage[])[]): Set<number> {
   const isPrompt = (piece: readonly ModelMessage[]): boolean => piece[0]?.role === 'user'
   const [first, last] = [pieces.findIndex(isPrompt), pieces.findLastIndex(isPrompt)]
-  return leaveOut(shortened, new Set([first, last, pieces.length - 1, ...latest.values()]), target)
+  return new Set([first, last, pieces.length - 1, ...latestContents(pieces).values()])
+}
+
+/** The piece with the latest content of each skill. */
+function latestContents(pieces: readonly (readonly ModelMessage[])[]): Map<string, number> {
+  const latest = new Map<string, number>()
+  for (const [index, piece] of pieces.entries()) {
+    for (const text of piece.flatMap(skillTexts)) {
+      for (const name of skillNames(text)) latest.set(name, index)
+    }
+  }
+  return latest
 }
 
 function leaveOut(
@@ -181,6 +251,9 @@ export function estimateMessages(messages: readonly ModelMessage[]): number {
     for (const part of typeof message.content === 'string' ? [] : message.content) {
       if (part.type === 'tool-call') sum += estimateTokens(JSON.stringify(part.input ?? null))
       else if (part.type === 'file' || part.type === 'image') sum += tokensOfFile
+      else if (part.type === 'tool-result' && part.output.type === 'content') {
+        sum += part.output.value.filter(({ type }) => type !== 'text').length * tokensOfFile
+      }
     }
   }
   return sum

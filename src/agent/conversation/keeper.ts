@@ -1,6 +1,6 @@
 import type { Runtime } from '../../core/runtime.ts'
 import { cutToColumns } from '../../core/text.ts'
-import { failureText } from '../loop/run-loop.ts'
+import { failureText } from '../loop/results.ts'
 import type { RunStatus, TokenUsage } from '../types.ts'
 import { addUsage, subtractUsage } from '../usage.ts'
 import type { Conversation, ConversationInfo, ConversationStore } from './store.ts'

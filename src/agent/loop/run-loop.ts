@@ -1,18 +1,10 @@
-import type {
-  AssistantModelMessage,
-  LanguageModel,
-  ModelMessage,
-  TelemetryOptions,
-  ToolResultPart,
-} from 'ai'
-import { messageOf, SkillrailError } from '../../core/errors.ts'
+import type { AssistantModelMessage, LanguageModel, ModelMessage, TelemetryOptions } from 'ai'
 import { isObject } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { didYouMean } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { skillToolName } from '../conversation/compact.ts'
 import { Queue } from '../queue.ts'
 import { aiSdk } from '../ai-sdk.ts'
 import { toWireNames, wireName, type WireNames } from '../tool.ts'
@@ -30,9 +22,20 @@ import type {
   WaitingCall,
 } from '../types.ts'
 import { noUsage } from '../usage.ts'
+import {
+  type Answer,
+  type AnsweredCall,
+  answerOf,
+  failure,
+  failureText,
+  resultPart,
+} from './results.ts'
 import type { ModelReply, RequestedCall } from './sdk.ts'
 
-export interface LoopRequest extends Omit<RunOptions, 'outputSchema' | 'timeoutMs' | 'maxTokens'> {
+export interface LoopRequest extends Omit<
+  RunOptions,
+  'outputSchema' | 'timeoutMs' | 'maxTokens' | 'files'
+> {
   outputSchema?: JsonObject | undefined
   agent: string
   delegation?: string | undefined
@@ -55,7 +58,10 @@ export interface LoopRequest extends Omit<RunOptions, 'outputSchema' | 'timeoutM
   steering?: (() => readonly string[]) | undefined
   /** Returns what is sent instead of these messages: a compacted conversation. */
   prepareMessages?:
-    | ((messages: readonly ModelMessage[]) => Promise<readonly ModelMessage[]>)
+    | ((
+        messages: readonly ModelMessage[],
+        ask: (prompt: string) => Promise<string>,
+      ) => Promise<readonly ModelMessage[]>)
     | undefined
   onUsage: (entry: UsageEntry) => void
   onEvent: (event: AgentEvent) => void
@@ -279,6 +285,28 @@ class Run {
     return this.ended('capped', reason)
   }
 
+  /** A question beside the conversation. */
+  async #ask(content: string): Promise<string> {
+    const { agent, delegation, callSettings, model, onUsage, onEvent } = this.#request
+    const { callModel } = await import('./sdk.ts')
+    const answer = callModel({
+      model: model(),
+      instructions: '',
+      messages: [{ role: 'user', content }],
+      tools: new Map(),
+      outputSchema: undefined,
+      settings: callSettings,
+      signal: this.signal,
+      onText: undefined,
+      onReasoning: () => undefined,
+      onUsage(answering, usage) {
+        onUsage({ model: answering, agent, delegation, usage })
+        onEvent({ type: 'step', agent, delegation, usage })
+      },
+    })
+    return (await untilAborted(answer, this.signal)).text
+  }
+
   /** One call of the model, reported and added to the conversation; without names for text. */
   async #askModel(names?: WireNames): Promise<ModelReply> {
     const tools: WireNames = names ?? new Map()
@@ -288,7 +316,8 @@ class Run {
     await aiSdk()
     const { callModel, modelFailure, modelName } = await import('./sdk.ts')
     const all = [...this.#request.messages, ...this.#added]
-    const messages = (await this.#request.prepareMessages?.(all)) ?? all
+    const messages =
+      (await this.#request.prepareMessages?.(all, (prompt) => this.#ask(prompt))) ?? all
     this.signal.throwIfAborted()
     this.#turns += 1
     this.#text = ''
@@ -354,29 +383,6 @@ function keptMessage(message: AssistantModelMessage | undefined, carriesOut: boo
   return isKept ? { ...message, content } : undefined
 }
 
-interface Answer {
-  output: JsonValue
-  text: string
-  isError: boolean
-}
-
-/** `name` is the one that goes into the history. */
-type AnsweredCall = Answer & Pick<RequestedCall, 'id' | 'name' | 'input'>
-
-function resultPart({ id, name, text, isError }: AnsweredCall): ToolResultPart {
-  const type = isError ? 'error-text' : 'text'
-  return { type: 'tool-result', toolCallId: id, toolName: name, output: { type, value: text } }
-}
-
-function answerOf(tool: AgentTool, output: JsonValue): Answer {
-  const text = typeof output === 'string' ? output : JSON.stringify(output)
-  // Cut instructions of a skill would be worse than none.
-  const isSkillContent = tool.origin.kind === 'agent' && tool.name === skillToolName
-  if (isSkillContent || text.length <= longestResult) return { output, text, isError: false }
-  const cut = cutText(text)
-  return { output: cut, text: cut, isError: false }
-}
-
 /** Why a call is not made, or undefined. */
 async function callProblem(
   { name, input, isUnreadable }: RequestedCall,
@@ -396,30 +402,6 @@ async function callProblem(
   // What goes to a server is checked by its own rules before the call.
   else if (tool.origin.kind !== 'mcp') problem = await schemaProblem(tool.inputSchema, input)
   return problem && `${tool.name} was not called: ${problem}. Call it again with right arguments.`
-}
-
-function failure(sentence: string): Answer {
-  const text = cutText(sentence.startsWith('Error: ') ? sentence : `Error: ${sentence}`)
-  return { output: text, text, isError: true }
-}
-
-/** What a model is told of an error: its message, and the hint of one of ours. */
-export function failureText(error: unknown): string {
-  const message = messageOf(error) || 'the tool failed and did not say why.'
-  return error instanceof SkillrailError ? `${message} ${error.hint ?? ''}`.trim() : message
-}
-
-const longestResult = 50_000
-
-/** Keeps the beginning and the end, and says in between how much is missing. */
-export function cutText(text: string): string {
-  if (text.length <= longestResult) return text
-  const tail = Math.floor(longestResult / 5)
-  const notice = `[${text.length - longestResult} of ${text.length} characters were left out here: the result is too long. Ask for less.]`
-  // A cut through a character of two code units leaves half of it.
-  const start = text.slice(0, longestResult - tail).replace(/[\uD800-\uDBFF]$/, '')
-  const end = text.slice(-tail).replace(/^[\uDC00-\uDFFF]/, '')
-  return `${start}\n${notice}\n${end}`
 }
 
 function schemaInstructions(schema: JsonObject): string {

@@ -1,6 +1,7 @@
 import {
   APICallError,
   type AssistantModelMessage,
+  type FilePart,
   generateText,
   jsonSchema,
   type JSONSchema7,
@@ -87,7 +88,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
   const settings = Object.entries(call.settings ?? {}).filter(([, value]) => value !== undefined)
   const options = {
     model,
-    messages: errorsAsText(messages, model),
+    messages: resultsAsText(messages, model),
     tools: toolSet(call.tools),
     ...(call.telemetry === undefined ? {} : { telemetry: call.telemetry }),
     abortSignal: signal,
@@ -119,18 +120,30 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
   return replyOf(await text, await toolCalls, await finishReason, await responseMessages)
 }
 
-/** OpenAI's package puts the text of a failed call into JSON; it is sent as it is instead. */
-function errorsAsText(messages: readonly ModelMessage[], model: LanguageModel): ModelMessage[] {
+/**
+ * OpenAI's packages put the text of a failed call into JSON, and over chat completions pictures of
+ * results: the text is sent as it is instead, and the pictures as a message of the user.
+ */
+function resultsAsText(messages: readonly ModelMessage[], model: LanguageModel): ModelMessage[] {
   const provider = typeof model === 'string' ? '' : model.provider
-  if (!provider.endsWith('.chat') && !provider.endsWith('.responses')) return [...messages]
-  return messages.map((message) => {
-    if (message.role !== 'tool') return message
-    const content = message.content.map((part) =>
-      part.type === 'tool-result' && part.output.type === 'error-text'
-        ? { ...part, output: { ...part.output, type: 'text' as const } }
-        : part,
-    )
-    return { ...message, content }
+  const isChat = provider.endsWith('.chat')
+  if (!isChat && !provider.endsWith('.responses')) return [...messages]
+  let files: FilePart[] = []
+  return messages.flatMap((message, index): ModelMessage[] => {
+    if (message.role !== 'tool') return [message]
+    const content = message.content.map((part) => {
+      if (part.type !== 'tool-result') return part
+      const { output } = part
+      const asText = (value: string) => ({ ...part, output: { type: 'text' as const, value } })
+      if (output.type === 'error-text') return asText(output.value)
+      if (output.type !== 'content' || !isChat) return part
+      files.push(...output.value.filter((one) => one.type === 'file'))
+      return asText(output.value.flatMap((one) => (one.type === 'text' ? one.text : [])).join('\n'))
+    })
+    if (files.length === 0 || messages[index + 1]?.role === 'tool') return [{ ...message, content }]
+    const shown: ModelMessage = { role: 'user', content: files }
+    files = []
+    return [{ ...message, content }, shown]
   })
 }
 

@@ -365,7 +365,15 @@ export class AgentServers {
       execute: async (params, { signal }) => {
         const requestText = this.#options.requestText()
         const report = await callTool({ tool: id, params, requestText }, this.calls(signal))
-        if (report.status === 'success') return outcomeValue(report.outcome)
+        if (report.status === 'success') {
+          const value = outcomeValue(report.outcome)
+          const pictures = report.outcome.content.flatMap((block) => {
+            if (block.type !== 'image') return []
+            const data = Buffer.from(block.data).toString('base64')
+            return { type: 'image', mimeType: block.mimeType, data }
+          })
+          return pictures.length === 0 ? value : [value, ...pictures].flat()
+        }
         throw new Error(callFailureText(report).replace(/^Error: /, ''))
       },
     }

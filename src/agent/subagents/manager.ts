@@ -194,10 +194,10 @@ export class SubagentManager {
     }
     const { config } = child
     requireTask(task, config.name)
-    requireOptions(delegateOptions, options, 'a delegation')
-    this.#finished.delete(id)
     const work = { config, task, options }
-    return this.#start(child, work, this.#stopperFor(work))
+    const stopper = this.#stopperFor(work)
+    this.#finished.delete(id)
+    return this.#start(child, work, stopper)
   }
 
   /** Finished delegations to known subagents, for another process that continues the conversation. */
@@ -284,10 +284,9 @@ export class SubagentManager {
   }
 
   async #create(work: Work, signal: AbortSignal | undefined): Promise<Child> {
-    const { config, task, options, forked } = work
+    const { config, task, forked } = work
     refuseNesting(config.name)
     requireTask(task, config.name)
-    requireOptions(delegateOptions, options, 'a delegation')
     if (forked === undefined && (config.skills?.length ?? 0) > 0) await this.#refuseCycle(config)
     const parent = this.#parent
     try {
@@ -314,7 +313,9 @@ export class SubagentManager {
     throw new SubagentConfigError({ code: 'subagent-cycle', message, hint })
   }
 
-  #stopperFor({ config, options: { signal, timeoutMs } }: Work): Stopper {
+  #stopperFor({ config, options }: Work): Stopper {
+    requireOptions(delegateOptions, options, 'a delegation')
+    const { signal, timeoutMs } = options
     const ofParent = this.#parent.environment.options.timeoutMs
     const limit = timeoutMs ?? config.config?.timeoutMs ?? ofParent ?? defaultTimeoutMs
     return new Stopper(signal, limit)

@@ -6,7 +6,10 @@ import {
   dropOldest,
   estimateMessages,
   messageTexts,
+  summarizeOldest,
 } from '../../../src/agent/conversation/compact.ts'
+
+const nobody = async (): Promise<string> => ''
 
 const user = (text: string): ModelMessage => ({ role: 'user', content: text })
 const says = (text: string): ModelMessage => ({ role: 'assistant', content: text })
@@ -210,7 +213,7 @@ describe('Compactor', () => {
     let changes = 0
     for (let index = 0; index < 30; index++) {
       messages = [...messages, ...step(index)]
-      const sent = await compactor.fit(messages)
+      const sent = await compactor.fit(messages, nobody)
       expect(estimateMessages(sent)).toBeLessThanOrEqual(1200)
       if (!before.every((message, place) => message === sent[place])) changes += 1
       before = sent
@@ -232,12 +235,12 @@ describe('Compactor', () => {
     for (let index = 0; index < 20; index++) {
       messages = [...messages, ...step(index)]
       if (estimateMessages(compactor.visible(messages)) > budget) times += 1
-      await compactor.fit(messages)
+      await compactor.fit(messages, nobody)
       expect(asked).toBe(times)
     }
     expect(times).toBeGreaterThan(1)
     const other = [user('b'.repeat(4 * budget)), ...messages.slice(1)]
-    await compactor.fit(other)
+    await compactor.fit(other, nobody)
     expect(asked).toBe(times + 1)
   })
 
@@ -245,7 +248,7 @@ describe('Compactor', () => {
     const compactor = new Compactor({ budget: 500 })
     const first = says('the first answer '.repeat(30))
     const messages = [user('Go.'), first, ...Array.from({ length: 9 }, (_, n) => step(n)).flat()]
-    await compactor.fit(messages)
+    await compactor.fit(messages, nobody)
     const visible = allText(compactor.visible([...messages, says('the end')]))
     expect(visible).toContain('the end')
     expect(visible).not.toContain('the first answer')
@@ -256,6 +259,44 @@ describe('Compactor', () => {
       budget: 10,
       strategy: async (messages, target) => [user(`${messages.length} messages in ${target}`)],
     })
-    expect(await compactor.fit([user('a'.repeat(100))])).toEqual([user('1 messages in 7')])
+    expect(await compactor.fit([user('a'.repeat(100))], nobody)).toEqual([user('1 messages in 7')])
+  })
+})
+
+describe('summarizeOldest', () => {
+  const conversation = (steps: number): ModelMessage[] => [
+    user('Begin.'),
+    ...exchange('skill', [{ tool: 'skill', text: skill('greet', 'Say hi. '.repeat(40)) }]),
+    ...Array.from({ length: steps }, (_, index) =>
+      exchange(`${index}`, [{ tool: 'read', text: `file ${index} `.repeat(100) }]),
+    ).flat(),
+    user('Now?'),
+  ]
+
+  it('puts a summary by the model in place of the oldest, and keeps skills, prompts and pairs', async () => {
+    const asked: string[] = []
+    const messages = conversation(20)
+    const target = 1500
+    const shorter = await summarizeOldest(messages, target, async (prompt) => {
+      asked.push(prompt)
+      return 'Files 0 to 12 were read.'
+    })
+    expect(estimateMessages(shorter)).toBeLessThanOrEqual(target)
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).toContain('file 15')
+    const text = allText(shorter)
+    expect(text).toContain('earlier exchanges]\nFiles 0 to 12 were read.')
+    expect(text).toContain(skill('greet', 'Say hi. '.repeat(40)))
+    expect(text).toContain('Begin.')
+    expect(shorter.at(-1)).toEqual(user('Now?'))
+    expect(text).toContain('file 19')
+  })
+
+  it('drops the oldest where the model fails', async () => {
+    const messages = conversation(20)
+    const fails = async (): Promise<string> => {
+      throw new Error('down')
+    }
+    expect(await summarizeOldest(messages, 1500, fails)).toEqual(dropOldest(messages, 1500))
   })
 })

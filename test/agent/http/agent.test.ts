@@ -114,6 +114,35 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
     expect((await stream.result).text).toBe('It is two, as expected.')
   })
 
+  it('sees pictures of a prompt and of results of tools', async () => {
+    const picture = Buffer.from('picture of a result').toString('base64')
+    const prompt = Buffer.from('picture of a prompt').toString('base64')
+    const camera = tool({
+      name: 'camera',
+      description: 'Takes a picture.',
+      execute: () => ['Here it is.', { type: 'image', mimeType: 'image/png', data: picture }],
+    })
+    const { agent, server, events } = await agentOn(
+      [
+        {
+          calls: [
+            { name: 'camera', input: {} },
+            { name: 'camera', input: {} },
+          ],
+        },
+        'A cat.',
+      ],
+      { tools: [camera] },
+    )
+    const files = [{ type: 'file' as const, mediaType: 'image/png', data: prompt }]
+    expect((await agent.generate('What is it?', { files })).text).toBe('A cat.')
+    const [first, second] = server.prompts().map(({ body }) => body)
+    expect(first).toContain(prompt)
+    expect(second?.split(picture)).toHaveLength(3)
+    expect(second).toMatch(/"type":"(?:image|image_url|input_image)"|"inlineData"/)
+    expect(JSON.stringify(events)).not.toContain(picture)
+  })
+
   it('tells the model what was wrong with arguments, and with a tool that is not there', async () => {
     // Google's protocol has objects where others have texts.
     const broken = protocol === 'generate content' ? { a: 1 } : '{"a": 1, "b":'

@@ -204,7 +204,7 @@ describe('what the model does wrong', () => {
     ['no JSON', '{"a": ', 'Error: echo was not called: the arguments are not JSON.'],
     ['a list', '[1]', 'Error: echo was not called: its arguments must be one JSON object.'],
     ['a missing argument', '{}', 'Error: echo was not called: path is missing.'],
-    ['a wrong type', '{"path": 5}', 'Error: echo was not called: path must be a string.'],
+    ['a wrong type', '{"path": 5}', 'Error: echo was not called: path must be string.'],
   ])('is told of arguments that are %s', async (_, input, sentence) => {
     const tool = echoTool('echo', {
       inputSchema: {
@@ -400,7 +400,8 @@ describe('a run that ends before the model is done', () => {
     })
     expect(outcome).toMatchObject({
       status: 'failed',
-      error: 'Two tools would be called a__b: a.b (of the program) and a__b (of the program).',
+      error:
+        'Two tools would be called a__b: a.b (of the program) and a__b (of the program). Rename one of the tools.',
     })
   })
 
@@ -443,10 +444,10 @@ describe('a structured answer', () => {
     const { outcome, model } = await run([wrong, says('none'), wrong], { outputSchema })
     expect(outcome).toMatchObject({
       status: 'failed',
-      error: 'The answer is not of the asked shape: count must be an integer.',
+      error: 'The answer is not of the asked shape: count must be integer.',
     })
     expect(JSON.stringify(model.doGenerateCalls[1]?.prompt.at(-1))).toContain(
-      'count must be an integer',
+      'count must be integer',
     )
   })
 })
