@@ -1,5 +1,5 @@
-// Measures what an agent costs before it works: the import against that of the AI SDK, and the rows
-// 6.1 row 1, 6.1 row 2 and 6.1 row 3 of the requirements. ROUNDS sets the rounds (default 7).
+// Measures what an agent costs before it works: the imports against that of the AI SDK, what skills add
+// to a step of its loop, and the rows 6.1 row 1, 6.1 row 2 and 6.1 row 3 of the requirements. ROUNDS sets the rounds (default 7).
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +16,7 @@ const { SkillManager, systemRuntime } = await import('../dist/entries/index.js')
 const base = mkdtempSync(join(tmpdir(), 'skillrail-bench-'))
 try {
   importCost()
+  await stepTime()
   await skillTimes()
 } finally {
   rmSync(base, { recursive: true, force: true })
@@ -23,15 +24,68 @@ try {
 
 /** CPU of whole processes that take turns. */
 function importCost() {
-  const load = (name) => [
+  const load = (...names) => [
     process.execPath,
     '--input-type=module',
     '-e',
-    `import ${JSON.stringify(name)}`,
+    names.map((name) => `import ${JSON.stringify(name)}`).join('; '),
   ]
-  const commands = { ai: load('ai'), 'skillrail/agent': load(join(root, 'dist/entries/agent.js')) }
+  const entry = (name) => join(root, `dist/entries/${name}.js`)
+  const commands = {
+    ai: load('ai'),
+    'ai and skillrail/ai (at most 1.3 x)': load('ai', entry('ai')),
+    'skillrail/ai': load(entry('ai')),
+    'skillrail/agent': load(entry('agent')),
+  }
   const rows = interleave(commands, { base: 'ai', rounds: 2 * rounds, cwd: root })
   for (const { name, cpu, ratio } of rows) line(`import '${name}'`, `${cpu.toFixed(0)} ms`, ratio)
+}
+
+/** What an active skill among 50 adds to each step of an agent of the AI SDK. */
+async function stepTime() {
+  const { ToolLoopAgent, tool, jsonSchema } = await import('ai')
+  const { createSkills } = await import('../dist/entries/ai.js')
+  const { defineSkill } = await import('../dist/entries/index.js')
+  const steps = 20
+  const names = Array.from({ length: 50 }, (_, index) => `skill-${index}`)
+  const skills = await createSkills({
+    skills: names.map((name) =>
+      defineSkill({ name, description: `Does ${name}.`, body: 'Do it.' }),
+    ),
+    runtime: systemRuntime({ cwd: base, home: join(base, 'home'), env: {} }),
+  })
+  const noop = tool({ inputSchema: jsonSchema({ type: 'object' }), execute: async () => 'ok' })
+  const tools = { noop }
+  const time = async (settings) => {
+    const agent = new ToolLoopAgent({ model: steppingModel(steps), ...settings })
+    const samples = []
+    for (let round = 0; round < 30; round++) {
+      samples.push(await timed(() => agent.generate({ prompt: '/skill-1 now' })))
+    }
+    return median(samples) / steps
+  }
+  const stopWhen = ({ steps: done }) => done.length === steps
+  const bare = await time({ tools, stopWhen })
+  const ours = await time(skills.settings({ tools, stopWhen }))
+  line('our share of a step (at most 1 ms)', `${(ours - bare).toFixed(3)} ms`, ours / bare)
+}
+
+function steppingModel(steps) {
+  const usage = { inputTokens: { total: 10 }, outputTokens: { total: 2 } }
+  let step = 0
+  return {
+    specificationVersion: 'v4',
+    provider: 'bench',
+    modelId: 'instant',
+    supportedUrls: {},
+    async doGenerate() {
+      const isLast = ++step % steps === 0
+      const called = { toolCallId: `c${step}`, toolName: 'noop', input: '{}' }
+      const content = [isLast ? { type: 'text', text: 'Done.' } : { type: 'tool-call', ...called }]
+      const unified = isLast ? 'stop' : 'tool-calls'
+      return { content, finishReason: { unified, raw: unified }, usage, warnings: [] }
+    },
+  }
 }
 
 /** What the requirements ask of skills, on a directory of 50. */

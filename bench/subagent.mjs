@@ -19,15 +19,16 @@ import { median } from './_measure.mjs'
 
 const root = path.resolve(import.meta.dirname, '..')
 const [folder, ending] = process.env.SOURCE === 'src' ? ['src', 'ts'] : ['dist', 'js']
+const entry = (name) => path.join(root, folder, `entries/${name}.${ending}`)
 const rounds = Number(process.env.ROUNDS ?? 15)
 
-if (!existsSync(path.join(root, folder, `agent/index.${ending}`))) {
+if (!existsSync(entry('agent'))) {
   console.log('skipped: dist/ is not built (npm run build)')
   process.exit(0)
 }
 globalThis.AI_SDK_LOG_WARNINGS = false
-const { Agent } = await import(path.join(root, folder, `agent/index.${ending}`))
-const { systemRuntime } = await import(path.join(root, folder, `index.${ending}`))
+const { Agent } = await import(entry('agent'))
+const { systemRuntime } = await import(entry('index'))
 
 const usage = {
   inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },

@@ -70,43 +70,57 @@ export function createSkillTools(
     skill: {
       description: () =>
         [finding(catalogue(), 'skill')?.description ?? '', catalogue().text].join('\n\n').trim(),
-      inputSchema: z.object({
-        name: z.string(),
-        arguments: z
-          .string()
-          .optional()
-          .describe('What the skill is to work on, as a user would write it after its name.'),
-        done: z.boolean().optional().describe('Ends the activation; default false.'),
-        hook: z.string().optional().describe('What a hook of a skill says. Leave it out.'),
-      }),
+      inputSchema: constant(
+        z.object({
+          name: z.string(),
+          arguments: z
+            .string()
+            .optional()
+            .describe('What the skill is to work on, as a user would write it after its name.'),
+          done: z.boolean().optional().describe('Ends the activation; default false.'),
+          hook: z.string().optional().describe('What a hook of a skill says. Leave it out.'),
+        }),
+      ),
       execute,
       toModelOutput: async ({ output }) => await activationText(output, set),
     },
     search_skills: {
       description: 'Finds skills for a task; activate one with the tool skill.',
-      inputSchema: z.object({ query: z.string().min(1).describe('The task in words.') }),
+      inputSchema: constant(z.object({ query: z.string().min(1).describe('The task in words.') })),
       execute: run,
     },
     skill_resource: {
       description:
         'Reads a file of an active skill, such as a reference that its instructions name; without path it lists the files.',
-      inputSchema: z.object({
-        skill: z.string(),
-        path: z.string().optional().describe('From the directory of the skill.'),
-      }),
+      inputSchema: constant(
+        z.object({
+          skill: z.string(),
+          path: z.string().optional().describe('From the directory of the skill.'),
+        }),
+      ),
       execute: run,
     },
     skill_tool: {
       description:
         'Calls a tool that belongs to an active skill: its content lists them with their input.',
-      inputSchema: z.object({
-        skill: z.string(),
-        tool: z.string(),
-        input: z.record(z.string(), z.unknown()).optional(),
-      }),
+      inputSchema: constant(
+        z.object({
+          skill: z.string(),
+          tool: z.string(),
+          input: z.record(z.string(), z.unknown()).optional(),
+        }),
+      ),
       execute: run,
     },
   }
+}
+
+/** A type whose JSON Schema is written once, and not at every step. */
+function constant<Value>(type: z.ZodType<Value>) {
+  const standard = type['~standard']
+  const json = standard.jsonSchema.input({ target: 'draft-07' })
+  const jsonSchema = { input: () => json, output: () => json }
+  return { '~standard': { ...standard, vendor: 'skillrail', jsonSchema } }
 }
 
 /** A tool of ours that a call is about, with its own input; a text: why there is none. */

@@ -31,7 +31,7 @@ it('an approval waits in the page, and another process resumes it with the same 
   const first = await process(place, [activated, counts], { approvalSecret })
   const page = new Page()
   await page.send(first.agent, 'Count.')
-  expect(JSON.stringify(page.messages)).toContain('not read-only')
+  expect(JSON.stringify(page.messages)).toContain('approval-requested')
   expect(existsSync(join(place.project, 'ran'))).toBe(false)
   page.answer(true)
   const second = await process(place, [says('Seven.')], { approvalSecret })
