@@ -10,8 +10,8 @@ const { status } = spawnSync(
 
 console.error(`
 That was a chain of six skills, declared in ${chain}/SKILL.md. Try next:
-  npm run -s skillrail -- runs list           what has run here
-  npm run -s skillrail -- runs show <id>      one run, step by step
+  npm run -s skillrail                        how this project stands, and what to fix
+  npm run -s skillrail -- runs show latest    the run, step by step
   npm run -s skillrail -- chain plan ${chain} --trust-workspace
   npm run -s skillrail -- validate examples/release-check
   npm run -s skillrail -- --help`)
