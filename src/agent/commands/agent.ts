@@ -73,6 +73,9 @@ export const command = defineCommand<AgentCommandResult, Event>()({
     'agent "Summarise the README." --model ollama:qwen3:8b --tools read',
     'agent "/code-review src" --model anthropic:claude-sonnet-4-5 --tools read,search',
     'agent "And the tests?" --continue',
+    'agent --resume latest --yes',
+    'agent "What is on @screen.png?" --max-tokens 50000 --events=events.jsonl',
+    'agent "Fix the tests." --tools all --agents-file --compact summary',
   ],
   async run(context, values) {
     const [given] = values.arguments
