@@ -20,6 +20,7 @@ import {
   type PermitOptions,
 } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
+import { ToolNameError } from '../errors.ts'
 import { McpPart } from '../mcp-tools/mcp-part.ts'
 import { catalogTokens } from '../skills/skill-part.ts'
 import { SkillSet } from '../skills/skill-set.ts'
@@ -197,9 +198,15 @@ export class Skills {
    * of skills hold for them; spread the result after everything else. Default of `stopWhen`: 20 steps.
    *
    * @example streamText({ model, messages, ...skills.settings({ tools: { weather } }) })
+   * @throws {ToolNameError} for a tool of yours that has the name of one of ours.
    */
   settings<T extends ToolSet = {}>(own?: OwnSettings<T>): SkillSettings<NoInfer<T>>
   settings(own: OwnSettings<ToolSet> = {}): SkillSettings<ToolSet> {
+    const taken = Object.keys(own.tools ?? {}).find((name) => name in this.tools)
+    if (taken !== undefined) {
+      const message = `Two tools would be called ${taken}: one of yours, and one of the skills.`
+      throw new ToolNameError({ code: 'tool-name', message, hint: 'Rename your tool.' })
+    }
     const facts = new Map(
       Object.entries(own.tools ?? {}).map(([name, tool]) => [name, toolFacts(name, tool)]),
     )
@@ -252,8 +259,7 @@ export class Skills {
     if (given === undefined) return denied(`${toolName} takes one JSON object`)
     const run = await this.#runOf(asked)
     const known = facts.get(toolName)
-    const { manager } = this
-    const parts = { catalogue: this.#catalogue, set: this.#set, manager }
+    const parts = { catalogue: this.#catalogue, set: this.#set }
     const resolved =
       known === undefined
         ? resolveSkillCall(toolName, given, run, parts)
@@ -277,18 +283,11 @@ export class Skills {
   }
 
   #permit(run: RunSkills): PermitOptions {
-    const { permissionMode: mode, approver } = this.#environment.options
-    const { denied: never, runtime, name } = this.#environment
+    const { denied: never, runtime, name, options } = this.#environment
+    const { permissionMode: mode, approver } = options
+    const { platform } = runtime
     const rules = (): CallRules => run.rules
-    return {
-      agent: name,
-      platform: runtime.platform,
-      rules,
-      denied: never,
-      mode,
-      approver,
-      suspends: true,
-    }
+    return { agent: name, platform, rules, denied: never, mode, approver, suspends: true }
   }
 
   /** A resumed call is decided about before the first step, from the messages alone. */

@@ -89,4 +89,11 @@ describe('skills in an application of the AI SDK', () => {
     expect(sent(model, 3)).not.toContain('SECRET-RECIPE')
     expect(sent(model, 3)).toContain('You write.')
   })
+
+  it('refuse a tool of the application that has the name of one of theirs', async () => {
+    const skills = await skillsOf(project())
+    expect(() => skills.settings({ tools: { skill: publish } })).toThrow(
+      expect.objectContaining({ code: 'tool-name' }),
+    )
+  })
 })
