@@ -34,9 +34,11 @@ export interface RankIndex {
 }
 
 export interface Catalogue {
-  documents: readonly { id: string; name: string }[]
+  ids: readonly string[]
   kinds: readonly string[]
   counted: number
+  /** The sentences and examples that likeness is counted over. */
+  compared: number
   /** The part of the documents that have examples enough, 0 to 1. */
   taught: number
 }
@@ -46,39 +48,38 @@ export interface IndexedTerm {
   /** The counted texts that have it. */
   held: number
   /** `AT, its weight before saturation, the kind of field that has it most`. */
-  postings: readonly number[]
-  /** Documents that have it in a field or an example. */
+  postings: number[]
+  /** The compared sentences and examples that have it. */
   holders: number
   /** `AT, its part in the centre of all that means the document`. */
-  centre: readonly number[]
+  centre: number[]
   /** `AT, number of the example, its part`; negative where the example does not mean the document. */
-  examples: readonly number[]
+  examples: number[]
 }
 
-export interface IndexParts {
-  catalogue: Catalogue
-  terms: ReadonlyMap<string, IndexedTerm>
-  words: ReadonlyMap<string, readonly string[]>
-  examples: readonly string[]
-}
+export type IndexParts = ReturnType<typeof indexDocuments>
 
 /** How soon a long field dilutes its words (BM25's b). */
-const dilution = 0.45
+const dilution = 0.5
 /** How much a pair of neighbours counts in likeness, against a word. */
-const pairInLikeness = 0.3
+const pairInLikeness = 0.4
+/** How much the document's own sentences count in its centre, against one example. */
+const ownInCentre = 2
+/** Fields from this weight on say what the document is for. */
+const tellingWeight = 1
 /** From so many examples on a document counts as taught. */
 const enoughExamples = 4
 /** Up to so many documents the rarity of a word is counted over their sentences. */
 const smallCatalogue = 100
 
 /** Counts the words of documents; of several with one id the first counts. */
-export function indexDocuments(given: readonly RankDocument[]): IndexParts {
+export function indexDocuments(given: readonly RankDocument[]) {
   const byId = new Map(given.toReversed().map((document) => [document.id, document]))
   const documents = withMentions([...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)))
   const texts = documents.map(({ fields }) => fields.map(({ text }) => text).join('\n'))
   const kinds = [...new Set(documents.flatMap(({ fields }) => fields.map(({ kind }) => kind)))]
-  const terms = new Map<string, Counted>()
-  const entry = (term: string): Counted => {
+  const terms = new Map<string, IndexedTerm>()
+  const entry = (term: string): IndexedTerm => {
     const made = terms.get(term) ?? { held: 0, postings: [], holders: 0, centre: [], examples: [] }
     terms.set(term, made)
     return made
@@ -94,46 +95,48 @@ export function indexDocuments(given: readonly RankDocument[]): IndexParts {
     for (const term of new Set(termsOf(wordsOf(text).map(({ stem }) => stem)))) entry(term).held++
   }
   const examples = documents.flatMap(({ examples: own = [] }) => own.map(({ text }) => text))
-  if (examples.length > 0) addLikeness(documents, texts, entry)
+  const compared = examples.length > 0 ? addLikeness(documents, entry) : 0
   const parts = documents.map(({ examples: own = [] }) => Math.min(1, own.length / enoughExamples))
   const catalogue = {
-    documents: documents.map(({ id, name }) => ({ id, name })),
+    ids: documents.map(({ id }) => id),
     kinds,
     counted: counted.length,
+    compared,
     taught: parts.reduce((sum, part) => sum + part, 0) / Math.max(1, documents.length),
   }
   return { catalogue, terms, words, examples }
 }
 
-type Counted = Record<'held' | 'holders', number> &
-  Record<'postings' | 'centre' | 'examples', number[]>
+type Entry = (term: string) => IndexedTerm
 
-type Entry = (term: string) => Counted
-
-/** Credits a sentence that names another document, `for charts see make-chart`, to that one. */
+/** Credits what a sentence says of another document, `for charts see make-chart`, to that one. */
 function withMentions(documents: readonly RankDocument[]): readonly RankDocument[] {
   const names = new Set(documents.map(({ name }) => name).filter((name) => /\w[-_]\w/.test(name)))
-  if (names.size === 0) return documents
   const mentions = new Map<string, RankField[]>()
   const isOwn = (sentence: string, own: string, field: RankField): boolean => {
-    const said = sentence.match(/[A-Za-z0-9]{1,60}(?:[-_][A-Za-z0-9]{1,60}){1,12}/g) ?? []
-    const others = new Set(said.filter((name) => name !== own && names.has(name)))
-    for (const name of others) addTo(mentions, name, { ...field, kind: 'mention', text: sentence })
-    return others.size === 0
+    const others = [...sentence.matchAll(namePattern)].filter(
+      ([name]) => name !== own && names.has(name),
+    )
+    let start = 0
+    for (const [at, { 0: name, index }] of others.entries()) {
+      const text = sentence.slice(start, others[at + 1]?.index)
+      addTo(mentions, name, { ...field, kind: 'mention', text })
+      start = index + name.length
+    }
+    return others.length === 0
   }
-  const own = documents.map((document) => {
-    const fields = document.fields.map((field) => {
-      const sentences = sentencesOf(field.text)
-      const kept = sentences.filter((sentence) => isOwn(sentence, document.name, field))
+  const own = documents.map(({ name, fields }) =>
+    fields.map((field) => {
+      const kept = sentencesOf(field.text).filter((sentence) => isOwn(sentence, name, field))
       return { ...field, text: kept.join('\n') }
-    })
-    return { ...document, fields }
-  })
-  return own.map((document) => {
-    const { name, fields } = document
-    return { ...document, fields: [...fields, ...(mentions.get(name) ?? [])] }
+    }),
+  )
+  return documents.map((document, at) => {
+    return { ...document, fields: [...(own[at] ?? []), ...(mentions.get(document.name) ?? [])] }
   })
 }
+
+const namePattern = /[A-Za-z0-9]{1,60}(?:[-_][A-Za-z0-9]{1,60}){1,12}/g
 
 /** BM25F: a term's occurrences in all fields of a document, by the fields' weights and lengths. */
 function addPostings(documents: readonly RankDocument[], kinds: readonly string[], entry: Entry) {
@@ -144,9 +147,8 @@ function addPostings(documents: readonly RankDocument[], kinds: readonly string[
       return { ...field, terms, length: stems.length }
     }),
   )
-  const filled = counted.flat().filter(({ length }) => length > 0)
-  const averages = kinds.map((kind) => {
-    const fields = filled.filter((field) => field.kind === kind)
+  const averages = kinds.map((name) => {
+    const fields = counted.flat().filter(({ kind, length }) => kind === name && length > 0)
     return fields.reduce((sum, { length }) => sum + length, 0) / Math.max(1, fields.length)
   })
   for (const [at, fields] of counted.entries()) {
@@ -165,48 +167,59 @@ function addPostings(documents: readonly RankDocument[], kinds: readonly string[
   }
 }
 
-/** The parts of terms in examples and in the centres of documents, which are seeded with their own text. */
-function addLikeness(documents: readonly RankDocument[], texts: readonly string[], entry: Entry) {
-  const read = documents.map(({ examples = [] }, at) => {
-    const own = allTerms(texts[at] ?? '')
+/** The parts of terms in examples and in the centres of documents, which their own sentences begin. */
+function addLikeness(documents: readonly RankDocument[], entry: Entry): number {
+  const read = documents.map(({ fields, examples = [] }) => {
+    const telling = fields.filter(({ weight }) => weight >= tellingWeight)
+    const own = telling.flatMap(({ text }) => sentencesOf(text)).map(allTerms)
     const given = examples.map((example) => ({ ...example, terms: allTerms(example.text) }))
-    const all = new Set([...own, ...given.flatMap(({ terms }) => [...terms])])
-    for (const term of all) entry(term).holders++
     return { own, given }
   })
-  const vectorOf = (terms: Iterable<string>): [string, number][] =>
-    unit(
-      Array.from(terms, (term) => {
-        return [term, likenessWeight(term, entry(term).holders, documents.length)]
-      }),
-    ).filter(([, value]) => value > 0)
+  const compared = read.flatMap(({ own, given }) => [...own, ...given.map(({ terms }) => terms)])
+  for (const terms of compared) for (const term of terms) entry(term).holders++
+  const vectorOf = (given: ReadonlySet<string>): [string, number][] =>
+    vector(given, compared.length, (term) => entry(term).holders)
   let number = 0
   for (const [at, { own, given }] of read.entries()) {
-    const sum = new Map(vectorOf(own))
+    const sum = new Map<string, number>()
+    const add = ([term, value]: [string, number], weight: number): unknown =>
+      sum.set(term, (sum.get(term) ?? 0) + value * weight)
+    for (const part of own.flatMap(vectorOf)) add(part, 1)
+    for (const [term, value] of unit([...sum])) sum.set(term, ownInCentre * value)
     for (const { terms, weight = 1, wrong = false } of given) {
-      for (const [term, value] of vectorOf(terms)) {
-        entry(term).examples.push(at, number, (wrong ? -1 : 1) * value * weight)
-        if (!wrong) sum.set(term, (sum.get(term) ?? 0) + value * weight)
+      for (const part of vectorOf(terms)) {
+        entry(part[0]).examples.push(at, number, (wrong ? -1 : 1) * part[1] * weight)
+        if (!wrong) add(part, weight)
       }
       number++
     }
     for (const [term, value] of unit([...sum])) entry(term).centre.push(at, value)
   }
+  return compared.length
 }
 
-/** The weight of a term before vectors get their length; `all`: the number of documents. */
-export function likenessWeight(term: string, holders = 0, all: number): number {
-  // In a large catalogue what many documents have says nothing.
-  if (all > smallCatalogue && holders > all / 4) return 0
-  return Math.log(1 + all / (holders + 0.5)) * (term.includes(' ') ? pairInLikeness : 1)
+/** What terms weigh in likeness, as a vector of length 1; `all`: how many texts are compared. */
+export function vector(
+  terms: ReadonlySet<string>,
+  all: number,
+  holdersOf: (term: string) => number | undefined,
+): [string, number][] {
+  const weighed = Array.from(terms, (term): [string, number] => {
+    const holders = holdersOf(term) ?? 0
+    // Where much is compared, a common word says little, and the list of who has it is long.
+    const isCommon = all > 1000 && holders > all / 20
+    const rarity = isCommon ? 0 : Math.log(1 + all / (holders + 0.5))
+    return [term, term.includes(' ') ? pairInLikeness * rarity : rarity]
+  })
+  return unit(weighed.filter(([, weight]) => weight > 0))
 }
 
-/** The stems of a text, grammar included, and the pairs of neighbours. */
+/** Stems, grammar included, and the pairs of neighbours. */
 export function allTerms(text: string): Set<string> {
   return new Set(termsOf(plainWords(text).map(stemOf)))
 }
 
-export function unit(entries: readonly [string, number][]): [string, number][] {
+function unit(entries: readonly [string, number][]): [string, number][] {
   const length = Math.sqrt(entries.reduce((sum, [, value]) => sum + value ** 2, 0))
   return entries.map(([term, value]) => [term, length === 0 ? value : value / length])
 }

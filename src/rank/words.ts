@@ -27,6 +27,12 @@ export function plainWords(text: string): string[] {
   return spaced.match(wordPattern) ?? []
 }
 
+/** Returns words inside of sentences that begin with a capital: names of products and people. */
+export function properNames(text: string): string[] {
+  return [...new Set(text.slice(0, longestText).match(namePattern))]
+}
+
+const namePattern = /(?<=[\p{L}\p{N},;:)"'’] )\p{Lu}[\p{L}\p{N}]+/gu
 const wordPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+/gu
 

@@ -69,7 +69,7 @@ export function skillDocuments(skills: readonly DescribedSkill[]): RankDocument[
         { kind: 'name', text: name, weight: 3 },
         { kind: 'description', text: `${description}\n${whenToUse}`.trim(), weight: 1 },
         { kind: 'headings', text: (body.match(/^#.*$/gm) ?? []).join('\n'), weight: 0.2 },
-        { kind: 'body', text: body, weight: 0.2 },
+        { kind: 'body', text: body, weight: 0.15 },
       ],
       examples: triggers.flatMap(examplesOf).map((text) => ({ text })),
     }

@@ -2,7 +2,7 @@ import { estimateTokens } from '../core/text.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { judgeExamples } from './examples.ts'
-import { type ExampleVerdict, isByExamples, matchesOf, sureFrom } from './judge.ts'
+import { type ExampleVerdict, isByExamples, isCall, matchesOf, sureFrom } from './judge.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import { readTarget } from './inject.ts'
 
@@ -13,6 +13,8 @@ export type TriggerVerdict = { trigger: TriggerDeclaration } & (
       promptLine: number
       tokens: number | undefined
       problem?: string | undefined
+      /** Of a trigger with examples: how sure, and by which words. */
+      reason?: string | undefined
     }
   | { outcome: 'near-miss'; miss: NearMiss }
   | { outcome: 'no-match'; reason: string }
@@ -58,21 +60,35 @@ function exampleVerdict(
   trigger: TriggerDeclaration,
   judged: ExampleVerdict | undefined,
 ): TriggerVerdict {
-  if (judged === undefined) {
-    return { trigger, outcome: 'no-match', reason: 'the prompt has no word in common with a skill' }
+  const noMatch = (reason: string): TriggerVerdict => ({ trigger, outcome: 'no-match', reason })
+  if (isCall(prompt))
+    return noMatch('a prompt that begins with `/` or `$` calls a skill by its name')
+  if (judged === undefined) return noMatch('the prompt has no word in common with a skill')
+  const { name: meant, probability, example, words } = judged
+  const list = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(', ')
+  const why = words.length === 0 ? 'by its examples' : `by ${list(words.slice(0, 4))}`
+  const sure = `${Math.floor(100 * probability)} % sure`
+  if (meant !== skill.name) return noMatch(`the prompt is most like ${meant}, ${why} (${sure})`)
+  if (matchesOf(prompt, judged, skill).length > 0) {
+    const reason = `(an example: ${sure}, ${why})`
+    return {
+      trigger,
+      outcome: 'fired',
+      text: example,
+      promptLine: 1,
+      reason,
+      ...costOf(skill, trigger),
+    }
   }
-  const { name: meant, probability, example, words, isSure } = judged
-  const percent = `${Math.floor(100 * probability)} %`
-  const why = `most by ${words.map((word) => `\`${word}\``).join(', ')}`
-  if (meant !== skill.name) {
-    return { trigger, outcome: 'no-match', reason: `the prompt is more like ${meant}, ${why}` }
-  }
-  if (matchesOf(prompt, judged, skill).length > 0)
-    return { trigger, outcome: 'fired', text: example, promptLine: 1, ...costOf(skill, trigger) }
-  const lacks = isSure
+  const but = judged.isSure
     ? 'no example has two words of the prompt'
-    : `only ${percent} sure; it fires from ${100 * sureFrom} % on`
-  const reason = `it is like this skill, ${why}, but ${lacks}`
+    : [
+        `it is only ${sure} and fires from ${100 * sureFrom} % on`,
+        ...judged.missing.map((name) => `the skill does not mention ${name}`),
+        ...(judged.rival === undefined ? [] : [`${judged.rival} is nearly as like it`]),
+      ].join('; ')
+  const nearest = example === '' ? '' : `, nearest to the example \`${example}\``
+  const reason = `the prompt is most like this skill, ${why}${nearest}, but ${but}`
   return { trigger, outcome: 'near-miss', miss: { causes: ['not-sure'], reason } }
 }
 

@@ -43,17 +43,45 @@ it.each([
   expect(fired(prompt)).toEqual(expected)
 })
 
-it('explains what a prompt means, by which words, and how sure that is', () => {
-  const verdicts = (prompt: string) =>
-    explainPrompt(prompt, skills).flatMap((one) =>
-      one.verdicts.map((verdict) => JSON.stringify(verdict)),
-    )
-  const [deploy = '', invoice = ''] = verdicts('ship the service to staging')
-  expect(deploy).toContain('"outcome":"fired"')
-  expect(invoice).toMatch(/more like deploy, most by `\w+`/)
-  const both = 'put the invoice of the supplier into staging tonight'
-  expect(verdicts(both).join()).toMatch(/only \d+ % sure; it fires from 85 % on/)
-  expect(verdicts('new service')[0]).toContain('no example has two words of the prompt')
+const reasons = (prompt: string): string[] =>
+  explainPrompt(prompt, skills).flatMap((one) =>
+    one.verdicts.map((verdict) => JSON.stringify(verdict)),
+  )
+
+it('explains by which words and which example a prompt means a skill, and how sure that is', () => {
+  const [deploy = '', invoice = ''] = reasons('please ship the billing service to staging')
+  expect(deploy).toContain('"outcome":"fired","text":"ship the service to staging"')
+  expect(deploy).toMatch(/"reason":".*\d+ % sure, by `service`/)
+  expect(invoice).toMatch(/most like deploy, by `service`.*\d+ % sure/)
+  expect(reasons('/deploy it')[0]).toContain('calls a skill by its name')
+  expect(reasons('')[0]).toContain('no word in common')
+})
+
+it('explains why it is not sure: another skill, or a name that the skill does not mention', () => {
+  const both = 'read the staging invoice, and deploy production'
+  expect(reasons(both).join()).toMatch(
+    /only \d+ % sure and fires from 80 % on; \w+ is nearly as like it/,
+  )
+  expect(reasons('ship the Boomi connector of the service')[0]).toMatch(
+    /nearest to the example `ship the service to staging`, .* does not mention Boomi/,
+  )
+})
+
+it('needs more than one word in common with an example', () => {
+  expect(fired('service')).toEqual([])
+  expect(fired('new service')).toEqual([])
+})
+
+it('fires on an example of one word', () => {
+  const one = skill('release', 'Releases the package.', ['publish', 'cut a release of the package'])
+  const { matches } = matchTriggers('Publish!', [one, ...skills])
+  expect(matches.map((match) => match.skill.name)).toEqual(['release'])
+})
+
+it('fires on no name of another product', () => {
+  const prompt = 'please roll out the new version of the service'
+  expect(fired(prompt)).toEqual(['deploy'])
+  expect(fired(`${prompt} on Boomi Atomsphere Runtime`)).toEqual([])
 })
 
 it('fires in the hook, too, and with a thousand other skills', async () => {

@@ -72,7 +72,7 @@ export interface Router {
 }
 
 /** From this probability on the first candidate is the answer. */
-const sureEnough = 0.7
+const sureEnough = 0.75
 /** The lead over the second that an answer needs. */
 const leastLead = 0.2
 /** Below this score nothing fits. */

@@ -79,13 +79,13 @@ function verdictLine(verdict: TriggerVerdict, { style }: Screen): string {
   const trigger = safeLine(`${match} -> ${inject} (line ${line})`)
   switch (verdict.outcome) {
     case 'fired': {
-      const where = `line ${verdict.promptLine} of the prompt`
       const cost =
         verdict.tokens === undefined
           ? `injects nothing: ${safeLine(verdict.problem ?? '')}`
           : `${count(verdict.tokens)} tokens`
       const text = safeLine(verdict.text.slice(0, 200))
-      return `${style('green', 'fired')}   ${trigger}: on \`${text}\` in ${where}; ${cost}`
+      const where = verdict.reason ?? `in line ${verdict.promptLine} of the prompt`
+      return `${style('green', 'fired')}   ${trigger}: on \`${text}\` ${safeLine(where)}; ${cost}`
     }
     case 'near-miss':
       return `${style('yellow', 'missed')}  ${trigger}: ${safeLine(verdict.miss.reason)}`

@@ -194,9 +194,10 @@ function reasonOf(verdict: TriggerVerdict): Child {
     case 'near-miss':
       return verdict.miss.reason
     case 'fired': {
-      const { text, promptLine, tokens, problem = '' } = verdict
+      const { text, promptLine, tokens, problem = '', reason } = verdict
       const cost = tokens === undefined ? `injects nothing: ${problem}` : amount(tokens, 'token')
-      return ['on ', <mark>{text}</mark>, ` in line ${promptLine} of the prompt; ${cost}`]
+      const where = reason ?? `in line ${promptLine} of the prompt`
+      return ['on ', <mark>{text}</mark>, ` ${where}; ${cost}`]
     }
   }
 }

@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { indexDocuments, type RankDocument, type RankIndex } from '../../src/rank/index.ts'
+import { prepareRanker, rankerOf } from '../../src/rank/ranker.ts'
+import { properNames } from '../../src/rank/words.ts'
+
+function document(name: string, text: string, examples: readonly string[] = []): RankDocument {
+  const fields = [
+    { kind: 'name', text: name, weight: 3 },
+    { kind: 'description', text, weight: 1 },
+  ]
+  return { id: name, name, fields, examples: examples.map((example) => ({ text: example })) }
+}
+
+const documents = [
+  document(
+    'make-chart',
+    'Draws charts from tables. For maps see draw-map, for prose see write-text.',
+    ['plot the sales of last year', 'show revenue as bars'],
+  ),
+  document('draw-map', 'Shows places.', ['where are our customers']),
+  document('write-text', 'Edits reports and letters.'),
+  document('send-mail', 'Sends messages to customers.', ['mail the invoice to the customer']),
+]
+
+const vocabulary = documents.flatMap(({ name, fields, examples = [] }) =>
+  [name, ...fields.map(({ text }) => text), ...examples.map(({ text }) => text)]
+    .join(' ')
+    .split(' '),
+)
+const sentence = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc
+    .array(fc.constantFrom(...vocabulary, 'Boomi', 'unknown'), { maxLength: 15 })
+    .map((words) => words.join(' ')),
+)
+
+describe('the ranker', () => {
+  const rank = prepareRanker(documents)
+
+  it('is a pure function', () => {
+    fc.assert(
+      fc.property(sentence, (text) => {
+        expect(rank(text)).toEqual(rank(text))
+      }),
+    )
+  })
+
+  it('does not depend on the order of the documents', () => {
+    const shuffled = fc.shuffledSubarray(documents, { minLength: documents.length })
+    fc.assert(
+      fc.property(sentence, shuffled, (text, others) => {
+        expect(prepareRanker(others)(text)).toEqual(rank(text))
+      }),
+    )
+  })
+
+  it('orders by scores that are the sums of their parts, and gives a probability', () => {
+    fc.assert(
+      fc.property(sentence, (text) => {
+        const { ranked, probability } = rank(text)
+        expect(probability).toBeGreaterThanOrEqual(0)
+        expect(probability).toBeLessThanOrEqual(1)
+        expect(ranked.map(({ score }) => score)).toEqual(
+          ranked.map(({ score }) => score).toSorted((a, b) => b - a),
+        )
+        for (const { score, parts } of ranked) {
+          expect(parts.reduce((sum, part) => sum + part.score, 0)).toBeCloseTo(score, 2)
+        }
+      }),
+    )
+  })
+
+  it('takes any documents', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 60 })
+    const weight = fc.double({ min: 0.1, max: 3, noNaN: true })
+    const field = fc.record({ kind: text, text, weight })
+    const example = fc.record({ text, wrong: fc.boolean() })
+    const any = fc.record({
+      id: text,
+      name: text,
+      fields: fc.array(field, { maxLength: 3 }),
+      examples: fc.array(example, { maxLength: 3 }),
+    })
+    fc.assert(
+      fc.property(fc.array(any, { maxLength: 6 }), text, (given, asked) => {
+        const { ranked, probability } = prepareRanker(given)(asked)
+        expect(Number.isFinite(probability)).toBe(true)
+        expect(ranked.every(({ score }) => Number.isFinite(score))).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('what a sentence says of another document', () => {
+  const rank = prepareRanker(documents)
+
+  it.each([
+    ['maps', 'draw-map'],
+    ['prose', 'write-text'],
+    ['charts', 'make-chart'],
+  ])('counts for that one: %s means %s', (word, id) => {
+    expect(rank(word).ranked[0]?.id).toBe(id)
+  })
+})
+
+describe('the probability', () => {
+  const rank = prepareRanker(documents)
+  const sure = (text: string): number => rank(text).probability
+
+  it('is 1 for an example word for word', () => {
+    expect(sure('Plot the sales, of last year!')).toBe(1)
+  })
+
+  it('falls with each proper name that the first lacks, and says which they are', () => {
+    const prompt = 'please plot the sales of this year as a chart'
+    expect(rank(`${prompt} in Grafana`).missing).toEqual(['Grafana'])
+    expect(sure(`${prompt} in Grafana`)).toBeLessThan(sure(`${prompt} in grafana`))
+    expect(sure(`${prompt} in Grafana and Kibana`)).toBeLessThan(sure(`${prompt} in Grafana`))
+  })
+
+  it('falls with words that no document has', () => {
+    expect(sure('plot the sales of zebras')).toBeLessThan(sure('plot the sales'))
+  })
+})
+
+it('counts capitals inside of sentences as proper names, not those that begin one', () => {
+  expect(properNames('Build a Boomi connector. Then test it.\nDeploy to Azure, and (AWS)')).toEqual(
+    ['Boomi', 'Azure'],
+  )
+})
+
+describe('a hostile sentence', () => {
+  const mebibyte = 1024 * 1024
+  it.each([
+    ['one letter', 'a'.repeat(mebibyte)],
+    ['capitals', 'A B'.repeat(mebibyte / 4)],
+    ['humps', 'aB'.repeat(mebibyte / 2)],
+    ['names', 'make-chart '.repeat(mebibyte / 11)],
+    ['half a character', '\ud800'.repeat(mebibyte / 2)],
+    ['one word', 'chart '.repeat(mebibyte / 6)],
+    ['objects', '__proto__ constructor toString'],
+  ])('of %s is ranked, also as the text and the example of a document', (_name, text) => {
+    const rank = prepareRanker([...documents, document('other', text, [text])])
+    expect(Number.isFinite(rank(text).probability)).toBe(true)
+    expect(rank('where are our customers').ranked[0]?.id).toBe('draw-map')
+  })
+
+  it('is looked up in a number of steps that grows with its length, not faster', () => {
+    const { catalogue, terms, words, examples } = indexDocuments(documents)
+    let steps = 0
+    const index: RankIndex = {
+      catalogue,
+      term: (term) => {
+        steps++
+        return terms.get(term)
+      },
+      wordsBy: (letter) => words.get(letter) ?? [],
+      example: (number) => examples[number],
+    }
+    const stepsOf = (length: number): number => {
+      steps = 0
+      rankerOf(index)(Array.from({ length }, (_, at) => `w${at} Chart${at}`).join(' '))
+      return steps
+    }
+    expect(stepsOf(4000) / stepsOf(1000)).toBeLessThan(4.2)
+  })
+})
