@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { emptyWorld } from '../agent/_agent-world.ts'
 import { type ModelServer, type Script, startModelServer } from '../model-server/server.ts'
+import { runInProcess } from '../run-in-process.ts'
 import { inTerminal, noTerminal, type TerminalSession } from './_terminal-session.ts'
 import { until, withinLimit } from '../patience.ts'
 
@@ -85,6 +86,23 @@ describe.skipIf(noTerminal !== undefined)(
       expect(await session.code).toBe(130)
       expect(existsSync(join(project, 'made.txt'))).toBe(false)
       expect(session.shown()).not.toContain('That was it.')
+    })
+
+    it('keeps the conversation on Ctrl-C, and continues it with the line that it prints', async () => {
+      const { project, home } = emptyWorld()
+      server = await startModelServer(writing('made.txt'))
+      const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
+      const session = inTerminal(['agent', ...task, ...model], { cwd: project, home })
+      await session.until('[N]o, or say what to do instead:')
+      session.type('\u0003')
+      expect(await session.code).toBe(130)
+      const [, line = ''] = /Continue with: skillrail (\S.*\S)/.exec(session.shown()) ?? []
+      const words = [...line.split(' '), 'Where were you?']
+      const { code, stdout } = await runInProcess(words, { cwd: project, home })
+      expect({ code, stdout }).toEqual({ code: 0, stdout: 'That was it.\n' })
+      const asked = server.prompts().at(-1)?.body
+      expect(asked).toContain('Write a file.')
+      expect(asked).toContain('the run was cancelled before this was done')
     })
 
     it('ends with 130 on Ctrl-C while the model is silent, and leaves no process', async () => {
