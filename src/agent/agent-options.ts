@@ -10,7 +10,6 @@ import type { AllowedTool } from '../skill/model.ts'
 import { callSettings, limits, requireOptions } from './check-options.ts'
 import type { ConversationLimits } from './conversation/compact.ts'
 import type { ConversationStore } from './conversation/store.ts'
-import type { McpChoice } from './mcp-tools/mcp-part.ts'
 import type { PromptText } from './prompt-template.ts'
 import { type ModelProvider, resolveModel } from './resolve-model.ts'
 import type { PermissionMode, SubagentConfig } from './subagents/config.ts'
@@ -95,6 +94,28 @@ export interface AgentOptions<
   /** Told of every event of every run, and of background work between runs. */
   onEvent?: ((event: AgentEvent) => void) | undefined
 }
+
+/** An MCP server that a program brings along. What it says of its tools is believed by default. */
+export interface McpServer {
+  name: string
+  /** A program to start … */
+  command?: string | undefined
+  args?: readonly string[] | undefined
+  env?: Readonly<Record<string, string>> | undefined
+  cwd?: string | undefined
+  /** … or the address of one that runs. */
+  url?: string | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  allow?: readonly string[] | undefined
+  deny?: readonly string[] | undefined
+  /** Milliseconds for one call; default 60,000. */
+  callTimeoutMs?: number | undefined
+  /** Whether its hints, such as that a tool only reads, are believed; default true. */
+  trusted?: boolean | undefined
+}
+
+/** `project`: every server that is configured; else names of such servers, and servers of one's own. */
+export type McpChoice = 'project' | readonly (string | McpServer)[]
 
 /** How long a run or a delegation may take where nothing else is said. */
 export const defaultTimeoutMs = 3_600_000

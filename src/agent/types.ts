@@ -183,3 +183,10 @@ export interface LoopOutcome {
   /** Of the status `waiting`. */
   waiting?: readonly WaitingCall[] | undefined
 }
+
+/** How the tool `skill_tool` is called for a tool of a skill. */
+export interface DescribedTool {
+  tool: string
+  description: string
+  inputSchema: AgentTool['inputSchema']
+}

@@ -1,5 +1,5 @@
 export { Agent, type AgentResult, type AgentStream } from '../agent/agent.ts'
-export type { AgentOptions } from '../agent/agent-options.ts'
+export type { AgentOptions, McpChoice, McpServer } from '../agent/agent-options.ts'
 export {
   type CompactionStrategy,
   dropOldest,
@@ -26,7 +26,6 @@ export {
   SubagentTimeoutError,
   ToolNameError,
 } from '../agent/errors.ts'
-export type { McpChoice, McpServer } from '../agent/mcp-tools/mcp-part.ts'
 export { type PromptTemplate, promptText } from '../agent/prompt-template.ts'
 export {
   type ModelProvider,

@@ -6,7 +6,7 @@ import { type ActiveSkill, rulesOf } from '../skills/active-skills.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
 import type { SkillSet } from '../skills/skill-set.ts'
 import type { PermissionMode } from '../subagents/config.ts'
-import type { AgentTool, ModelObject } from '../types.ts'
+import type { DescribedTool, ModelObject } from '../types.ts'
 import { activationsIn, type AskedSkill, hasText, userText, withText } from './conversation.ts'
 
 interface RunSkillsOptions {
@@ -129,13 +129,6 @@ export class RunSkills {
 /** What a model reads of an activated skill: its content, and the tools that belong to it. */
 export function skillText(skill: ActiveSkill): string {
   return withTools(skill.activation.content, skill.activation.name, describedTools(skill))
-}
-
-/** How the tool `skill_tool` is called for a tool of a skill. */
-export interface DescribedTool {
-  tool: string
-  description: string
-  inputSchema: AgentTool['inputSchema']
 }
 
 export function describedTools({ activation, tools }: ActiveSkill): DescribedTool[] {

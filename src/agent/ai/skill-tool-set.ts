@@ -11,15 +11,9 @@ import { schemaProblem } from '../loop/run-loop.ts'
 import type { SkillSet } from '../skills/skill-set.ts'
 import { findingTools, resourceTools, type SkillCatalogue } from '../skills/skill-tools.ts'
 import { jsonValue, ownTool } from '../tool.ts'
-import type { AgentTool } from '../types.ts'
+import type { AgentTool, DescribedTool } from '../types.ts'
 import { hasText } from './conversation.ts'
-import {
-  type DescribedTool,
-  describedTools,
-  type RunSkills,
-  shortName,
-  withTools,
-} from './run-skills.ts'
+import { describedTools, type RunSkills, shortName, withTools } from './run-skills.ts'
 import { type AnyAgent, runSubagent, subagentAnswer, type SubagentOutput } from './subagent-tool.ts'
 
 /**
@@ -60,7 +54,7 @@ interface Executions {
   run: (input: object, call: Execution) => Promise<JsonValue>
 }
 
-/** The same in every step and for every skill, so that prompts stay in the cache of a provider. */
+/** The same in every step and for every skill, so that prompts stay in the cache of a provider. @internal */
 export function createSkillTools(
   set: SkillSet,
   catalogue: () => SkillCatalogue,
@@ -123,10 +117,10 @@ function constant<Value>(type: z.ZodType<Value>) {
   return { '~standard': { ...standard, vendor: 'skillrail', jsonSchema } }
 }
 
-/** A tool of ours that a call is about, with its own input; a text: why there is none. */
+/** A tool of ours that a call is about, with its own input; a text: why there is none. @internal */
 export type Resolved = { tool: AgentTool; input: JsonObject } | string
 
-/** What a call of one of the tools of {@link createSkillTools} is about, with the skills of its run. */
+/** What a call of one of the tools of {@link createSkillTools} is about, with the skills of its run. @internal */
 export function resolveSkillCall(
   name: string,
   input: JsonObject,
@@ -161,7 +155,7 @@ function finding(catalogue: SkillCatalogue, name: string): AgentTool | undefined
   return findingTools(catalogue, uses).find((tool) => tool.name === name)
 }
 
-/** Runs a tool of ours; what goes to a server is checked by its own rules. */
+/** Runs a tool of ours; what goes to a server is checked by its own rules. @internal */
 export async function runTool(
   { tool, input }: Exclude<Resolved, string>,
   { toolCallId, abortSignal }: Execution,
@@ -182,7 +176,7 @@ interface ActivationContext {
   notice: (message: string) => void
 }
 
-/** Carries out a call of the tool `skill`. */
+/** Carries out a call of the tool `skill`. @internal */
 export async function* activate(
   { name, arguments: given = '', done, hook }: SkillInput,
   { messages, abortSignal }: Execution,

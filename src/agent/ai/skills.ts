@@ -130,7 +130,7 @@ export class Skills {
   readonly tools: SkillTools
   readonly #options: ConversationOptions
   readonly #environment: AgentEnvironment
-  readonly #servers: Pick<McpPart, 'close'>
+  readonly #servers: { close(): Promise<void> }
   readonly #set: SkillSet
   readonly #secret: string | Uint8Array
   readonly #calls = new CallBook()
@@ -140,10 +140,11 @@ export class Skills {
   readonly #added = new WeakSet<SystemModelMessage>()
   #catalogue: SkillCatalogue = skillCatalogue([], 0)
 
+  /** @internal */
   constructor(
     options: ConversationOptions,
     environment: AgentEnvironment,
-    servers: Pick<McpPart, 'close'>,
+    servers: { close(): Promise<void> },
     set: SkillSet,
   ) {
     this.#options = options

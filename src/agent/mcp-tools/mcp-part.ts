@@ -26,7 +26,7 @@ import {
 import { openProjectServers, type ProjectServers } from '../../tools/server/project-servers.ts'
 import { openSession, type SessionStore } from '../../tools/workflow/session.ts'
 import { findWorkspace } from '../../core/read-files.ts'
-import type { AgentEnvironment } from '../agent-options.ts'
+import type { AgentEnvironment, McpChoice, McpServer } from '../agent-options.ts'
 import { usageError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'
 import type { AgentTool } from '../types.ts'
@@ -166,28 +166,6 @@ export class McpPart implements SessionPart {
     return this.#opened
   }
 }
-
-/** An MCP server that a program brings along. What it says of its tools is believed by default. */
-export interface McpServer {
-  name: string
-  /** A program to start … */
-  command?: string | undefined
-  args?: readonly string[] | undefined
-  env?: Readonly<Record<string, string>> | undefined
-  cwd?: string | undefined
-  /** … or the address of one that runs. */
-  url?: string | undefined
-  headers?: Readonly<Record<string, string>> | undefined
-  allow?: readonly string[] | undefined
-  deny?: readonly string[] | undefined
-  /** Milliseconds for one call; default 60,000. */
-  callTimeoutMs?: number | undefined
-  /** Whether its hints, such as that a tool only reads, are believed; default true. */
-  trusted?: boolean | undefined
-}
-
-/** `project`: every server that is configured; else names of such servers, and servers of one's own. */
-export type McpChoice = 'project' | readonly (string | McpServer)[]
 
 /** What the parts of a conversation know of the project whose servers and workflows they use. */
 export interface ProjectContext {

@@ -123,7 +123,7 @@ export interface HookAnswer {
 /**
  * What a hook says: exit code 2 blocks, with the error stream as reason; exit code 0 may come with a
  * JSON object that decides; anything else is an error of the hook, which the user is told and which
- * blocks nothing.
+ * blocks nothing. @internal
  */
 export function readHookAnswer(
   event: HookEvent,

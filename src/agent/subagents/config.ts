@@ -7,8 +7,8 @@ import type { JsonObject } from '../../tools/model.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
 import { callSettings, limits, type OptionProblem, problemsIn } from '../check-options.ts'
 import { SubagentConfigError } from '../errors.ts'
-import type { McpPart } from '../mcp-tools/mcp-part.ts'
 import type { PromptTemplate, PromptText } from '../prompt-template.ts'
+import type { SessionPart } from '../session.ts'
 import type { SkillPart } from '../skills/skill-part.ts'
 import type { SchemaType } from '../tool.ts'
 import type { AgentEvent, AgentTool, CallSettings, ModelObject, UsageEntry } from '../types.ts'
@@ -165,7 +165,12 @@ export interface SubagentParent {
     'name' | 'options' | 'denied' | 'runtime' | 'model' | 'resolveModel'
   >
   /** Where the tools of servers and the workflows come from. */
-  servers?: Pick<McpPart, 'ready' | 'workflowsOfChild'> | undefined
+  servers?:
+    | {
+        ready(signal?: AbortSignal): Promise<void>
+        workflowsOfChild(): readonly SessionPart[]
+      }
+    | undefined
   /** Everything it may use now: the ceiling of its subagents. */
   tools: () => readonly AgentTool[]
   /** Undefined when it has no skills. */

@@ -39,6 +39,7 @@ export interface SubagentResult {
   notices: readonly string[]
 }
 
+/** @internal */
 interface DelegationInput {
   child: Child
   task: string
@@ -57,6 +58,7 @@ export class DelegationHandle {
   readonly #done: Promise<SubagentResult>
   #status: DelegationStatus = 'queued'
 
+  /** @internal */
   constructor(input: DelegationInput) {
     this.id = input.child.id
     this.subagentName = input.child.config.name

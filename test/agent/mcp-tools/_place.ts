@@ -1,6 +1,6 @@
 import { Agent } from '../../../src/agent/agent.ts'
 import type { AgentOptions } from '../../../src/agent/agent-options.ts'
-import type { McpServer } from '../../../src/agent/mcp-tools/mcp-part.ts'
+import type { McpServer } from '../../../src/agent/agent-options.ts'
 import { type Runtime, systemRuntime } from '../../../src/core/runtime.ts'
 import { serverProject } from '../../fixtures/server-project.ts'
 import { type Reply, resultTexts, scripted } from '../mock-replies.ts'
