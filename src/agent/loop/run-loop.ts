@@ -189,7 +189,8 @@ class Run {
   ): Promise<AnsweredCall | undefined> {
     const { agent, delegation, onEvent } = this.#request
     const { id, name, input } = call
-    const tool = names.get(wireName(name))
+    // Models know tools of servers as `mcp__server__tool` from other agents.
+    const tool = names.get(wireName(name)) ?? names.get(wireName(name.replace(/^mcp__/, '')))
     const given = isObject<JsonValue>(input) ? input : {}
     const shown = { agent, delegation, id, tool: tool?.name ?? name }
     const work = async (): Promise<Answer | undefined> => {

@@ -19,6 +19,15 @@ describe('MCP servers of an agent', () => {
     expect(reached()).toHaveLength(1)
   })
 
+  it('are also called by the name that other agents give them', async () => {
+    const { server, agent } = place()
+    const reader = agent([call('mcp__own__get_echo', { message: 'hi' }), says('Done.')], {
+      mcp: [server],
+    })
+    await reader.generate('Echo.')
+    expect(results(reader)).toEqual(['hi 1'])
+  })
+
   it('say which parameters are wrong, and are not called', async () => {
     const { server, agent, reached } = place()
     const reader = agent([call('own__get_echo', { text: 'hi' }), says('Done.')], { mcp: [server] })
