@@ -4,7 +4,7 @@ import { sha256 } from '../core/json.ts'
 import type { ChainDeclaration, ChainPolicy } from '../skill/model.ts'
 import { defaultChainPolicy, stepNames } from '../skill/declarations.ts'
 import { checkPolicy } from './policy.ts'
-import type { ChainLookup, SkillFacts } from './lookup.ts'
+import { type ChainLookup, createDiskLookup, type SkillFacts } from './lookup.ts'
 import {
   allSteps,
   isChain,
@@ -54,6 +54,24 @@ export function planRun(
   const steps = excludeSteps(root, options, diagnostics)
   const plan = { skill: skill.name, root: { ...root, steps } }
   return { plan: { ...plan, digest: planDigest(plan.root) }, diagnostics: distinct(diagnostics) }
+}
+
+/**
+ * What is wrong with the chain of a skill on the disk besides the skill itself: steps that are
+ * missing, cycles, contradictions. What the user has to trust first is left out.
+ *
+ * @param workspace absolute; paths in diagnostics are relative to it
+ */
+export function chainProblems(directory: string, workspace: string): readonly Diagnostic[] {
+  const trust = { level: 'trusted', reason: '' } as const
+  const lookup = createDiskLookup({ workspace, trustOf: () => trust })
+  const { facts, diagnostics } = lookup.load(directory)
+  if (facts?.chain === undefined) return []
+  const plan = planRun(facts, lookup, { instructions: { kind: 'driven' } })
+  const known = new Set(diagnostics.map(({ code, line }) => `${code} ${line}`))
+  return plan.diagnostics.filter(
+    ({ code, line }) => code !== 'race-driven' && !known.has(`${code} ${line}`),
+  )
 }
 
 function distinct(diagnostics: readonly Diagnostic[]): Diagnostic[] {

@@ -47,6 +47,11 @@ export interface RunJournal {
   diagnostics: readonly Diagnostic[]
 }
 
+/** Whether a server may know more of the run than its journal says. */
+export function isOpen({ run, status }: RunJournal): boolean {
+  return run.server !== undefined && (status === undefined || status === 'waiting')
+}
+
 /** Reads the journal of a run. A torn last line is dropped and reported. */
 export function readRunJournal(path: string, runId: string, seal: JournalSeal): RunJournal {
   const { records, diagnostics } = readRecords(path, runId, seal)

@@ -1,26 +1,19 @@
+import type { Screen } from '../core/command.ts'
 import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../core/text.ts'
 import type { StepResult, StepResultStatus } from './engine.ts'
 import { stepLabel } from './plan-model.ts'
 import { saidInside } from './render-plan.ts'
 import { countSucceeded, decidingAttempt, type ShownRun } from './step-result.ts'
 
-export type StyleText = (
-  format: 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan',
-  text: string,
-) => string
-
-export interface TimelineOptions {
-  width: number
-  style?: StyleText | undefined
-}
+type StyleText = Screen['style']
 
 export function renderTimeline(
   result: Pick<ShownRun, 'status' | 'attempts' | 'winner'>,
-  options: TimelineOptions,
+  screen: Pick<Screen, 'width'> & Partial<Pick<Screen, 'style'>>,
 ): string[] {
-  const style = options.style ?? ((_format, text) => text)
+  const style: StyleText = (format, text) => screen.style?.(format, text) ?? text
   const rows = flatten(decidingAttempt(result)?.steps ?? [], 0)
-  const layout = layoutOf(rows, options.width)
+  const layout = layoutOf(rows, screen.width)
   const lines = rows.map((row) => line(row, layout, style))
   if (result.attempts.length > 1) lines.push(style('dim', attemptsLine(result)))
   if (result.winner !== undefined) lines.push(`won by ${safeLine(result.winner)}`)

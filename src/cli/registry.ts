@@ -11,13 +11,10 @@ export interface CommandEntry {
 export type CommandGroup = 'Run' | 'Tools' | 'Library' | 'Author' | 'Triggers' | 'Machine'
 
 const run = () => import('../chain/commands/run.ts')
-const runsImport = () => import('../chain/commands/import.ts')
 const runsLogs = () => import('../chain/commands/logs.ts')
 const runs = () => import('../chain/commands/runs.ts')
-const repeat = () => import('../chain/commands/repeat.ts')
-const gates = () => import('../chain/commands/gates.ts')
+const continuing = () => import('../chain/commands/continue.ts')
 const worker = () => import('../chain/commands/worker.ts')
-const plan = () => import('../chain/commands/plan.ts')
 const stepper = () => import('../chain/commands/stepper.ts')
 const agent = () => import('../agent/commands/agent.ts')
 const delegate = () => import('../agent/commands/delegate.ts')
@@ -88,16 +85,20 @@ export const commands: readonly CommandEntry[] = [
     'runs list': one('List the runs of this project', runs, 'list'),
     'runs show': one('Show one run: steps, times, results', runs, 'show'),
     'runs logs': one('Print what the steps of a run printed', runsLogs, 'logs'),
-    'runs resume': one('Resume an interrupted run', repeat, 'resume'),
-    'runs retry': one('Rerun steps that failed or changed, and reuse the rest', repeat, 'retry'),
-    'runs fork': one('Start a new run from a step of an old one', repeat, 'fork'),
+    'runs resume': one('Resume an interrupted run', continuing, 'resume'),
+    'runs retry': one(
+      'Rerun steps that failed or changed, and reuse the rest',
+      continuing,
+      'retry',
+    ),
+    'runs fork': one('Start a new run from a step of an old one', continuing, 'fork'),
     'runs cancel': one('Cancel a running or waiting run', runs, 'cancel'),
-    'runs approve': one('Approve the gate a run waits at', gates, 'approve'),
-    'runs reject': one('Reject the gate a run waits at', gates, 'reject'),
-    'runs import': one('Read a run that was written elsewhere', runsImport, 'importRun'),
+    'runs approve': one('Approve the gate a run waits at', continuing, 'approve'),
+    'runs reject': one('Reject the gate a run waits at', continuing, 'reject'),
+    'runs import': one('Read a run that was written elsewhere', runs, 'importRun'),
     'runs prune': one('Remove runs that have ended', runs, 'prune'),
     worker: of('Execute runs for a Restate server', worker),
-    'chain plan': of('Show what a chain would run, and how', plan),
+    'chain plan': one('Show what a chain would run, and how', run, 'planCommand'),
     'chain start': one('Start a chain that an agent executes step by step', stepper, 'start'),
     'chain next': one('Show the step to execute now', stepper, 'next'),
     'chain report': one('Report a step result and get the next step', stepper, 'report'),

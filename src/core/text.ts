@@ -8,6 +8,11 @@ export function safeText(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(dangerousAll, escape)
 }
 
+/** Whether a user who was asked `[y/N]` agrees. */
+export function isYes(answer: string): boolean {
+  return /^y(?:es)?$/i.test(answer.trim())
+}
+
 /** {@link safeText} on one line: newlines and tabs become a single space. */
 export function safeLine(text: string): string {
   return safeText(text).replace(/[\n\t]+/g, ' ')

@@ -13,10 +13,17 @@ import {
   type Resumption,
   type RunSetup,
 } from '../run-chain.ts'
-import type { RunJournal } from '../run-journal.ts'
+import { isOpen, type RunJournal } from '../run-journal.ts'
 import type { RunLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
-import { type ChainProject, linesAgain, planKept, type RunContext, usablePlan } from './project.ts'
+import {
+  type ChainProject,
+  linesAgain,
+  openProject,
+  planKept,
+  type RunContext,
+  usablePlan,
+} from './project.ts'
 
 export const engineOptions = {
   engine: option.text(
@@ -33,33 +40,28 @@ export interface EngineChoice {
   adminUrl?: string | undefined
 }
 
-export function engineOf({ run }: RunJournal): EngineChoice {
-  const { server } = run
-  return server === undefined
-    ? {}
-    : { engine: server.engine, url: server.url, adminUrl: server.adminUrl }
-}
-
 export async function resumeOn(
   { context }: ChainProject,
   journal: RunJournal,
   resumption: Resumption,
   setup: RunSetup,
 ): Promise<RunResult> {
-  if (journal.run.server === undefined) return await resumeRun(resumption, setup)
+  const { server } = journal.run
+  if (server === undefined) return await resumeRun(resumption, setup)
   const { resumeServerRun } = await import('../restate/remote-run.ts')
-  return await resumeServerRun(resumption, setup, serverAddress(context, engineOf(journal)))
+  return await resumeServerRun(resumption, setup, serverAddress(context, server))
 }
 
 export async function cancelOn(project: ChainProject, runId: string): Promise<void> {
   const { context, store } = project
   const { journal } = await upToDate(project, runId)
   context.diagnose(journal.diagnostics)
-  if (journal.run.server === undefined || !isOpen(journal)) {
+  const { server } = journal.run
+  if (server === undefined || !isOpen(journal)) {
     return await cancelRun(store, runId, context.runtime)
   }
   const { cancelServerRun } = await import('../restate/server-runs.ts')
-  await cancelServerRun(journal, serverAddress(context, engineOf(journal)))
+  await cancelServerRun(journal, serverAddress(context, server))
   for (let waited = 0; waited < cancelPatienceMs; waited += 100) {
     if (!isOpen((await upToDate(project, runId)).journal)) return
     await sleep(100)
@@ -98,31 +100,31 @@ async function standingsOf(
   { context, store }: ChainProject,
   journals: readonly RunJournal[],
 ): Promise<ReadonlyMap<string, string>> {
-  const open = journals.filter((journal) => journal.run.server !== undefined && isOpen(journal))
+  const open = journals.filter(isOpen)
   if (open.length === 0) return new Map()
   const { syncServerRuns } = await import('../restate/server-runs.ts')
   return await syncServerRuns(store, open, context.settings.restate.token || undefined)
 }
 
-/** Whether a server may know more of the run than its journal says. */
-function isOpen({ status }: RunJournal): boolean {
-  return status === undefined || status === 'waiting'
-}
-
 /**
- * The journal of a run, with what its server did meanwhile. Problems with it are printed as
- * diagnostics. Throws {@link RunBusyError} or {@link RunStateError} where its server has not
+ * The run that a user names, with what its server did meanwhile. Problems with its journal are
+ * printed as diagnostics. Throws {@link RunBusyError} or {@link RunStateError} where its server has not
  * finished it or does not answer.
  */
-export async function openRun(project: ChainProject, runId: string): Promise<RunJournal> {
+export async function openRun(
+  context: RunContext,
+  named = '',
+): Promise<{ project: ChainProject; runId: string; journal: RunJournal }> {
+  const project = openProject(context)
+  const runId = project.store.idOf(named)
   const { journal, standing } = await upToDate(project, runId)
-  project.context.diagnose(journal.diagnostics)
+  context.diagnose(journal.diagnostics)
   const { url = '' } = journal.run.server ?? {}
   if (standing === 'running') {
     throw new RunBusyError({
       code: 'run-busy',
       message: `the run ${runId} is being executed by the server at ${url}`,
-      hint: `Wait for it, or end it: ${linesAgain(project.context)('runs cancel', runId)}`,
+      hint: `Wait for it, or end it: ${linesAgain(context)('runs cancel', runId)}`,
     })
   }
   if (standing === 'unreachable') {
@@ -132,7 +134,7 @@ export async function openRun(project: ChainProject, runId: string): Promise<Run
       hint: 'Start it, or wait until it can be reached: it keeps what it has done.',
     })
   }
-  return journal
+  return { project, runId, journal }
 }
 
 /**

@@ -12,6 +12,7 @@ import { lockReadOnce } from '../../trust/lock.ts'
 import type { RunResult, RunStatus } from '../engine.ts'
 import { confinedSteps, type Plan } from '../plan-model.ts'
 import { type NewRun, type RunSetup, startRun } from '../run-chain.ts'
+import type { RunJournal } from '../run-journal.ts'
 import { keepsArguments } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
 import type { RunConfinement } from '../script-executor.ts'
@@ -55,14 +56,13 @@ export async function executeRun(
   const { context, store } = project
   const { maxTime } = choice
   const limit = maxTime === undefined ? undefined : AbortSignal.timeout(maxTime)
-  const confinement = await confinementFor(project, plan, choice)
+  const { setup, problems } = await runSetup(project, plan, choice)
   // Workers have executors of their own.
   const isLocal = choice.engine !== 'restate'
   const hasOthers = isLocal && (choice.via !== undefined || choice.model !== undefined)
   const executors = hasOthers
     ? await (await import('./executors.ts')).executorsFor(project, choice)
     : []
-  const { setup, problems } = runSetup(project, choice, confinement)
   const result = await work({
     ...setup,
     executors,
@@ -83,11 +83,11 @@ export async function executeRun(
   return told
 }
 
-export function runSetup(
+export async function runSetup(
   project: ChainProject,
+  plan: Plan,
   choice: ConfinementChoice,
-  confinement: RunSetup['confinement'],
-): { setup: RunSetup; problems: readonly Diagnostic[] } {
+): Promise<{ setup: RunSetup; problems: readonly Diagnostic[] }> {
   const { context, workspace, store } = project
   const problems: Diagnostic[] = []
   const setup: RunSetup = {
@@ -95,7 +95,7 @@ export function runSetup(
     workspace,
     store,
     settings: runSettings(project),
-    confinement,
+    confinement: await confinementFor(project, plan, choice),
     line: linesAgain(context, choice),
     refusalOf: refusalIn(project),
     signal: context.signal,
@@ -115,9 +115,10 @@ function lacksArguments(store: RunStore, runId: string): boolean {
   }
 }
 
-/** The choice that the request of a run made for steps without a script. */
-export function executedAs({ via, model, baseUrl, tools }: InstructionChoice): InstructionChoice {
-  return { via, model, baseUrl, tools }
+/** The choices that started a run, for what is executed further of it. */
+export function choiceOf({ run }: RunJournal, values: ExecuteChoice): ExecuteChoice {
+  const { via, model, baseUrl, tools } = run.request
+  return { ...values, via, model, baseUrl, tools, engine: run.server?.engine }
 }
 
 /** What a user allows the scripts of a run that are not trusted. Never read from a file. */
@@ -138,7 +139,7 @@ export interface ConfinementChoice extends GrantOptions {
 }
 
 /** Where the scripts of a plan run that need a sandbox; undefined where it has none. */
-export async function confinementFor(
+async function confinementFor(
   project: ChainProject,
   plan: Plan,
   { grant = [], unsafeNoSandbox = false, engine }: ConfinementChoice,

@@ -12,28 +12,36 @@ export interface InstructionChoice {
   tools?: string | undefined
 }
 
-export const stepOptions = {
-  from: option.text('--from <step>', 'skip the steps before this one'),
-  only: option.text('--only <step>', 'skip every other step'),
-} as const satisfies OptionSpecs
-
-interface StepChoice {
+export interface PlanChanges extends InstructionChoice {
+  set: readonly string[]
   from?: string | undefined
   only?: string | undefined
 }
 
-export function askedSteps({ from, only }: StepChoice): StepChoice {
+/** What decides about the steps of a plan. */
+export const instructionOptions = {
+  set: option.list('--set <key=value>', 'change the policy (repeatable)'),
+  via: option.text(
+    '--via <client>',
+    'claude, codex, gemini, opencode, copilot or qwen for steps without a script',
+  ),
+  model: option.text('--model <provider:name>', 'a model for steps without a script'),
+  tools: option.text(
+    '--tools <names>',
+    'built-in tools for the model: read,list,search,write,edit,shell or all',
+  ),
+  from: option.text('--from <step>', 'skip the steps before this one'),
+  only: option.text('--only <step>', 'skip every other step'),
+} as const satisfies OptionSpecs
+
+/** The changes to a plan that the options of a command make. */
+export async function askedChanges(
+  options: PlanChanges & { engine?: string | undefined },
+): Promise<PlanChanges> {
+  const { set, from, only, via, model, engine, tools, baseUrl } = options
   if (from !== undefined && only !== undefined) {
     throw contradiction('--from', '--only', 'Run one step, or all from one on; say which.')
   }
-  return { from, only }
-}
-
-/** The choice that the options of a command make. */
-export async function askedInstructions(
-  options: InstructionChoice & { engine?: string | undefined },
-): Promise<InstructionChoice> {
-  const { via, model, engine, tools, baseUrl } = options
   if (via !== undefined && model !== undefined) {
     const hint = 'A step is carried out by an agent client or by a model; say which.'
     throw contradiction('--via', '--model', hint)
@@ -46,7 +54,7 @@ export async function askedInstructions(
   const names = tools === undefined ? undefined : commaNames(tools)
   if (names !== undefined)
     (await import('../../agent/built-in-tools/built-in-tools.ts')).requireBuiltIns(names)
-  return { via, model, baseUrl, tools }
+  return { set, from, only, via, model, baseUrl, tools }
 }
 
 /** @throws {UsageError} for options about models where there is none. */

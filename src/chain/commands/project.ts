@@ -30,7 +30,7 @@ import type { Plan, PlanReading } from '../plan-model.ts'
 import { planRun } from '../plan.ts'
 import type { Refusal } from '../script-executor.ts'
 import { type RunLine, runLines } from '../run-line.ts'
-import { type InstructionChoice, instructionsOf } from './instructions.ts'
+import { instructionsOf, type PlanChanges } from './instructions.ts'
 
 export type RunContext = Pick<
   Context<ChainEvent>,
@@ -57,12 +57,6 @@ export function openProject(context: RunContext): ChainProject {
   })
   context.diagnose(diagnostics)
   return { workspace, store: openRunStore(workspace, context), policy, checked: new Map(), context }
-}
-
-export interface PlanChanges extends InstructionChoice {
-  set: readonly string[]
-  from?: string | undefined
-  only?: string | undefined
 }
 
 /** `stepper`: an agent is driven through the chain. */

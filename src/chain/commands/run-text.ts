@@ -12,7 +12,8 @@ import {
   stepDuration,
   timeOf,
 } from '../timeline.ts'
-import { renderReport, reportFormats } from '../report/reports.ts'
+import { type ReportFormat, renderReport, reportFormats } from '../report/reports.ts'
+import { stepLabel } from '../plan-model.ts'
 import type { RunLine } from '../run-line.ts'
 import { stepperAnswer } from '../stepper.ts'
 
@@ -55,7 +56,7 @@ function continuations(result: RunResult, line: RunLine): string[] {
 }
 
 export function renderRun(answer: RunAnswer, screen: Screen): string {
-  const timeline = timelineOf(answer, screen)
+  const timeline = renderTimeline(answer, screen)
   return linesText([
     ...timeline,
     ...(timeline.length > 0 ? [''] : []),
@@ -84,20 +85,21 @@ export function codeOfRun({ status, timedOut }: RunAnswer): ExitCode {
   }
 }
 
+/** A report has nothing that only helps at a terminal. */
 export function runFormats<R>(
   runOf: (result: R) => ShownRun,
 ): Record<string, (result: R) => string> {
+  const render = (format: ReportFormat, shown: ShownRun): string => {
+    const { runId, skill, status, attempts, winner } = shown
+    return renderReport(format, { runId, skill, status, attempts, winner })
+  }
   return Object.fromEntries(
-    reportFormats.map((format) => [format, (result: R) => renderReport(format, runOf(result))]),
+    reportFormats.map((format) => [format, (result: R) => render(format, runOf(result))]),
   )
 }
 
-export function timelineOf(result: ShownRun, screen: Screen): readonly string[] {
-  return renderTimeline(result, {
-    width: screen.width,
-    style: (format, text) => screen.style(format, text),
-  })
-}
+/** How a command shows the run that it executed. */
+export const runShown = { progress: runProgress, render: renderRun, exitCode: codeOfRun } as const
 
 /** What each step answered, nested ones included, as much of it as a person reads. */
 export function resultLines(result: Pick<ShownRun, 'attempts'>): string[] {
@@ -184,8 +186,8 @@ export function runProgress(screen: Screen): Progress<ChainEvent> {
     event(event) {
       switch (event.type) {
         case 'step-started':
-          if (event.chain) return { line: `${indent(event.step)}▸ ${label(event.step)}` }
-          running.set(event.key, { name: label(event.step), since: now() })
+          if (event.chain) return { line: `${indent(event.step)}▸ ${label(event)}` }
+          running.set(event.key, { name: label(event), since: now() })
           return undefined
         case 'step-finished': {
           running.delete(event.key)
@@ -224,7 +226,7 @@ function finishedLine(event: ChainEvent & { type: 'step-finished' }, screen: Scr
   const { mark, format } = statusMarks[event.status]
   const time = stepDuration({ ...event, startedAt: event.at })
   const line =
-    `${indent(event.step)}${screen.style(format, mark)} ${label(event.step)}  ${time}`.trimEnd()
+    `${indent(event.step)}${screen.style(format, mark)} ${label(event)}  ${time}`.trimEnd()
   const failed = event.status === 'failure' || event.status === 'critical'
   const whole = failed ? saidOfFailure(event) : event.chain ? '' : event.result
   const taken = columnsOf(stripVTControlCharacters(line)) + 2
@@ -246,6 +248,6 @@ function indent(step: string): string {
   return '  '.repeat(step.split('/').length - 1)
 }
 
-function label(step: string): string {
-  return safeLine(step.slice(step.lastIndexOf('/') + 1))
+function label(event: { step: string }): string {
+  return safeLine(stepLabel(event))
 }

@@ -1,20 +1,14 @@
-import { contradiction } from '../../core/errors.ts'
-import { defineCommand, option } from '../../core/command.ts'
+import { defineCommand, type Note, option } from '../../core/command.ts'
+import { contradiction, exitCode, type ExitCode } from '../../core/errors.ts'
 import type { ChainEvent } from '../engine.ts'
-import type { ShownRun } from '../step-result.ts'
+import { confinedSteps } from '../plan-model.ts'
+import { planJson } from '../plan.ts'
+import { renderPlan, renderPlanMermaid, sandboxForeseen } from '../render-plan.ts'
 import { confinementOptions, executeOptions, executeRun, startOn, wantsServer } from './execute.ts'
 import { engineOptions } from './engine.ts'
-import { askedInstructions, askedSteps, stepOptions } from './instructions.ts'
-import { codeOfPlan, type PlanAnswer, planAnswer, planNotes, renderPlanAnswer } from './plan.ts'
-import { openProject, planNamed, usablePlan, withChanges } from './project.ts'
-import {
-  codeOfRun,
-  renderRun,
-  type RunAnswer,
-  runFormats,
-  runNotes,
-  runProgress,
-} from './run-text.ts'
+import { askedChanges, instructionOptions } from './instructions.ts'
+import { openProject, planNamed, type PlannedSkillRun, usablePlan, withChanges } from './project.ts'
+import { type RunAnswer, runFormats, runNotes, runShown } from './run-text.ts'
 
 /** With `--dry-run` a plan. */
 type Result = RunAnswer | PlanAnswer
@@ -27,20 +21,10 @@ export const command = defineCommand<Result, ChainEvent>()({
   options: {
     ...engineOptions,
     ...confinementOptions,
-    ...stepOptions,
+    ...instructionOptions,
     dryRun: option.flag('--dry-run', 'show the plan and run nothing'),
-    set: option.list('--set <key=value>', 'change the policy for this run (repeatable)'),
     yesGates: option.flag('--yes-gates', 'approve every gate in advance'),
-    via: option.text(
-      '--via <client>',
-      'claude, codex, gemini, opencode, copilot or qwen for steps without a script',
-    ),
-    model: option.text('--model <provider:name>', 'a model for steps without a script'),
     baseUrl: option.text('--base-url <url>', 'the address of the model server'),
-    tools: option.text(
-      '--tools <names>',
-      'built-in tools for the model: read,list,search,write,edit,shell or all',
-    ),
     ...executeOptions,
     requireVerified: option.flag(
       '--require-verified',
@@ -59,11 +43,7 @@ export const command = defineCommand<Result, ChainEvent>()({
   async run(context, { arguments: [reference = '', ...given], ...values }) {
     wantsServer(values)
     const project = openProject(context)
-    const changes = {
-      set: values.set,
-      ...askedSteps(values),
-      ...(await askedInstructions(values)),
-    }
+    const changes = await askedChanges(values)
     const planned = planNamed(project, reference, changes)
     if (values.dryRun) {
       const hint = 'Nothing runs, so there is nothing to report.'
@@ -84,12 +64,15 @@ export const command = defineCommand<Result, ChainEvent>()({
       startOn(project, values, run, setup),
     )
   },
-  progress: runProgress,
+  ...runShown,
   render: (result, screen) =>
-    isPlan(result) ? renderPlanAnswer(result) : renderRun(result, screen),
+    isPlan(result) ? renderPlanAnswer(result) : runShown.render(result, screen),
   notes: (result, screen) => (isPlan(result) ? planNotes(result) : runNotes(result, screen)),
-  exitCode: (result) => (isPlan(result) ? codeOfPlan(result) : codeOfRun(result)),
-  formats: runFormats(runOf),
+  exitCode: (result) => (isPlan(result) ? codeOfPlan(result) : runShown.exitCode(result)),
+  formats: runFormats((result: Result) => {
+    if (isPlan(result)) throw new Error('a plan has no report')
+    return result
+  }),
   jobSummary: true,
 })
 
@@ -97,9 +80,59 @@ function isPlan(result: Result): result is PlanAnswer {
   return 'steps' in result
 }
 
-/** A report has nothing that only helps at a terminal. */
-function runOf(result: Result): ShownRun {
-  if (isPlan(result)) throw new Error('a plan has no report')
-  const { continueWith: _, argumentsNeeded: _needed, timedOut: _timedOut, ...run } = result
-  return run
+interface PlanAnswer extends ReturnType<typeof planJson> {
+  sandbox?: string
+}
+
+export const planCommand = defineCommand<PlanAnswer>()({
+  arguments: { '<skill>': 'a name, a directory, or a SKILL.md' },
+  options: {
+    format: option.choice('--format <format>', 'text or mermaid', {
+      choices: ['text', 'mermaid'],
+      default: 'text',
+    }),
+    ...instructionOptions,
+  },
+  examples: ['chain plan release-check --format mermaid'],
+  async run(context, { arguments: [reference = ''], ...values }) {
+    const project = openProject(context)
+    const planned = planNamed(project, reference, await askedChanges(values))
+    const answer = planAnswer(await withChanges(project, planned))
+    // Beside a drawing there are no notes.
+    if (values.format === 'mermaid') {
+      context.diagnose(answer.diagnostics)
+      if (answer.sandbox !== undefined) context.note(answer.sandbox)
+    }
+    return answer
+  },
+  render: renderPlanAnswer,
+  notes: planNotes,
+  exitCode: codeOfPlan,
+  formats: { mermaid: (answer) => renderPlanMermaid(shownPlan(answer)) },
+})
+
+function planAnswer({ plan, diagnostics, refusals }: PlannedSkillRun): PlanAnswer {
+  const answer = planJson(plan, diagnostics)
+  const [confined] = confinedSteps(plan)
+  if (confined === undefined) return answer
+  return { ...answer, sandbox: sandboxForeseen(refusals.get(confined.path)?.hint) }
+}
+
+function renderPlanAnswer(answer: PlanAnswer): string {
+  return renderPlan(shownPlan(answer))
+}
+
+function planNotes({ diagnostics, sandbox }: PlanAnswer): Note[] {
+  return [...diagnostics, ...(sandbox === undefined ? [] : [sandbox])]
+}
+
+/** Whether the plan could run: 4 without trust, 3 with another error. */
+function codeOfPlan({ diagnostics }: PlanAnswer): ExitCode {
+  if (diagnostics.some(({ code }) => code === 'skill-not-trusted')) return exitCode.refused
+  const broken = diagnostics.some(({ severity }) => severity === 'error')
+  return broken ? exitCode.notFound : exitCode.done
+}
+
+function shownPlan({ skill, digest, policy, steps }: PlanAnswer): Parameters<typeof renderPlan>[0] {
+  return { skill, digest, root: { policy, steps } }
 }

@@ -7,6 +7,7 @@ import { allSteps, type Plan } from '../plan-model.ts'
 import { argumentsOf, holdSecret } from '../run-line.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
 import type { ChainState } from '../state.ts'
+import { renderTimeline } from '../timeline.ts'
 import {
   continueStepper,
   type HandedStep,
@@ -18,9 +19,10 @@ import {
 import { readResult, type RunSetup } from '../run-chain.ts'
 import {
   type ConfinementChoice,
-  confinementFor,
   confinementOptions,
   notify,
+  runArgument,
+  runArguments,
   runSetup,
 } from './execute.ts'
 import { openRun } from './engine.ts'
@@ -43,7 +45,6 @@ import {
   renderRun,
   type RunAnswer,
   runProgress,
-  timelineOf,
 } from './run-text.ts'
 
 export interface StepperResult {
@@ -56,16 +57,17 @@ export interface StepperResult {
   argumentsNeeded?: true
 }
 
-interface NextStep extends StepWithContent {
+interface NextStep extends Omit<HandedStep, 'state'> {
+  content: string
   /** The command line that reports the step, without its options. */
   reportWith: string
 }
 
-type StepWithContent = Omit<HandedStep, 'state'> & { content: string }
-
-const runArguments = {
-  '<run>': 'the run ID that chain start printed, or latest',
-  '[arguments...]': 'the arguments again, if they held a secret',
+/** How a command shows where it leaves the agent. */
+export const stepperShown = {
+  progress: runProgress,
+  render: renderStepper,
+  exitCode: codeOfStepper,
 } as const
 
 export const start = defineCommand<StepperResult, ChainEvent>()({
@@ -93,9 +95,7 @@ export const start = defineCommand<StepperResult, ChainEvent>()({
     const answer = await end(startStepper(plan, run, setup))
     return stepperResult(project, { plan, given, answer }, values)
   },
-  progress: runProgress,
-  render: renderStepper,
-  exitCode: codeOfStepper,
+  ...stepperShown,
 })
 
 export const next = defineCommand<StepperResult, ChainEvent>()({
@@ -103,9 +103,7 @@ export const next = defineCommand<StepperResult, ChainEvent>()({
   options: confinementOptions,
   examples: ['chain next 0mh2k9x0ab12cd'],
   async run(context, { arguments: [named = '', ...given], ...values }) {
-    const project = openProject(context)
-    const runId = project.store.idOf(named)
-    const journal = await openRun(project, runId)
+    const { project, runId, journal } = await openRun(context, named)
     const { run, status } = journal
     if (status === 'success' || status === 'failure' || status === 'critical') {
       const answer = stepperAnswer(await readResult(journal, context.runtime))
@@ -117,9 +115,7 @@ export const next = defineCommand<StepperResult, ChainEvent>()({
     const answer = await end(continueStepper(runId, plan, setup, given))
     return stepperResult(project, { plan, given: all, answer }, values)
   },
-  progress: runProgress,
-  render: renderStepper,
-  exitCode: codeOfStepper,
+  ...stepperShown,
 })
 
 export const report = defineCommand<StepperResult, ChainEvent>()({
@@ -148,9 +144,7 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
       metrics: Object.fromEntries(values.metric.map((text) => metricOf(text))),
       evidence: 'self-reported',
     }
-    const project = openProject(context)
-    const runId = project.store.idOf(named)
-    const journal = await openRun(project, runId)
+    const { project, runId, journal } = await openRun(context, named)
     const plan = await usablePlan(project, planKept(project, journal.run))
     const all = argumentsOf(journal, given)
     const { setup, end } = await stepperSetup(project, plan, values)
@@ -158,9 +152,7 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
     const answer = await end(reportStep({ runId, step, attempt, output }, plan, setup, given))
     return stepperResult(project, { plan, given: all, answer }, values)
   },
-  progress: runProgress,
-  render: renderStepper,
-  exitCode: codeOfStepper,
+  ...stepperShown,
 })
 
 interface StatusResult {
@@ -175,13 +167,11 @@ interface StatusResult {
 }
 
 export const status = defineCommand<StatusResult>()({
-  arguments: { '<run>': 'the run ID that chain start printed, or latest' },
+  arguments: runArgument,
   options: {},
   examples: ['chain status 0mh2k9x0ab12cd'],
   async run(context, { arguments: [named = ''] }) {
-    const project = openProject(context)
-    const runId = project.store.idOf(named)
-    const journal = await openRun(project, runId)
+    const { runId, journal } = await openRun(context, named)
     const result = await readResult(journal, context.runtime)
     const answer = stepperAnswer(result)
     const continueWith = linesAgain(context)('chain next', runId)
@@ -197,7 +187,7 @@ export const status = defineCommand<StatusResult>()({
   render: (shown, screen) =>
     linesText([
       headOfRun({ ...shown, skill: shown.result.skill }),
-      ...timelineOf(shown.result, screen),
+      ...renderTimeline(shown.result, screen),
       ...shown.next.map(({ step, continueWith }) =>
         continueWith === undefined
           ? `waits for the report of ${safeLine(step)}`
@@ -212,8 +202,7 @@ export async function stepperSetup(
   plan: Plan,
   choice: ConfinementChoice,
 ): Promise<{ setup: RunSetup; end: (work: Promise<StepperAnswer>) => Promise<StepperAnswer> }> {
-  const confinement = await confinementFor(project, plan, choice)
-  const { setup, problems } = runSetup(project, choice, confinement)
+  const { setup, problems } = await runSetup(project, plan, choice)
   return {
     setup,
     async end(work) {
@@ -249,30 +238,15 @@ export function stepperResult(
       return { ...head, waiting, ...needed }
     }
     case 'next': {
-      const steps = withContent(project, plan, given, answer.next).map((step) => ({
-        ...step,
-        reportWith: line('chain report', runId, [
-          '--step',
-          step.step,
-          '--attempt',
-          String(step.attempt),
-        ]),
-      }))
-      return { ...head, next: steps, ...needed }
+      const next = answer.next.map(({ state, ...handed }) => {
+        const { step, attempt } = handed
+        const content = [contentOf(project, plan, step, given), ...passedOn(state)].join('\n\n')
+        const about = ['--step', step, '--attempt', String(attempt)]
+        return { ...handed, content, reportWith: line('chain report', runId, about) }
+      })
+      return { ...head, next, ...needed }
     }
   }
-}
-
-export function withContent(
-  project: ChainProject,
-  plan: Plan,
-  given: readonly string[],
-  handed: readonly HandedStep[],
-): StepWithContent[] {
-  return handed.map(({ state, ...step }) => {
-    const content = [contentOf(project, plan, step, given), ...passedOn(state)].join('\n\n')
-    return { ...step, content }
-  })
 }
 
 /** An agent knows its own reports, but not the results of scripts. */
@@ -284,16 +258,16 @@ function passedOn(state: ChainState | undefined): string[] {
 function contentOf(
   project: ChainProject,
   plan: Plan,
-  handed: HandedStep,
+  named: string,
   given: readonly string[],
 ): string {
-  const step = allSteps(plan.root).find((candidate) => candidate.step === handed.step)
+  const step = allSteps(plan.root).find((candidate) => candidate.step === named)
   if (step === undefined) return ''
   const { content, references } = stepContent(project, step, given)
   return references === '' ? content : `${content}\n\n${references.trimEnd()}`
 }
 
-export function renderStepper(stepper: StepperResult, screen: Screen): string {
+function renderStepper(stepper: StepperResult, screen: Screen): string {
   const { dismissed } = stepper
   const late =
     dismissed === undefined
@@ -323,7 +297,7 @@ Step ${safeLine(step)} of run ${runId}. When it is done, report it:
 `
 }
 
-export function codeOfStepper({ dismissed, result, waiting }: StepperResult): ExitCode {
+function codeOfStepper({ dismissed, result, waiting }: StepperResult): ExitCode {
   if (waiting !== undefined) return exitCode.waiting
   const code = result === undefined ? exitCode.done : codeOfRun(result)
   // A report that does not count is an error, however the run continues.

@@ -91,7 +91,7 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
       settings: runSettings(project),
       host,
       port: values.port ?? restate.workerPort,
-      accept: acceptIn(project, allowance),
+      accept: (step) => accept(project, step, allowance),
       executors: (files) => [...clientExecutors(project, allowance, files), ...byModel],
       report: () => ({
         skillrail: packageVersion(),
@@ -189,19 +189,15 @@ function clientExecutors(
   files: Pick<RunStore, 'directory'>,
 ): Executor[] {
   if (clients.length === 0) return []
-  const byClient = new Map<string, Executor>(
+  const byClient = new Map<string | undefined, Executor>(
     clients.map((client) => [client, viaExecutor(project, client, files)]),
   )
-  return [
-    {
-      kind: 'agent',
-      async execute(request) {
-        const executor = byClient.get(request.call.step.client ?? '')
-        if (executor === undefined) throw new Error('the worker has no such client')
-        return await executor.execute(request)
-      },
-    },
-  ]
+  const execute: Executor['execute'] = async (request) => {
+    const executor = byClient.get(request.call.step.client)
+    if (executor === undefined) throw new Error('the worker has no such client')
+    return await executor.execute(request)
+  }
+  return [{ kind: 'agent', execute }]
 }
 
 /**
@@ -209,35 +205,18 @@ function clientExecutors(
  * planned anew: it must have the digest that the run was planned with, the trust of this machine,
  * and an allowed way of execution.
  */
-function acceptIn(
-  project: ChainProject,
-  allowance: WorkerAllowance,
-): (step: PlannedStep) => Acceptance {
-  const known = new Set<string>()
-  return (step) => {
-    const how = isChain(step)
-      ? ''
-      : `${step.executor}\0${step.script}\0${step.client}\0${step.model}`
-    const place = [step.path, step.digest, how].join('\0')
-    // A later edit is noticed by the check of the digest at every execution.
-    if (known.has(place)) return { kind: 'accepted' }
-    const acceptance = accept(project, step, allowance)
-    if (acceptance.kind === 'accepted') known.add(place)
-    return acceptance
-  }
-}
-
 function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllowance): Acceptance {
   const directory = dirname(resolve(project.workspace, step.path))
   const place = relative(project.workspace, directory)
   try {
     const own = ownStep(project, directory)
-    if (own === undefined || own.digest !== step.digest) {
+    if (own.digest !== step.digest) {
       return { kind: 'elsewhere', reason: `${place} has another digest here` }
     }
     const unable = isChain(step) ? undefined : notAllowed(step, allowance)
     if (unable !== undefined) return { kind: 'elsewhere', reason: unable }
-    if (!isExecutedAlike(own, step)) {
+    // A skill that has a script is executed by it and by nothing else.
+    if (isChain(own) !== isChain(step) || scriptOf(own) !== scriptOf(step)) {
       const reason = `${place} is not executed as the run says`
       return { kind: 'refused', code: 'skill-not-trusted', reason }
     }
@@ -257,49 +236,38 @@ function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllow
   }
 }
 
+function scriptOf(step: PlannedStep): string | undefined {
+  return isChain(step) ? undefined : step.script
+}
+
 function notAllowed(
   { executor, client = '', model = '' }: Pick<PlannedTask, 'executor' | 'client' | 'model'>,
   { clients, models }: WorkerAllowance,
 ): string | undefined {
   if (executor === 'script') return undefined
-  if (executor === 'agent') {
-    return clients.some((allowed) => allowed === client)
-      ? undefined
-      : `a worker executes steps with ${client} only when it is started with --via ${client}`
+  if (executor !== 'agent' && executor !== 'model') {
+    return `workers do not execute steps by a ${executor}`
   }
-  if (executor === 'model') {
-    return models.includes(model)
-      ? undefined
-      : `a worker executes steps with ${model} only when it is started with --model ${model}`
-  }
-  return `workers do not execute steps by a ${executor}`
-}
-
-/** A skill that has a script is executed by it and by nothing else. */
-function isExecutedAlike(own: PlannedStep, step: PlannedStep): boolean {
-  if (isChain(own) || isChain(step)) return isChain(own) === isChain(step)
-  return own.script === step.script
+  const [named, option, allowed]: [string, string, readonly string[]] =
+    executor === 'agent' ? [client, '--via', clients] : [model, '--model', models]
+  if (allowed.includes(named)) return undefined
+  return `a worker executes steps with ${named} only when it is started with ${option} ${named}`
 }
 
 export function skillsOf(project: ChainProject): WorkerReport['skills'] {
   const { runtime, settings }: RunContext = project.context
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   return skills.flatMap(({ name, directory }) => {
-    const digest = digestAt(project, directory)
-    return digest === undefined ? [] : [{ name, digest }]
+    try {
+      return { name, digest: ownStep(project, directory).digest }
+    } catch (error) {
+      if (error instanceof SkillrailError) return []
+      throw error
+    }
   })
 }
 
-function digestAt(project: ChainProject, directory: string): string | undefined {
-  try {
-    return ownStep(project, directory)?.digest
-  } catch (error) {
-    if (error instanceof SkillrailError) return undefined
-    throw error
-  }
-}
-
-function ownStep(project: ChainProject, directory: string): PlannedStep | undefined {
+function ownStep(project: ChainProject, directory: string): PlannedStep {
   const { plan } = planKept(project, { request: { directory, set: [] }, mode: 'run' })
   const [first] = plan.root.steps
   const single = first !== undefined && first.path === plan.root.path && !isChain(first)

@@ -13,7 +13,6 @@ import {
   type ChainRecord,
   type DoneRecord,
   recordedOutcome,
-  type ServerRecord,
 } from '../journal-records.ts'
 import {
   allSteps,
@@ -23,7 +22,7 @@ import {
   type Plan,
   type PlannedStep,
 } from '../plan-model.ts'
-import { createRecordWriter, type RecordWriter, type RunJournal } from '../run-journal.ts'
+import { createRecordWriter, isOpen, type RunJournal } from '../run-journal.ts'
 import { runLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
 import { emptyState } from '../state.ts'
@@ -40,11 +39,6 @@ import { cancelInvocation, keyOf, lookAtRun, type SubmittedRun } from './submit.
 /** How a run that was handed to a server stands there, where its journal does not say it yet. */
 export type ServerStanding = 'running' | 'unreachable' | 'forgotten'
 
-function serverOf(journal: RunJournal, token?: string): ServerAddress | undefined {
-  const { server } = journal.run
-  return server === undefined ? undefined : addressOf(server, token)
-}
-
 /** The run as its server knows it. Every resumption is a further part. */
 export function submittedRun(journal: RunJournal): SubmittedRun {
   return { runId: journal.run.runId, part: 1 + journal.resumptions }
@@ -58,16 +52,12 @@ export async function syncServerRuns(
 ): Promise<Map<string, ServerStanding>> {
   const standings = new Map<string, ServerStanding>()
   for (const journal of journals) {
-    const address = serverOf(journal, token)
-    if (address === undefined || !isOpen(journal)) continue
-    const standing = await sync(store, journal, address)
+    const { server } = journal.run
+    if (server === undefined || !isOpen(journal)) continue
+    const standing = await sync(store, journal, { ...server, token })
     if (standing !== undefined) standings.set(journal.run.runId, standing)
   }
   return standings
-}
-
-function isOpen({ status }: RunJournal): boolean {
-  return status === undefined || status === 'waiting'
 }
 
 async function sync(store: RunStore, journal: RunJournal, address: ServerAddress) {
@@ -78,14 +68,13 @@ async function sync(store: RunStore, journal: RunJournal, address: ServerAddress
     return 'unreachable'
   }
   if (!Array.isArray(news)) return news
-  const records = news
-  if (records.length === 0) return undefined
+  if (news.length === 0) return undefined
   const { runId } = journal.run
   const lock = acquireFileLock(store.pathOf(runId))
   // The process that waits for it writes it down itself.
   if (!lock.ok) return undefined
   try {
-    withWriter(store, runId, (writer) => writer.append(...records))
+    append(store, runId, news)
   } finally {
     lock.release()
   }
@@ -97,17 +86,11 @@ async function newsOf(journal: RunJournal, address: ServerAddress) {
   const found = await lookAtRun(address, run, journal.plan.digest)
   if (found === 'unknown') return 'forgotten'
   if (found !== 'running') return recordsOfAnswer(journal, found)
-  const waiting = mayWait(journal) ? await waitingRun(address, run) : undefined
+  const mayWait = allSteps(journal.plan.root).some((step) => step.gate === true)
+  const waiting = mayWait ? await waitingRun(address, run) : undefined
   if (waiting === undefined) return 'running'
-  return journal.status === 'waiting' && isKnown(journal, waiting) ? [] : recordsOfWait(waiting)
-}
-
-function mayWait(journal: RunJournal): boolean {
-  return allSteps(journal.plan.root).some((step) => step.gate === true)
-}
-
-function isKnown({ gates }: RunJournal, waiting: Waiting): boolean {
-  return waiting.gates.every(({ key, at }) => gates.get(key)?.at === at)
+  const isKnown = waiting.gates.every(({ key, at }) => journal.gates.get(key)?.at === at)
+  return journal.status === 'waiting' && isKnown ? [] : recordsOfWait(waiting)
 }
 
 /** What a run on the server waits for; undefined when it waits for nobody. */
@@ -173,25 +156,19 @@ export async function alone<T>(
     })
   }
   try {
-    return await work((...records) =>
-      withWriter(store, runId, (writer) => writer.append(...records)),
-    )
+    return await work((...records) => append(store, runId, records))
   } finally {
     lock.release()
   }
 }
 
-function withWriter(store: RunStore, runId: string, work: (writer: RecordWriter) => void): void {
+function append(store: RunStore, runId: string, records: readonly ChainRecord[]): void {
   const file = store.open(runId)
   try {
-    work(createRecordWriter(file))
+    createRecordWriter(file).append(...records)
   } finally {
     file.close()
   }
-}
-
-function addressOf({ url, adminUrl }: ServerRecord, token: string | undefined): ServerAddress {
-  return { url, adminUrl, ...(token === undefined ? {} : { token }) }
 }
 
 /**
@@ -232,10 +209,10 @@ function endedBy(rejected: readonly string[], { record }: Written): boolean {
   return rejected.some((gate) => gate === key || gate.startsWith(`${key}/`))
 }
 
-function withRejection(written: Written): Written {
-  const { record } = written
-  if (record.outcome.kind !== 'finished') return written
-  return { ...written, record: { ...record, outcome: { ...record.outcome, rejected: true } } }
+function withRejection({ record, open }: Written): Written {
+  const { outcome } = record
+  if (outcome.kind !== 'finished') return { record, open }
+  return { open, record: { ...record, outcome: { ...outcome, rejected: true } } }
 }
 
 function below(attempt: AttemptResult, prefix: string): Written[] {
@@ -270,16 +247,13 @@ function outcomeOf(step: StepResult): DoneRecord['outcome'] | undefined {
   const attempts = attemptsOf(step)
   const { status, durationMs } = step
   const isFinal = status === 'success' || status === 'failure' || status === 'critical'
-  const chain =
-    attempts.length === 0
-      ? {}
-      : { chain: { status: isFinal ? status : ('cancelled' as const), attempts } }
-  if (!isFinal) return { kind: 'cancelled', startedAt, durationMs, ...chain }
+  const ended = { status: isFinal ? status : ('cancelled' as const), attempts }
+  const left = { startedAt, durationMs, chain: attempts.length === 0 ? undefined : ended }
+  if (!isFinal) return { kind: 'cancelled', ...left }
   const { result, errors, metrics, artifacts, shown, log } = step
   const evidence = step.evidence ?? 'exit-code'
-  const files = artifacts === undefined ? {} : { artifacts }
-  const output = { status, result, errors, metrics, evidence, ...files }
-  return { kind: 'finished', output, shown, startedAt, durationMs, log, ...chain }
+  const output = { status, result, errors, metrics, evidence, artifacts }
+  return { kind: 'finished', output, shown, log, ...left }
 }
 
 function endOf({ record }: Written): number {
@@ -396,15 +370,13 @@ async function end(
   })
 }
 
-function told(value: (ServerEntry & { kind: 'ended' })['value']): {
-  status: FinishedOutcome['output']['status'] | 'cancelled'
-  result: string
-  error: string | undefined
-  durationMs: number
-} {
+function told(value: (ServerEntry & { kind: 'ended' })['value']) {
   const found = value !== undefined && 'output' in value ? value : undefined
   const output = found !== undefined && 'shown' in found ? found.shown : found?.output
-  const durationMs = value !== undefined && 'durationMs' in value ? (value.durationMs ?? 0) : 0
-  const error = output?.errors[0]?.message
-  return { status: output?.status ?? 'cancelled', result: output?.result ?? '', error, durationMs }
+  return {
+    status: output?.status ?? ('cancelled' as const),
+    result: output?.result ?? '',
+    error: output?.errors[0]?.message,
+    durationMs: value?.durationMs ?? 0,
+  }
 }

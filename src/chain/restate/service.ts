@@ -6,7 +6,7 @@ import type { StepOutput } from '../../exec/output-protocol.ts'
 import { chainOutput } from '../step-result.ts'
 import type { ChainResult, EventListener } from '../engine.ts'
 import { runChain } from '../attempt.ts'
-import type { ApprovalRecord } from '../journal-records.ts'
+import { type ApprovalRecord, isChainRecord } from '../journal-records.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
 import type { Sdk } from './client.ts'
@@ -243,10 +243,5 @@ const decisionSerde: Serde<Decision> = {
 }
 
 function isApproval(value: unknown): value is ApprovalRecord {
-  return (
-    isObject(value) &&
-    value['type'] === 'approval' &&
-    typeof value['approved'] === 'boolean' &&
-    ['key', 'planDigest', 'stateDigest', 'at'].every((name) => typeof value[name] === 'string')
-  )
+  return isObject(value) && isChainRecord(value) && value.type === 'approval'
 }

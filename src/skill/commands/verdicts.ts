@@ -133,7 +133,7 @@ export async function withPlan(
   file: string,
   cwd: string,
 ): Promise<SkillVerdict> {
-  const { chainProblems } = await import('../../chain/check-plan.ts')
+  const { chainProblems } = await import('../../chain/plan.ts')
   const problems = chainProblems(dirname(file), cwd)
   const valid = verdict.valid && problems.every(({ severity }) => severity !== 'error')
   return { ...verdict, valid, diagnostics: [...verdict.diagnostics, ...problems] }

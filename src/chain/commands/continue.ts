@@ -1,0 +1,274 @@
+import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
+import { SkillrailError } from '../../core/errors.ts'
+import { isYes, safeLine } from '../../core/text.ts'
+import { recordDecision, waitingGate } from '../decisions.ts'
+import type { ChainEvent, RunResult } from '../engine.ts'
+import { ApprovalRefusedError, StepNotFoundError } from '../errors.ts'
+import type { ApprovalRecord, DoneRecord } from '../journal-records.ts'
+import { allSteps, isChain, type Plan } from '../plan-model.ts'
+import { readResult, refuseImported, type RunSetup } from '../run-chain.ts'
+import type { RunJournal } from '../run-journal.ts'
+import { argumentsOf, keepsArguments } from '../run-line.ts'
+import { walkResult } from '../step-result.ts'
+import { drive } from '../stepper.ts'
+import { renderTimeline } from '../timeline.ts'
+import { openRun, planToContinue, resumeOn, upToDate } from './engine.ts'
+import {
+  choiceOf,
+  type ConfinementChoice,
+  confinementOptions,
+  type ExecuteChoice,
+  executeOptions,
+  executeRun,
+  runArgument,
+  runArguments,
+  startOn,
+} from './execute.ts'
+import { linesAgain, openProject, planKept, usablePlan } from './project.ts'
+import {
+  answerWith,
+  linesText,
+  resultLines,
+  type RunAnswer,
+  runShown,
+  shortText,
+} from './run-text.ts'
+import { type StepperResult, stepperResult, stepperSetup, stepperShown } from './stepper.ts'
+
+export const resume = defineCommand<RunAnswer, ChainEvent>()({
+  arguments: runArguments,
+  options: {
+    ...confinementOptions,
+    force: option.flag('--force', 'continue although the skills have changed'),
+    ...executeOptions,
+  },
+  examples: ['runs resume 0mh2k9x0ab12cd'],
+  async run(context, { arguments: [named = '', ...given], ...values }) {
+    const { project, runId, journal } = await openRun(context, named)
+    const line = linesAgain(context, values)
+    if (journal.status === 'success') {
+      context.note(`The run ${runId} has ended; nothing was executed.`)
+      return answerWith(await readResult(journal, context.runtime), { line })
+    }
+    const { force } = values
+    const plan = await planToContinue(project, journal, { command: 'resume', line, force })
+    const resumption = { runId, plan, force, arguments: given.length > 0 ? given : undefined }
+    return await executeRun(project, plan, choiceOf(journal, values), async (setup) =>
+      resumeOn(project, journal, resumption, setup),
+    )
+  },
+  ...runShown,
+})
+
+type RepeatedRun = RunAnswer | StepperResult
+
+const repeatShown = {
+  progress: runShown.progress,
+  render: (result: RepeatedRun, screen: Screen) =>
+    isRun(result) ? runShown.render(result, screen) : stepperShown.render(result, screen),
+  exitCode: (result: RepeatedRun) =>
+    isRun(result) ? runShown.exitCode(result) : stepperShown.exitCode(result),
+}
+
+export const retry = defineCommand<RepeatedRun, ChainEvent>()({
+  arguments: runArguments,
+  options: { ...confinementOptions, ...executeOptions },
+  examples: ['runs retry 0mh2k9x0ab12cd'],
+  run: async (context, { arguments: [runId = '', ...given], ...values }) =>
+    repeatRun(context, { runId, given }, { kind: 'retry' }, values),
+  ...repeatShown,
+})
+
+export const fork = defineCommand<RepeatedRun, ChainEvent>()({
+  arguments: runArguments,
+  options: {
+    ...confinementOptions,
+    from: option.text('--from <step>', 'the first step that is executed again', { required: true }),
+    ...executeOptions,
+  },
+  examples: ['runs fork 0mh2k9x0ab12cd --from deploy'],
+  run: async (context, { arguments: [runId = '', ...given], from, ...values }) =>
+    repeatRun(context, { runId, given }, { kind: 'fork', from }, values),
+  ...repeatShown,
+})
+
+function isRun(result: RepeatedRun): result is RunAnswer {
+  return 'attempts' in result
+}
+
+async function repeatRun(
+  context: Context<ChainEvent>,
+  old: { runId: string; given: readonly string[] },
+  choice: { kind: 'retry' } | { kind: 'fork'; from: string },
+  values: ExecuteChoice,
+): Promise<RepeatedRun> {
+  const { project, runId, journal } = await openRun(context, old.runId)
+  refuseImported(journal)
+  const { request, mode, requireVerified, server = {} } = journal.run
+  const plan = await usablePlan(project, planKept(project, journal.run))
+  const result = await readResult(journal, context.runtime)
+  const reused = reusedResults(journal, result, plan, choice)
+  context.note(`${reused.length} results are taken over from ${runId}`, 'detail')
+  const given = argumentsOf(journal, old.given)
+  const origin = { runId, kind: choice.kind }
+  const run = { plan, arguments: given, mode, requireVerified, request, reused, origin }
+  const start = async (setup: RunSetup): Promise<RunResult> => startOn(project, server, run, setup)
+  if (mode === 'run') return await executeRun(project, plan, choiceOf(journal, values), start)
+  const { setup, end } = await stepperSetup(project, plan, values)
+  const answer = await end(drive(setup, start))
+  return stepperResult(project, { plan, given, answer }, values)
+}
+
+/** What a new run takes over: `retry` the successes, `fork` every result before `from`. */
+function reusedResults(
+  journal: RunJournal,
+  result: RunResult,
+  plan: Plan,
+  choice: { kind: 'retry' } | { kind: 'fork'; from: string },
+): DoneRecord[] {
+  const planned = allSteps(plan.root)
+  const before = new Map(allSteps(journal.plan.root).map((step) => [step.step, step.digest]))
+  const limit = choice.kind === 'fork' ? positionOf(planned, choice.from, plan) : planned.length
+  const wanted = new Map(
+    planned
+      .slice(0, limit)
+      .filter((step) => !isChain(step) && before.get(step.step) === step.digest)
+      .map((step) => [step.step, step]),
+  )
+  return walkResult(result).flatMap((walked) => {
+    const record = journal.done.get(walked.key)
+    if (!walked.leaf || record === undefined || !wanted.has(walked.step.step)) return []
+    const { outcome } = record
+    if (outcome.kind !== 'finished' || outcome.rejected === true) return []
+    if (choice.kind === 'retry' && outcome.output.status !== 'success') return []
+    const key = walked.key.replace(/(^|\/)[\d.]+:/g, '$11:')
+    return [{ type: 'done', key, outcome, reused: true }]
+  })
+}
+
+function positionOf(steps: readonly { step: string }[], from: string, plan: Plan): number {
+  const position = steps.findIndex((step) => step.step === from)
+  if (position !== -1) return position
+  throw new StepNotFoundError({
+    code: 'step-unknown',
+    message: `${plan.skill} has no step ${from}`,
+    hint: `Its steps are ${steps.map((step) => step.step).join(', ')}.`,
+  })
+}
+
+const stepOption = option.text('--step <step>', 'which step, if several wait')
+
+export const approve = defineCommand<RunAnswer, ChainEvent>()({
+  arguments: runArguments,
+  options: { ...confinementOptions, step: stepOption },
+  examples: ['runs approve 0mh2k9x0ab12cd'],
+  run: async (context, { arguments: [runId = '', ...given], step, ...values }) =>
+    decideGate(context, { runId, step, approved: true, given }, values),
+  ...runShown,
+})
+
+export const reject = defineCommand<RunAnswer, ChainEvent>()({
+  arguments: runArgument,
+  options: { step: stepOption },
+  examples: ['runs reject 0mh2k9x0ab12cd'],
+  run: async (context, { arguments: [runId = ''], step }) =>
+    decideGate(context, { runId, step, approved: false, given: [] }, {}),
+  ...runShown,
+})
+
+interface GateDecision {
+  runId: string
+  step: string | undefined
+  approved: boolean
+  given: readonly string[]
+}
+
+/** Shows a user what the decision is about, asks at the terminal, and continues the run. */
+async function decideGate(
+  context: Context<ChainEvent>,
+  { runId: named, step, approved, given }: GateDecision,
+  values: ConfinementChoice,
+): Promise<RunAnswer> {
+  const project = openProject(context)
+  const runId = project.store.idOf(named)
+  const { journal } = await upToDate(project, runId)
+  context.diagnose(journal.diagnostics)
+  const line = linesAgain(context, values)
+  const gate = await waitingGate(journal, context.runtime, step, line)
+  const current = planToContinue(project, journal, { command: 'approve', line })
+  // Rejecting executes only what runs always, so it works even when the skills have changed.
+  const usable = await current.catch((error: unknown) => {
+    if (approved || !(error instanceof SkillrailError)) throw error
+    return undefined
+  })
+  const plan = usable ?? journal.plan
+  const runsAlways = keepsArguments(journal) && allSteps(plan.root).some(({ always }) => always)
+  // Refused before anybody is asked.
+  if (approved) argumentsOf(journal, given)
+  const again = line(approved ? 'runs approve' : 'runs reject', runId)
+  const shown = await confirm(
+    context,
+    { runId, step: gate.step, approved, again },
+    await readResult(journal, context.runtime),
+  )
+  const at = new Date(context.runtime.now()).toISOString()
+  const decision = { approved, at, user: context.runtime.user(), shown }
+  const prepare = recordDecision(gate, decision, line)
+  const resumption = { runId, plan, prepare }
+  if (approved || (usable !== undefined && runsAlways)) {
+    return await executeRun(project, plan, choiceOf(journal, values), async (setup) =>
+      resumeOn(project, journal, { ...resumption, arguments: given, command: 'approve' }, setup),
+    )
+  }
+  const { workspace, store } = project
+  const { runtime, settings, signal } = context
+  const setup = { runtime, workspace, store, settings: settings.run, signal }
+  const result = await resumeOn(project, journal, { ...resumption, executesNothing: true }, setup)
+  return answerWith(result, { line: linesAgain(context) })
+}
+
+/** Returns the results that were shown. */
+async function confirm(
+  context: Context<ChainEvent>,
+  {
+    runId,
+    step,
+    approved,
+    again,
+  }: Pick<GateDecision, 'runId' | 'approved'> & { step: string; again: string },
+  result: RunResult,
+): Promise<NonNullable<ApprovalRecord['shown']>> {
+  const hint = `In a terminal: ${again}`
+  const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
+  const failed = outputs.filter((output) => output.status !== 'success')
+  const answer = await context.ask({
+    text: `${approved ? 'Approve' : 'Reject'} ${safeLine(step)} in run ${runId}? [y/N] `,
+    about: (screen) =>
+      linesText([
+        ...failed.map(({ step: name, status, errors }) => {
+          const why = errors[0]?.message ?? status
+          return screen.style('red', `FAILED before ${safeLine(`${step}: ${name}: ${why}`)}`)
+        }),
+        ...renderTimeline(result, screen),
+        ...resultLines(result),
+      ]),
+    otherwise: () =>
+      new ApprovalRefusedError({
+        code: 'approval-needs-terminal',
+        message: `${step} needs the approval of a user at a terminal`,
+        hint,
+      }),
+  })
+  if (isYes(answer)) {
+    return outputs.map(({ step: name, status, result: said }) => ({
+      step: name,
+      status,
+      result: shortText(said),
+    }))
+  }
+  throw new ApprovalRefusedError({
+    code: 'approval-not-given',
+    message: `no decision was made about ${step}`,
+    hint,
+  })
+}
