@@ -7,10 +7,11 @@ import { absolutePath } from '../library/locations.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import { parseAllowedTools } from '../skill/allowed-tools.ts'
 import type { AllowedTool } from '../skill/model.ts'
+import { projectInstructions } from './agents-file.ts'
 import { callSettings, limits, requireOptions } from './check-options.ts'
 import type { ConversationLimits } from './conversation/compact.ts'
 import type { ConversationStore } from './conversation/store.ts'
-import type { PromptText } from './prompt-template.ts'
+import { type PromptText, promptText } from './prompt-template.ts'
 import { type ModelProvider, resolveModel } from './resolve-model.ts'
 import type { PermissionMode, SubagentConfig } from './subagents/config.ts'
 import type { DiscoverAgentsOptions } from './subagents/discover-agents.ts'
@@ -170,6 +171,7 @@ export class AgentEnvironment {
   readonly project: string
   /** What neither the agent nor its subagents may call. */
   readonly denied: readonly AllowedTool[]
+  readonly #told: string
   #settings: Settings | undefined
   #model: Promise<ModelObject> | undefined
 
@@ -177,6 +179,7 @@ export class AgentEnvironment {
     requireOptions(knownOptions, options, 'an agent')
     const runtime = options.runtime ?? systemRuntime()
     this.options = options
+    this.#told = promptText(options.instructions ?? '')
     this.denied = (options.disallowedTools ?? []).flatMap(parseAllowedTools)
     this.project = options.project ?? runtime.cwd
     this.runtime = this.project === runtime.cwd ? runtime : { ...runtime, cwd: this.project }
@@ -184,6 +187,13 @@ export class AgentEnvironment {
 
   get name(): string {
     return this.options.name ?? 'main'
+  }
+
+  /** What the agent is told before everything else; the files are read now. */
+  instructions(): string {
+    const isAsked = this.options.agentsFile === true
+    const ofProject = isAsked ? projectInstructions(this.project, this.runtime) : ''
+    return [this.#told, ofProject].filter((text) => text !== '').join('\n\n')
   }
 
   get settings(): Settings {

@@ -11,7 +11,6 @@ import type {
 import type { SkillManager } from '../library/manager.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import { AgentEnvironment, type AgentOptions, defaultTimeoutMs } from './agent-options.ts'
-import { projectInstructions } from './agents-file.ts'
 import { agentToolSet, loopSettings, openLoop } from './ai/agent-loop.ts'
 import type { SkillTools } from './ai/skill-tool-set.ts'
 import { Skills, type SkillSettings } from './ai/skills.ts'
@@ -22,7 +21,6 @@ import { ConversationKeeper } from './conversation/keeper.ts'
 import { usageError } from './errors.ts'
 import { EventLog } from './events.ts'
 import { McpPart } from './mcp-tools/mcp-part.ts'
-import { promptText } from './prompt-template.ts'
 import { AgentSession } from './session.ts'
 import { SkillPart } from './skills/skill-part.ts'
 import { SkillSet } from './skills/skill-set.ts'
@@ -330,7 +328,7 @@ export class Agent<
 
   #openSession(): AgentSession {
     const { runtime, project, options } = this.#environment
-    const { instructions = '', tools = [], builtIns, permissionMode, approver } = options
+    const { tools = [], builtIns, permissionMode, approver } = options
     const own = createBuiltInTools(builtIns ?? [], {
       project,
       runtime,
@@ -350,13 +348,9 @@ export class Agent<
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       agent: this.name,
       model: () => this.#environment.model(),
-      instructions: promptText(instructions),
       tools: [...(isList(tools) ? tools : this.#given.tools), ...own],
       parts: [
-        {
-          instructions: async () =>
-            options.agentsFile === true ? projectInstructions(project, runtime) : undefined,
-        },
+        { instructions: async () => this.#environment.instructions() },
         this.#servers,
         approval,
       ],

@@ -29,7 +29,6 @@ export interface SessionOptions {
   delegation?: string | undefined
   /** Asked at the start of every run; its errors reach the caller of `run`. */
   model: () => LanguageModel | Promise<LanguageModel>
-  instructions?: string | undefined
   tools?: readonly AgentTool[] | undefined
   parts?: readonly SessionPart[] | undefined
   maxTurns?: number | undefined
@@ -183,12 +182,11 @@ export class AgentSession {
   }
 
   async #turn(prompt: string | undefined, run: RunOptions): Promise<LoopOutcome> {
-    const { agent, delegation, instructions, usage, maxTurns } = this.#options
-    const { callSettings, telemetry } = this.#options
+    const { agent, delegation, usage, maxTurns, callSettings, telemetry } = this.#options
     const model = await this.#options.model()
     const { outputSchema } = run
     const context = { onEvent: run.onEvent ?? (() => undefined), signal: run.signal }
-    const texts = [instructions, ...(await this.prepare(context))]
+    const texts = await this.prepare(context)
     const all = openCalls(this.#messages)
     const open = prompt === undefined ? all.filter(({ id }) => this.#waiting.includes(id)) : []
     const lost = all.filter((call) => !open.includes(call))
@@ -220,7 +218,7 @@ export class AgentSession {
       telemetry,
       outputSchema: outputSchema && jsonSchemaOf('the answer', outputSchema),
       model: () => this.#parts.flatMap((part) => part.model?.() ?? []).at(-1) ?? model,
-      instructions: texts.filter((text) => text !== undefined && text !== '').join('\n\n'),
+      instructions: texts.filter((text) => text !== '').join('\n\n'),
       messages: before,
       offered: () => this.tools(),
       permit: (...call) => this.#permit(...call),

@@ -1,10 +1,8 @@
 import type { LanguageModelUsage, OutputInterface, Tool, ToolLoopAgent, ToolSet } from 'ai'
 import { aiSdk } from '../ai-sdk.ts'
 import { type AgentEnvironment, defaultTimeoutMs } from '../agent-options.ts'
-import { projectInstructions } from '../agents-file.ts'
 import { Compactor } from '../conversation/compact.ts'
 import { maxTurnsExceeded, summaryRequest } from '../loop/run-loop.ts'
-import { promptText } from '../prompt-template.ts'
 import { defaultMaxTurns } from '../session.ts'
 import type { AgentTool, UsageEntry } from '../types.ts'
 import type { McpPart } from '../mcp-tools/mcp-part.ts'
@@ -14,15 +12,14 @@ import { toToolSet } from './tool-set.ts'
 
 /** Settings of the loop of the AI SDK for an agent: its turns, its limits, and the rules of calls. */
 export function loopSettings(
-  { options, project, runtime }: AgentEnvironment,
+  environment: AgentEnvironment,
   skills: Skills,
   tools: ToolSet,
 ): SkillSettings<ToolSet> {
-  const { maxTurns = defaultMaxTurns, limits, instructions = '' } = options
-  const file = options.agentsFile === true ? projectInstructions(project, runtime) : undefined
-  const text = [promptText(instructions), file ?? ''].filter((one) => one !== '').join('\n\n')
+  const { maxTurns = defaultMaxTurns, limits } = environment.options
+  const instructions = environment.instructions()
   return skills.settings({
-    ...(text === '' ? {} : { instructions: text }),
+    ...(instructions === '' ? {} : { instructions }),
     tools,
     stopWhen: ({ steps }) => steps.length > maxTurns,
     async prepareStep({ stepNumber, messages }) {

@@ -89,8 +89,8 @@ export class Child {
         if (model === undefined) return environment.model()
         return typeof model === 'string' ? environment.resolveModel(model) : model
       },
-      instructions: instructionsOf(config, inInstructions),
       parts: [
+        { instructions: async () => instructionsOf(config, inInstructions) },
         {
           // The model is told of a name that selects nothing, so that it does not look for the tool.
           instructions: async () =>
