@@ -1,4 +1,3 @@
-import { createDecipheriv } from 'node:crypto'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import {
   type JournalRecord,
@@ -7,7 +6,7 @@ import {
   readJournal,
 } from '../core/journal-file.ts'
 import { reasonOf, StateFileError, systemCode } from '../core/errors.ts'
-import { parseJson } from '../core/json.ts'
+import { decrypted } from '../core/project-state.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { RunStatus } from './engine.ts'
 import { runNotFound } from './errors.ts'
@@ -133,19 +132,11 @@ function withSecrets(
 ): JournalRecord {
   const field = dataFields[String(record['type'])]
   if (typeof hidden !== 'string' || field === undefined) return record
-  const bytes = Buffer.from(hidden, 'base64')
-  const decipher = createDecipheriv('aes-256-gcm', cipherKey(code), bytes.subarray(0, 12))
-  decipher.setAuthTag(bytes.subarray(-16))
-  const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()])
-  return { ...record, [field]: parseJson(text.toString()) }
+  return { ...record, [field]: decrypted(hidden, code) }
 }
 
 /** Where a record has what a step or an agent answered. */
 export const dataFields: Readonly<Record<string, string>> = { done: 'outcome', report: 'output' }
-
-export function cipherKey(code: JournalSeal['code']): Buffer {
-  return Buffer.from(code('secrets of journals', ''), 'hex')
-}
 
 function refuseOtherVersion(path: string, oldest: number, first: JournalRecord | undefined): void {
   const version = first?.['version']

@@ -1,4 +1,3 @@
-import { createCipheriv, randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { acquireFileLock, lockHolder } from '../core/file-lock.ts'
@@ -8,14 +7,14 @@ import {
   type JournalWriter,
   openJournal,
 } from '../core/journal-file.ts'
-import { openSealer } from '../core/project-state.ts'
+import { encrypted, openSealer } from '../core/project-state.ts'
 import { projectStateDirectory, type StatePlace } from '../core/runtime.ts'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
 import { runNotFound } from './errors.ts'
 import { redactValue } from '../core/redact.ts'
 import { maskedData, statusOfRun } from './step-result.ts'
-import { cipherKey, dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
+import { dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 
 export interface RunStore {
   readonly directory: string
@@ -100,10 +99,7 @@ function withoutSecrets(record: JournalRecord, code: JournalSeal['code']): Journ
   if (field === undefined || data === undefined) return record
   const masked = redactValue(maskedData(data))
   if (JSON.stringify(masked) === JSON.stringify(data)) return record
-  const iv = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', cipherKey(code), iv)
-  const bytes = [iv, cipher.update(JSON.stringify(data)), cipher.final(), cipher.getAuthTag()]
-  return { ...record, [field]: masked, hidden: Buffer.concat(bytes).toString('base64') }
+  return { ...record, [field]: masked, hidden: encrypted(data, code) }
 }
 
 const journalName = /^([0-9a-z]+)\.jsonl$/

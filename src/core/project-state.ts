@@ -1,7 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { linkSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { StateFileError, systemCode } from './errors.ts'
+import { parseJson } from './json.ts'
 import { findWorkspace, isInside, readRegularFile, realPathOf, sharedStore } from './read-files.ts'
 import { type Runtime, stateDirectory, type StatePlace } from './runtime.ts'
 import { makePrivateDirectory } from './write-files.ts'
@@ -22,6 +23,29 @@ export function openSealer(place: StatePlace): Sealer {
     for (const part of parts) hmac.update(part)
     return hmac.digest('hex')
   }
+}
+
+/** JSON data that nobody can read without the key of the user (AES-256-GCM, base64). */
+export function encrypted(data: unknown, code: Code): string {
+  const iv = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', cipherKey(code), iv)
+  const bytes = [iv, cipher.update(JSON.stringify(data)), cipher.final(), cipher.getAuthTag()]
+  return Buffer.concat(bytes).toString('base64')
+}
+
+/** Throws for what {@link encrypted} did not return under this key. */
+export function decrypted(text: string, code: Code): unknown {
+  const bytes = Buffer.from(text, 'base64')
+  const decipher = createDecipheriv('aes-256-gcm', cipherKey(code), bytes.subarray(0, 12))
+  decipher.setAuthTag(bytes.subarray(-16))
+  const json = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()])
+  return parseJson(json.toString())
+}
+
+type Code = (before: string, text: string) => string
+
+function cipherKey(code: Code): Buffer {
+  return Buffer.from(code('secrets of journals', ''), 'hex')
 }
 
 const keyForm = /^[0-9a-f]{64}\n$/

@@ -1,3 +1,4 @@
+import { redactText, secretVariables } from '../../core/redact.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { cutToColumns } from '../../core/text.ts'
 import { failureText } from '../loop/results.ts'
@@ -11,7 +12,7 @@ export interface KeeperOptions {
   store: ConversationStore
   /** The conversation to continue; default: a new one. */
   reference: string | undefined
-  runtime: Pick<Runtime, 'now' | 'id'>
+  runtime: Pick<Runtime, 'now' | 'id' | 'env'>
   model: string
   state: () => State
   restore: (state: State) => void
@@ -74,7 +75,8 @@ export class ConversationKeeper {
 
   #create(prompt: string | undefined): ConversationInfo {
     const { runtime, model } = this.#options
-    const title = cutToColumns((prompt ?? '').replaceAll(/\s+/g, ' ').trim(), 80)
+    const shown = redactText(prompt ?? '', secretVariables(runtime.env))
+    const title = cutToColumns(shown.replaceAll(/\s+/g, ' ').trim(), 80)
     const createdAt = runtime.now()
     const usage = this.#before
     return {

@@ -1,16 +1,21 @@
 import { readdirSync, rmSync } from 'node:fs'
-import { aiSdk } from '../ai-sdk.ts'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { ModelMessage } from 'ai'
 import { z } from 'zod'
 import { loadConfiguration } from '../../core/configuration.ts'
 import { exitCode, messageOf, reasonOf, StateFileError, systemCode } from '../../core/errors.ts'
 import { acquireFileLock } from '../../core/file-lock.ts'
+import { objectOf, parseJson } from '../../core/json.ts'
+import { decrypted, encrypted, openSealer, type Sealer } from '../../core/project-state.ts'
 import { findWorkspace, readRegularFile, sharedStore } from '../../core/read-files.ts'
+import { redactValue, secretVariables } from '../../core/redact.ts'
 import { projectStateDirectory, type Runtime, systemRuntime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
+import { aiSdk } from '../ai-sdk.ts'
 import { ConversationError } from '../errors.ts'
+import { jsonValue } from '../tool.ts'
 import type { RunStatus, TokenUsage } from '../types.ts'
 import { noUsage } from '../usage.ts'
 
@@ -61,6 +66,7 @@ export interface ConversationFilesOptions {
 
 /**
  * Keeps each conversation in a file of mode 0600 that is replaced as a whole. The newest 100 stay.
+ * What looks like a secret is masked there, and whole only under the key of the user.
  *
  * @example
  * const agent = new Agent({ model, store: conversationFiles(), conversation: 'latest' })
@@ -72,16 +78,17 @@ export function conversationFiles(options: ConversationFilesOptions = {}): Conve
   const directory =
     options.directory ??
     join(projectStateDirectory(project, { runtime, settings }), 'conversations')
+  const code = openSealer({ runtime, settings })
   const pathOf = (id: string): string => join(directory, `${id}${ending}`)
   const infos = async (): Promise<readonly ConversationInfo[]> => {
-    const all = await Promise.all(idsIn(directory).map((id) => readInfo(pathOf(id), id)))
+    const all = await Promise.all(idsIn(directory).map((id) => readInfo(pathOf(id), id, code)))
     return all.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
   }
   return {
     list: infos,
     async load(reference) {
       const id = reference === 'latest' ? (await infos())[0]?.id : idOf(reference, idsIn(directory))
-      if (id !== undefined) return await read(pathOf(id), id)
+      if (id !== undefined) return await read(pathOf(id), id, code)
       const hint = 'List conversations with: skillrail agent list'
       const message = `There is no conversation ${reference} of this project.`
       throw new ConversationError(
@@ -93,7 +100,10 @@ export function conversationFiles(options: ConversationFilesOptions = {}): Conve
       const path = pathOf(conversation.id)
       try {
         refuseLink(path)
-        const text = JSON.stringify({ version, ...conversation })
+        const whole = objectOf(jsonValue(conversation))
+        const masked = redactValue(whole, secretVariables(runtime.env))
+        const hidden = isDeepStrictEqual(masked, whole) ? undefined : encrypted(whole, code)
+        const text = JSON.stringify({ version, ...masked, hidden })
         writeFileAtomicSync(path, `${text}\n`, { mode: 0o600 })
       } catch (error) {
         if (error instanceof StateFileError) throw error
@@ -140,9 +150,9 @@ function idOf(reference: string, ids: readonly string[]): string | undefined {
 }
 
 /** One that cannot be read says why in place of its title, and hides no other. */
-async function readInfo(path: string, id: string): Promise<ConversationInfo> {
+async function readInfo(path: string, id: string, code: Sealer): Promise<ConversationInfo> {
   try {
-    const { title, createdAt, updatedAt, model, status, usage } = await read(path, id)
+    const { title, createdAt, updatedAt, model, status, usage } = await read(path, id, code)
     return { id, title, createdAt, updatedAt, model, status, usage }
   } catch (error) {
     const facts = { id, title: messageOf(error), model: '', usage: noUsage }
@@ -150,13 +160,13 @@ async function readInfo(path: string, id: string): Promise<ConversationInfo> {
   }
 }
 
-async function read(path: string, id: string): Promise<Conversation> {
+async function read(path: string, id: string, code: Sealer): Promise<Conversation> {
   const file = readRegularFile(path, { maxBytes, own: true })
   if (!file.ok && file.code === 'file-shared') throw sharedStore(file.message)
-  const found = file.ok ? parsed(file.text) : undefined
+  const found = file.ok ? parseJson(file.text) : undefined
   const later = z.object({ version: z.number().gt(version) }).safeParse(found)
   const { conversation } = await schemas()
-  const { data } = conversation.safeParse(found)
+  const { data } = conversation.safeParse(revealed(found, code))
   if (data !== undefined && data.id === id) return data
   const why = file.ok ? 'it is not what was written there' : file.message
   throw new StateFileError({
@@ -168,9 +178,12 @@ async function read(path: string, id: string): Promise<Conversation> {
   })
 }
 
-function parsed(text: string): unknown {
+/** The conversation as it was before `save` masked it. */
+function revealed(found: unknown, code: Sealer): unknown {
+  const { hidden, ...whole } = objectOf(found)
+  if (typeof hidden !== 'string') return whole
   try {
-    return JSON.parse(text)
+    return { version, ...objectOf(decrypted(hidden, code)) }
   } catch {
     return undefined
   }

@@ -111,6 +111,35 @@ describe('a conversation that is stored', () => {
     }
   })
 
+  it('has its secrets masked in the file, and whole for whoever continues it', async () => {
+    const { runtime, root } = world({ env: { DEPLOY_TOKEN: 'correct horse' } })
+    const directory = join(root, 'conversations')
+    const store = conversationFiles({ directory, runtime })
+    const secrets = [['gh', 'p_', 'q7R8'.repeat(9)].join(''), 'correct horse']
+    const texts = secrets.join(' and ')
+    const write = writer()
+    const options = { tools: [write], approver: later, runtime, store }
+    const first = new Agent({
+      ...options,
+      model: scripted([call('write', { text: texts })]),
+    })
+    expect(await first.generate(`Write ${texts}`)).toMatchObject({ status: 'waiting' })
+    const path = join(directory, `${first.conversation}.json`)
+    const file = readFileSync(path, 'utf8')
+    for (const secret of secrets) expect(file).not.toContain(secret)
+    const title = 'Write [redacted] and [redacted]'
+    expect(JSON.parse(file)).toMatchObject({ title, messages: [{ content: title }, {}] })
+    const model = scripted([says('Done.')])
+    const approver = async (): Promise<Approval> => ({ approved: true })
+    const second = new Agent({ ...options, model, approver, conversation: 'latest' })
+    expect(await second.resume()).toMatchObject({ status: 'completed' })
+    expect(write.seen).toEqual([{ text: texts }])
+    expect(JSON.stringify(model.doGenerateCalls[0]?.prompt)).toContain(`Write ${texts}`)
+    const other = { ...runtime, env: { ...runtime.env, SKILLRAIL_STATE_KEY: 'another' } }
+    const unreadable = conversationFiles({ directory, runtime: other }).load('latest')
+    await expect(unreadable).rejects.toMatchObject({ code: 'conversation-damaged' })
+  })
+
   it('keeps the newest hundred', async () => {
     const { store, directory, agent } = kept()
     await agent({ model: scripted([says('One.')]) }).generate('One.')
