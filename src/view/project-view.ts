@@ -19,7 +19,12 @@ import { skillsFor } from '../trigger/commands/skills.ts'
 import { listSkills } from '../library/commands/list.ts'
 import { showSkill, skillFacts } from '../library/commands/show.ts'
 import { type DiscoverOptions, discoverOptionsFrom, discoverSkills } from '../library/discover.ts'
-import { type Discovery, maxSkillBytes, type SkillInfo } from '../library/model.ts'
+import {
+  type BrokenSkill,
+  type Discovery,
+  maxSkillBytes,
+  type SkillInfo,
+} from '../library/model.ts'
 import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
 import { skillVerdict } from '../skill/commands/verdicts.ts'
 import { SkillLoadError, SkillNotFoundError } from '../skill/errors.ts'
@@ -75,12 +80,13 @@ function silentContext(context: Context): Context {
 async function overview(context: Context) {
   const { workspace, parts } = await projectOverview(context)
   const tabs = { skills: 'skills', clients: 'triggers', runs: 'runs', servers: 'tools' } as const
-  const shownParts = parts.map(({ name, entries, ...part }) => {
-    const place = (key: string | undefined): string[] => {
-      if (key === undefined) return [tabs[name]]
-      return [tabs[name], name === 'skills' ? idOf(key) : key]
-    }
-    return { ...part, name, entries: entries.map((one) => ({ ...one, place: place(one.key) })) }
+  const shownParts = parts.map((part) => {
+    const tab = tabs[part.name]
+    const entries = part.entries.map((one) => {
+      const { key = '' } = one
+      return { ...one, place: key === '' ? [tab] : [tab, tab === 'skills' ? idOf(key) : key] }
+    })
+    return { ...part, tab, entries }
   })
   return { workspace, parts: shownParts }
 }
@@ -92,7 +98,7 @@ function skillAnswers(context: Context) {
     /** `id` as the list of skills has it. */
     skill: (id: string) => skillAnswer(findInfo(id, discoverSkills(options())), options()),
     /** The `SKILL.md` as it is on the disk. */
-    skillText: (id: string) => textOf(findPath(id, discoverSkills(options()))),
+    skillText: (id: string) => textOf(findAny(id, discoverSkills(options())).path),
     audit(id: string) {
       const discovery = discoverSkills(options())
       const { directory, realDirectory } = findInfo(id, discovery)
@@ -215,28 +221,21 @@ async function skillAnswer(info: SkillInfo, options: DiscoverOptions) {
 }
 
 function findInfo(id: string, discovery: Discovery): SkillInfo {
-  const { skills, shadowed, conflicts } = discovery
-  const info = [...skills, ...shadowed, ...conflicts].find(({ path }) => idOf(path) === id)
-  if (info !== undefined) return info
-  const broken = discovery.broken.find(({ path }) => idOf(path) === id)
-  if (broken === undefined) throw notFound()
+  const found = findAny(id, discovery)
+  if ('fields' in found) return found
+  const { path, diagnostics } = found
   throw new SkillLoadError({
     code: 'skill-unusable',
-    message: `the skill in ${broken.path} cannot be used: ${broken.diagnostics[0]?.message ?? ''}`,
-    diagnostics: broken.diagnostics,
+    message: `the skill in ${path} cannot be used: ${diagnostics[0]?.message ?? ''}`,
+    diagnostics,
   })
 }
 
-function findPath(id: string, { skills, shadowed, conflicts, broken }: Discovery): string {
-  const found = [...skills, ...shadowed, ...conflicts, ...broken].find(
-    ({ path }) => idOf(path) === id,
-  )
-  if (found === undefined) throw notFound()
-  return found.path
-}
-
-function notFound(): SkillNotFoundError {
-  return new SkillNotFoundError({
+function findAny(id: string, { skills, shadowed, conflicts, broken }: Discovery) {
+  const all: (SkillInfo | BrokenSkill)[] = [...skills, ...shadowed, ...conflicts, ...broken]
+  const found = all.find(({ path }) => idOf(path) === id)
+  if (found !== undefined) return found
+  throw new SkillNotFoundError({
     code: 'skill-not-found',
     message: 'there is no such skill any more',
     hint: 'Read the list again: it may have been moved or removed.',
@@ -342,7 +341,7 @@ function toolAnswers(context: Context) {
       )
       return {
         state,
-        message: index === undefined ? notKnownText(loading) : loading.message,
+        message: index === undefined ? damageNote(loading) : loading.message,
         refreshedAt: index?.refreshedAt,
         servers: rows.map((row) => ({ ...row, address: addresses.get(row.name) ?? '' })),
         tools: (index?.tools ?? []).map((tool) => {
@@ -380,21 +379,22 @@ function toolAnswers(context: Context) {
   }
 }
 
-function notKnown(loading: ToolIndexLoading): ToolError {
+function notKnown({ state, path }: ToolIndexLoading): ToolError {
   return new ToolError({
     code: 'tools-not-known',
-    message: loading.state === 'corrupt' ? damaged(loading.path) : 'the tools are not known yet',
-    hint: asking,
+    message:
+      state === 'corrupt'
+        ? `the file that has the tools is damaged: ${path}`
+        : 'the tools are not known yet',
+    hint: '`skillrail tools refresh` asks the servers for theirs.',
   })
 }
 
 /** The same as a note; nothing where there is only nothing yet, which an empty list says. */
-function notKnownText({ state, path }: ToolIndexLoading): string | undefined {
-  return state === 'corrupt' ? `${damaged(path)}. ${asking}` : undefined
+function damageNote(loading: ToolIndexLoading): string | undefined {
+  const { message, hint } = notKnown(loading)
+  return loading.state === 'corrupt' ? `${message}. ${hint}` : undefined
 }
-
-const damaged = (path: string): string => `the file that has the tools is damaged: ${path}`
-const asking = '`skillrail tools refresh` asks the servers for theirs.'
 
 /** The log of a session has every call; the latest ones are what somebody looks for. */
 const mostCalls = 500

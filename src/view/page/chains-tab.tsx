@@ -3,7 +3,7 @@ import { shellWord } from '../../core/text.ts'
 import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { Graph } from './graph.tsx'
-import { List, RowHead, Split } from './list.tsx'
+import { List, RowHead } from './list.tsx'
 import { addressOf, amount, Chip, Empty, Facts, Findings, Section, Typed } from './parts.tsx'
 import { stateIn, stepsIn } from './run-view.tsx'
 
@@ -12,12 +12,14 @@ type PlanAnswer = Answers['plan']
 
 export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
   const { answer, error } = useAnswer('chains')
-  const list = (
+  return (
     <List<ChainsAnswer['chains'][number]>
       noun="chains"
       items={answer?.chains}
       error={error}
       selected={id}
+      detail={(key) => <Plan key={key} id={key} />}
+      resting={<p class="soft">Choose a chain to see what it would run, and how.</p>}
       keyOf={(chain) => chain.id}
       words={({ name, description }) => `${name} ${description}`}
       content={({ name, description, steps, trust }) => (
@@ -40,12 +42,6 @@ export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
         />
       }
     />
-  )
-  const resting = <p class="soft">Choose a chain to see what it would run, and how.</p>
-  return (
-    <Split tab="chains" list={list} selected={id} resting={resting}>
-      {id !== undefined && <Plan key={id} id={id} />}
-    </Split>
   )
 }
 

@@ -16,6 +16,12 @@ interface ListProperties<Item> {
   empty: Child
   /** Names of groups to choose from, and what belongs to each. */
   kinds?: Readonly<Record<string, (item: Item) => boolean>>
+  /** What the right side shows of the selected item. */
+  detail(key: string): Child
+  /** What it shows while nothing is open. */
+  resting: Child
+  /** Whether `resting` is shown on a narrow screen too. */
+  overview?: boolean
   children?: Child
 }
 
@@ -24,8 +30,43 @@ const page = 200
 /** By noun, what was searched for: kept while the page is open. */
 const searches = new Map<string, { text: string; kind: string }>()
 
-/** A list with a search, through which the arrow keys walk. */
+/** A list on the left and what is open on the right; on a narrow screen one of them. */
 export function List<Item>(properties: ListProperties<Item>): JSX.Element {
+  const { noun, selected, resting, overview = false } = properties
+  const detail = useRef<HTMLDivElement>(null)
+  const before = useRef<string | undefined>(undefined)
+  useEffect(() => {
+    const left = before.current
+    before.current = selected
+    if (isField(document.activeElement)) return
+    if (selected !== undefined) {
+      detail.current?.focus({ preventScroll: true })
+      if (detail.current !== null) detail.current.scrollTop = 0
+    } else if (left !== undefined) {
+      const links = document.querySelectorAll<HTMLElement>('a.row')
+      const address = addressOf([noun, left])
+      ;[...links].find((link) => link.getAttribute('href') === address)?.focus()
+    }
+  }, [selected])
+  const isOpen = selected !== undefined
+  return (
+    <div class={`split${overview ? ' overview' : ''}${isOpen ? ' open' : ''}`}>
+      {!isOpen && !overview && <h1 class="unseen">{noun}</h1>}
+      <Search {...properties} />
+      <div class="detail" tabIndex={-1} ref={detail}>
+        {isOpen && (
+          <a class="back" href={addressOf([noun])}>
+            ← Back to the list
+          </a>
+        )}
+        {isOpen ? properties.detail(selected) : resting}
+      </div>
+    </div>
+  )
+}
+
+/** A list with a search, through which the arrow keys walk. */
+function Search<Item>(properties: ListProperties<Item>): JSX.Element {
   const { noun, items = [], error, diagnostics = [], selected, kinds = {}, empty } = properties
   const [search, setSearch] = useState(searches.get(noun) ?? { text: '', kind: 'all' })
   const [shown, setShown] = useState(page)
@@ -126,52 +167,6 @@ export function RowHead({ name, children }: { name: string; children?: Child }):
     <div class="head">
       <span class="name">{name}</span>
       {children}
-    </div>
-  )
-}
-
-interface SplitProperties {
-  tab: string
-  list: Child
-  selected: string | undefined
-  /** What the right side shows while nothing is open. */
-  resting: Child
-  /** Whether `resting` is shown on a narrow screen too. */
-  overview?: boolean
-  children: Child
-}
-
-/** A list on the left and what is open on the right; on a narrow screen one of them. */
-export function Split(properties: SplitProperties): JSX.Element {
-  const { tab, list, selected, resting, overview = false, children } = properties
-  const detail = useRef<HTMLDivElement>(null)
-  const before = useRef<string | undefined>(undefined)
-  useEffect(() => {
-    const left = before.current
-    before.current = selected
-    if (isField(document.activeElement)) return
-    if (selected !== undefined) {
-      detail.current?.focus({ preventScroll: true })
-      if (detail.current !== null) detail.current.scrollTop = 0
-    } else if (left !== undefined) {
-      const links = document.querySelectorAll<HTMLElement>('a.row')
-      const address = addressOf([tab, left])
-      ;[...links].find((link) => link.getAttribute('href') === address)?.focus()
-    }
-  }, [selected])
-  const isOpen = selected !== undefined
-  return (
-    <div class={`split${overview ? ' overview' : ''}${isOpen ? ' open' : ''}`}>
-      {!isOpen && !overview && <h1 class="unseen">{tab}</h1>}
-      {list}
-      <div class="detail" tabIndex={-1} ref={detail}>
-        {isOpen && (
-          <a class="back" href={addressOf([tab])}>
-            ← Back to the list
-          </a>
-        )}
-        {isOpen ? children : resting}
-      </div>
     </div>
   )
 }

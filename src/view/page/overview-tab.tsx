@@ -6,13 +6,6 @@ import { addressOf, Chip, Clock, Empty, Section, Typed } from './parts.tsx'
 type Part = Answers['overview']['parts'][number]
 type Entry = Part['entries'][number]
 
-const tabOf: Record<Part['name'], string> = {
-  skills: 'skills',
-  clients: 'triggers',
-  runs: 'runs',
-  servers: 'tools',
-}
-
 /** What stands here and what needs somebody, as `skillrail` without arguments says it. */
 export function OverviewTab(): JSX.Element {
   const asked = useFollowed('overview', () => ({}), '', 5000)
@@ -65,13 +58,13 @@ function Parts({ parts }: { parts: readonly Part[] }): JSX.Element {
 }
 
 /** How much there is of something, coloured by what is worst. */
-function Tile({ name, summary, entries }: Part): JSX.Element {
+function Tile({ tab, summary, entries }: Part): JSX.Element {
   const [total, ...rest] = summary.split(', ')
   const worst = ['problem', 'warning', 'information'].find((one) =>
     entries.some(({ status }) => status === one),
   )
   return (
-    <a class={`tile ${worst ?? 'ok'}`} href={addressOf([tabOf[name]])}>
+    <a class={`tile ${worst ?? 'ok'}`} href={addressOf([tab])}>
       <strong>{total}</strong>
       <span>{rest.join(', ') || '\u00a0'}</span>
     </a>

@@ -45,6 +45,7 @@ interface TableProperties {
 export function Table({ head, rows, numbers = [] }: TableProperties): JSX.Element {
   const alignment = (column: number): string | undefined =>
     numbers.includes(column) ? 'num' : undefined
+  if (rows.length === 0) return <p class="soft">None.</p>
   return (
     <div class="scroll">
       <table>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
 import { useFollowed } from './answer.tsx'
-import { List, RowHead, Split } from './list.tsx'
+import { List, RowHead } from './list.tsx'
 import { amount, Chip, Clock, count, Empty, Typed } from './parts.tsx'
 import { Run } from './run-view.tsx'
 
@@ -16,13 +16,15 @@ export function RunsTab({ id }: { id: string | undefined }): JSX.Element {
   const { runs = [], total = 0, limit = 0, diagnostics = [] } = answer ?? {}
   const seen = runs.length + diagnostics.length
   const hasOlder = seen < total && most < limit
-  const list = (
+  return (
     <List<ListedRun>
       noun="runs"
       items={answer?.runs}
       error={error}
       diagnostics={diagnostics}
       selected={id}
+      detail={(key) => <Run key={key} id={key} />}
+      resting={<p class="soft">Choose a run to see its steps. A running run is updated.</p>}
       keyOf={({ runId }) => runId}
       words={({ runId, skill, status }) => `${runId} ${skill} ${status}`}
       content={(run) => <Row {...run} />}
@@ -44,12 +46,6 @@ export function RunsTab({ id }: { id: string | undefined }): JSX.Element {
         </button>
       )}
     </List>
-  )
-  const resting = <p class="soft">Choose a run to see its steps. A running run is updated.</p>
-  return (
-    <Split tab="runs" list={list} selected={id} resting={resting}>
-      {id !== undefined && <Run key={id} id={id} />}
-    </Split>
   )
 }
 

@@ -75,36 +75,28 @@ function Details(session: Answers['session']): JSX.Element {
       />
       <Findings list={diagnostics} />
       <h3>Completed prerequisites</h3>
-      {completed.length === 0 ? (
-        <p class="soft">None.</p>
-      ) : (
-        <Table
-          head={['workflow', 'tool', 'for', 'at', 'result']}
-          rows={completed.map(({ workflow, tool, scope, at, result }) => [
-            workflow,
-            <code>{tool}</code>,
-            <code>{JSON.stringify(scope)}</code>,
-            <Clock iso={at} />,
-            result,
-          ])}
-        />
-      )}
+      <Table
+        head={['workflow', 'tool', 'for', 'at', 'result']}
+        rows={completed.map(({ workflow, tool, scope, at, result }) => [
+          workflow,
+          <code>{tool}</code>,
+          <code>{JSON.stringify(scope)}</code>,
+          <Clock iso={at} />,
+          result,
+        ])}
+      />
       <h3>Calls</h3>
-      {calls.length === 0 ? (
-        <p class="soft">None.</p>
-      ) : (
-        <Table
-          head={['at', 'tool', 'outcome', 'took', 'size']}
-          rows={calls.map(({ at, tool, outcome, durationMs, size }) => [
-            <Clock iso={at} />,
-            <code>{tool}</code>,
-            <Chip text={outcome} />,
-            `${count(durationMs)} ms`,
-            bytes(size),
-          ])}
-          numbers={[3, 4]}
-        />
-      )}
+      <Table
+        head={['at', 'tool', 'outcome', 'took', 'size']}
+        rows={calls.map(({ at, tool, outcome, durationMs, size }) => [
+          <Clock iso={at} />,
+          <code>{tool}</code>,
+          <Chip text={outcome} />,
+          `${count(durationMs)} ms`,
+          bytes(size),
+        ])}
+        numbers={[3, 4]}
+      />
       {allCalls > calls.length && (
         <p class="soft">{`The latest ${count(calls.length)} of ${count(allCalls)}.`}</p>
       )}

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
-import { List, RowHead, Split } from './list.tsx'
+import { List, RowHead } from './list.tsx'
 import {
   addressOf,
   amount,
@@ -25,13 +25,17 @@ type SkillAnswer = Answers['skill']
 
 export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
   const { answer, error } = useAnswer('skills')
-  const list = (
+  return (
     <List<ListedSkill>
       noun="skills"
       items={answer?.skills}
       error={error}
       diagnostics={answer?.diagnostics}
       selected={id}
+      detail={(key) => <Skill key={key} id={key} />}
+      resting={
+        <p class="soft">Choose a skill to see what it is, what it can do and what it says.</p>
+      }
       keyOf={(skill) => skill.id}
       words={({ name, description, path, scope, trust }) =>
         [name, description, path, scope, trust].join(' ')
@@ -49,14 +53,6 @@ export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
         ),
       }}
     />
-  )
-  const resting = (
-    <p class="soft">Choose a skill to see what it is, what it can do and what it says.</p>
-  )
-  return (
-    <Split tab="skills" list={list} selected={id} resting={resting}>
-      {id !== undefined && <Skill key={id} id={id} />}
-    </Split>
   )
 }
 

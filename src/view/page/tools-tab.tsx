@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
 import { shellWord } from '../../core/text.ts'
 import { Answered, useAnswer } from './answer.tsx'
-import { List, RowHead, Split } from './list.tsx'
+import { List, RowHead } from './list.tsx'
 import {
   addressOf,
   type Child,
@@ -27,12 +27,24 @@ type ToolsAnswer = Answers['tools']
 
 export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
   const { answer, error } = useAnswer('tools')
-  const list = (
+  const overview = (
+    <div>
+      <h1>Tools</h1>
+      <RouteBox />
+      {answer !== undefined && <Servers {...answer} />}
+      <Workflows />
+      <Sessions />
+    </div>
+  )
+  return (
     <List<ListedTool>
       noun="tools"
       items={answer?.tools}
       error={error}
       selected={id}
+      detail={(key) => <Tool key={key} id={key} />}
+      resting={overview}
+      overview
       keyOf={(tool) => tool.id}
       words={({ id: name, description, category = '' }) => `${name} ${description} ${category}`}
       content={(tool) => <Row {...tool} />}
@@ -47,20 +59,6 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
         'held back': ({ caution }) => caution !== undefined,
       }}
     />
-  )
-  const overview = (
-    <div>
-      <h1>Tools</h1>
-      <RouteBox />
-      {answer !== undefined && <Servers {...answer} />}
-      <Workflows />
-      <Sessions />
-    </div>
-  )
-  return (
-    <Split tab="tools" list={list} selected={id} resting={overview} overview>
-      {id !== undefined && <Tool key={id} id={id} />}
-    </Split>
   )
 }
 
@@ -169,7 +167,6 @@ function Parameters({ parameters, isDefined }: ToolAnswer): JSX.Element {
       />
     )
   }
-  if (parameters.length === 0) return <p class="soft">It takes none.</p>
   return (
     <Table
       head={['name', 'type', 'about']}
