@@ -1,20 +1,20 @@
 import type { Tool, ToolExecutionOptions } from 'ai'
 import { z } from 'zod'
 import { messageOf } from '../../core/errors.ts'
-import { isObject, objectOf } from '../../core/json.ts'
+import { objectOf } from '../../core/json.ts'
 import { alreadyActiveNote } from '../../skill/catalog.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { usageError } from '../errors.ts'
-import { schemaProblem } from '../loop/run-loop.ts'
+import { refuseForkWhileNarrowed } from '../skills/active-skills.ts'
 import type { SkillSet } from '../skills/skill-set.ts'
 import { findingTools, resourceTools, type SkillCatalogue } from '../skills/skill-tools.ts'
-import { jsonValue, ownTool } from '../tool.ts'
+import { ownTool } from '../tool.ts'
 import type { AgentTool, DescribedTool } from '../types.ts'
-import { hasText } from './conversation.ts'
-import { describedTools, type RunSkills, shortName, withTools } from './run-skills.ts'
+import { describedTools, hasText, type RunSkills, shortName, withTools } from './run-skills.ts'
 import { type AnyAgent, runSubagent, subagentAnswer, type SubagentOutput } from './subagent-tool.ts'
+import { inputProblem, quietContext } from './tool-set.ts'
 
 /**
  * What the tool `skill` returns: a pointer and no text of the skill, since browsers get it. The model
@@ -64,57 +64,43 @@ export function createSkillTools(
     skill: {
       description: () =>
         [finding(catalogue(), 'skill')?.description ?? '', catalogue().text].join('\n\n').trim(),
-      inputSchema: constant(
-        z.object({
-          name: z.string(),
-          arguments: z
-            .string()
-            .optional()
-            .describe('What the skill is to work on, as a user would write it after its name.'),
-          done: z.boolean().optional().describe('Ends the activation; default false.'),
-          hook: z.string().optional().describe('What a hook of a skill says. Leave it out.'),
-        }),
-      ),
+      inputSchema: z.object({
+        name: z.string(),
+        arguments: z
+          .string()
+          .optional()
+          .describe('What the skill is to work on, as a user would write it after its name.'),
+        done: z.boolean().optional().describe('Ends the activation; default false.'),
+        hook: z.string().optional().describe('What a hook of a skill says. Leave it out.'),
+      }),
       execute,
       toModelOutput: async ({ output }) => await activationText(output, set),
     },
     search_skills: {
       description: 'Finds skills for a task; activate one with the tool skill.',
-      inputSchema: constant(z.object({ query: z.string().min(1).describe('The task in words.') })),
+      inputSchema: z.object({ query: z.string().min(1).describe('The task in words.') }),
       execute: run,
     },
     skill_resource: {
       description:
         'Reads a file of an active skill, such as a reference that its instructions name; without path it lists the files.',
-      inputSchema: constant(
-        z.object({
-          skill: z.string(),
-          path: z.string().optional().describe('From the directory of the skill.'),
-        }),
-      ),
+      inputSchema: z.object({
+        skill: z.string(),
+        path: z.string().optional().describe('From the directory of the skill.'),
+      }),
       execute: run,
     },
     skill_tool: {
       description:
         'Calls a tool that belongs to an active skill: its content lists them with their input.',
-      inputSchema: constant(
-        z.object({
-          skill: z.string(),
-          tool: z.string(),
-          input: z.record(z.string(), z.unknown()).optional(),
-        }),
-      ),
+      inputSchema: z.object({
+        skill: z.string(),
+        tool: z.string(),
+        input: z.record(z.string(), z.unknown()).optional(),
+      }),
       execute: run,
     },
   }
-}
-
-/** A type whose JSON Schema is written once, and not at every step. */
-function constant<Value>(type: z.ZodType<Value>) {
-  const standard = type['~standard']
-  const json = standard.jsonSchema.input({ target: 'draft-07' })
-  const jsonSchema = { input: () => json, output: () => json }
-  return { '~standard': { ...standard, vendor: 'skillrail', jsonSchema } }
 }
 
 /** A tool of ours that a call is about, with its own input; a text: why there is none. @internal */
@@ -155,18 +141,16 @@ function finding(catalogue: SkillCatalogue, name: string): AgentTool | undefined
   return findingTools(catalogue, uses).find((tool) => tool.name === name)
 }
 
-/** Runs a tool of ours; what goes to a server is checked by its own rules. @internal */
+/** Runs a tool of ours. @internal */
 export async function runTool(
   { tool, input }: Exclude<Resolved, string>,
   { toolCallId, abortSignal }: Execution,
 ): Promise<JsonValue> {
-  const problem =
-    tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
+  const problem = await inputProblem(tool, input)
   if (problem !== undefined) {
     throw usageError('tool-input', `${tool.name} was not called: ${problem}.`)
   }
-  const signal = abortSignal ?? new AbortController().signal
-  return await tool.execute(input, { toolCallId, signal, onEvent: () => undefined })
+  return await tool.execute(input, quietContext(toolCallId, abortSignal))
 }
 
 interface ActivationContext {
@@ -200,11 +184,7 @@ export async function* activate(
     return
   }
   const agent = agents[activation.effects.fork?.agent ?? 'default']
-  const { narrowed } = run.rules
-  if (narrowed.length > 0) {
-    const message = `The skill ${name} is not run in a subagent while the untrusted skill ${narrowed[0]?.skill} limits the tools.`
-    throw usageError('fork-while-narrowed', message)
-  }
+  refuseForkWhileNarrowed(name, run.rules)
   if (agent === undefined) {
     const wanted = activation.effects.fork?.agent ?? 'default'
     const message = `The skill ${name} runs in the subagent ${wanted}, and there is none.`
@@ -243,10 +223,4 @@ async function activationText(output: SkillOutput, { manager }: SkillSet) {
 
 function text(value: string) {
   return { type: 'text', value } as const
-}
-
-/** The input of a call as the rules of calls read it. */
-export function inputOf(input: unknown): JsonObject | undefined {
-  const value = jsonValue(input)
-  return isObject<JsonValue>(value) ? value : undefined
 }

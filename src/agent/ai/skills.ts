@@ -31,14 +31,13 @@ import { RunSkills } from './run-skills.ts'
 import {
   activate,
   createSkillTools,
-  inputOf,
   resolveSkillCall,
   runTool,
   type SkillTools,
 } from './skill-tool-set.ts'
 import { withStopHooks } from './stop-hooks.ts'
 import type { AnyAgent } from './subagent-tool.ts'
-import { toolFacts } from './tool-set.ts'
+import { inputOf, quietContext, toolFacts } from './tool-set.ts'
 import { splitSkill } from '../subagents/skills.ts'
 
 /** What {@link createSkills} makes skills of. Everything is optional. */
@@ -269,8 +268,7 @@ export class Skills {
     const wanted = known === undefined ? undefined : await ownStatus(asked, own.toolApproval)
     if (wanted?.type === 'denied') return wanted
     const tool = withStatus(resolved.tool, wanted)
-    const { signal } = new AbortController()
-    const context = { toolCallId, signal, onEvent: () => undefined }
+    const context = quietContext(toolCallId)
     const judged = await judgeCall(tool, resolved.input, context, this.#permit(run))
     if (judged.kind === 'refuse') return denied(judged.reason)
     const isChanged = judged.input !== resolved.input
@@ -279,7 +277,7 @@ export class Skills {
     const { approver } = this.#environment.options
     if (approver === undefined) return { type: 'user-approval', reason: judged.reason }
     const agent = this.#environment.name
-    const answer = await askApprover(approver, tool, judged, { agent, signal })
+    const answer = await askApprover(approver, tool, judged, { agent, signal: context.signal })
     return answer.allowed ? undefined : denied(answer.reason)
   }
 
@@ -375,9 +373,7 @@ async function ownStatus(
   const { toolCall, messages, runtimeContext, toolsContext } = asked
   const { toolName, toolCallId, input } = toolCall
   const found = typeof rule === 'function' ? await rule(asked) : rule?.[toolName]
-  const toolContext: unknown = Object.entries(toolsContext ?? {}).find(
-    ([name]) => name === toolName,
-  )?.[1]
+  const toolContext = new Map<string, unknown>(Object.entries(toolsContext ?? {})).get(toolName)
   const status =
     typeof found === 'function'
       ? await found(input, { toolCallId, messages, toolContext, runtimeContext })
@@ -394,15 +390,19 @@ function withStatus(tool: AgentTool, status: Status | undefined): AgentTool {
 
 /** Finds the skills of an application. See {@link Skills}. @throws {SkillError} as {@link Skills.ready}. */
 export async function createSkills(options: SkillsOptions = {}): Promise<Skills> {
-  const { onNotice, catalogTokens: budget, agents, approvalSecret, ...others } = options
-  const { lifetime, startSkills, ...rest } = others
+  const {
+    onNotice,
+    catalogTokens: _budget,
+    agents: _agents,
+    lifetime: _lifetime,
+    ...rest
+  } = options
   const discover = rest.discover ?? (rest.skills === undefined && rest.skillDirs === undefined)
   // No model is called by name here, except one that a skill names.
   const environment = new AgentEnvironment({ ...rest, discover, model: 'none' })
   const servers = new McpPart(environment, (message) => onNotice?.(message))
-  const own = { onNotice, catalogTokens: budget, agents, approvalSecret, lifetime, startSkills }
   const set = new SkillSet(environment, (name, signal) => servers.serverTools(name, signal))
-  const skills = new Skills(own, environment, servers, set)
+  const skills = new Skills(options, environment, servers, set)
   await skills.ready()
   return skills
 }

@@ -40,11 +40,7 @@ function toTool(tool: AgentTool): Tool<JsonObject, JsonValue> {
     },
     needsApproval: (input) => needsApproval(tool, input),
     execute: async (input, { toolCallId, abortSignal }) =>
-      await tool.execute(input, {
-        toolCallId,
-        signal: abortSignal ?? new AbortController().signal,
-        onEvent: () => undefined,
-      }),
+      await tool.execute(input, quietContext(toolCallId, abortSignal)),
     toModelOutput: ({ output }) => {
       const text = typeof output === 'string' ? output : JSON.stringify(output)
       return { type: 'text', value: cutText(text) }
@@ -55,12 +51,26 @@ function toTool(tool: AgentTool): Tool<JsonObject, JsonValue> {
 }
 
 async function checkInput(tool: AgentTool, value: unknown) {
-  const input = jsonValue(value)
-  if (!isObject<JsonValue>(input)) return { issues: [{ message: 'it must be one JSON object' }] }
-  // What goes to a server is checked by its own rules before the call.
-  const isServers = tool.origin.kind === 'mcp'
-  const problem = isServers ? undefined : await schemaProblem(tool.inputSchema, input)
+  const input = inputOf(value)
+  if (input === undefined) return { issues: [{ message: 'it must be one JSON object' }] }
+  const problem = await inputProblem(tool, input)
   return problem === undefined ? { value: input } : { issues: [{ message: problem }] }
+}
+
+/** The input of a call as the rules of calls read it. */
+export function inputOf(input: unknown): JsonObject | undefined {
+  const value = jsonValue(input)
+  return isObject<JsonValue>(value) ? value : undefined
+}
+
+/** What goes to a server is checked by its own rules before the call. */
+export async function inputProblem(tool: AgentTool, input: JsonObject) {
+  return tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
+}
+
+/** For a call whose events nobody follows. */
+export function quietContext(toolCallId: string, signal = new AbortController().signal) {
+  return { toolCallId, signal, onEvent: () => undefined }
 }
 
 /**

@@ -14,6 +14,7 @@ import type { Activation } from '../../library/activation.ts'
 import type { SkillManager } from '../../library/manager.ts'
 import type { Skill } from '../../library/model.ts'
 import type { OfferedTool } from '../../library/registry.ts'
+import { SkillInvocationError } from '../../skill/errors.ts'
 import type { JsonValue, SkillFields } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { SkillNotTrustedError } from '../../trust/decide.ts'
@@ -89,6 +90,18 @@ export function rulesOf(skills: readonly ActiveSkill[]): CallRules {
       effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
     ),
   }
+}
+
+/**
+ * The limits of an untrusted skill would not hold in a subagent.
+ * @throws {SkillInvocationError}
+ */
+export function refuseForkWhileNarrowed(name: string, { narrowed }: CallRules): void {
+  const [narrowing] = narrowed
+  if (narrowing === undefined) return
+  const message = `Skill ${name} is not run in a subagent while the untrusted skill ${narrowing.skill} limits the tools.`
+  const hint = 'It can run in the next turn.'
+  throw new SkillInvocationError({ code: 'fork-while-narrowed', message, hint })
 }
 
 /** A tool that a program registered for a skill: its own code, which asks nobody. */

@@ -1,7 +1,6 @@
 import type { Activation, InvocationSource } from '../../library/activation.ts'
 import type { SkillManager } from '../../library/manager.ts'
 import { alreadyActiveNote } from '../../skill/catalog.ts'
-import { SkillInvocationError } from '../../skill/errors.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
 import type { CallRules } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
@@ -9,7 +8,12 @@ import type { AgentSession, PromptContext, SessionPart } from '../session.ts'
 import { splitSkill } from '../subagents/skills.ts'
 import { toWireNames } from '../tool.ts'
 import type { AfterTool, AgentTool, ModelObject } from '../types.ts'
-import { type ActiveSkill, rulesOf, type SkillContext } from './active-skills.ts'
+import {
+  type ActiveSkill,
+  refuseForkWhileNarrowed,
+  rulesOf,
+  type SkillContext,
+} from './active-skills.ts'
 import { SkillHooks } from './skill-hooks.ts'
 import { SkillSet, typedSkill } from './skill-set.ts'
 import { findingTools, resourceTools, skillCatalogue } from './skill-tools.ts'
@@ -181,7 +185,7 @@ export class SkillPart implements SessionPart {
     const { activation, active: ready } = prepared
     const { name, content } = activation
     if (ready === undefined) {
-      this.#refuseForkWhileNarrowed(name)
+      refuseForkWhileNarrowed(name, this.rules)
       const answer = await this.#fork(activation, run)
       const text = `The skill ${name} was carried out by a subagent. Its answer:\n${answer}`
       return { text, answer }
@@ -230,15 +234,6 @@ export class SkillPart implements SessionPart {
     return (await this.end(name))
       ? `The skill ${name} is not active any more.`
       : `Error: the skill ${name} is not active.`
-  }
-
-  /** The limits of an untrusted skill would not hold in a subagent. */
-  #refuseForkWhileNarrowed(name: string): void {
-    const [narrowing] = this.rules.narrowed
-    if (narrowing === undefined) return
-    const message = `Skill ${name} runs in a subagent, and that is not started while the untrusted skill ${narrowing.skill} limits the tools.`
-    const hint = 'It can run in the next turn.'
-    throw new SkillInvocationError({ code: 'fork-while-narrowed', message, hint })
   }
 
   #refuseCollisions({ activation, tools }: ActiveSkill): void {
