@@ -7,7 +7,7 @@ import { usageError } from '../errors.ts'
 import { cutText } from '../loop/results.ts'
 import { schemaProblem } from '../loop/run-loop.ts'
 import { jsonSchemaOf, jsonValue, needsApproval, toWireNames } from '../tool.ts'
-import type { AgentTool } from '../types.ts'
+import type { AgentTool, ToolContext } from '../types.ts'
 
 /** Tools that were converted from ours, so that rules still know what they are. */
 const converted = new WeakMap<object, AgentTool>()
@@ -57,19 +57,20 @@ async function checkInput(tool: AgentTool, value: unknown) {
   return problem === undefined ? { value: input } : { issues: [{ message: problem }] }
 }
 
-/** The input of a call as the rules of calls read it. */
+/** The input of a call as the rules of calls read it. @internal */
 export function inputOf(input: unknown): JsonObject | undefined {
   const value = jsonValue(input)
   return isObject<JsonValue>(value) ? value : undefined
 }
 
-/** What goes to a server is checked by its own rules before the call. */
+/** What goes to a server is checked by its own rules before the call. @internal */
 export async function inputProblem(tool: AgentTool, input: JsonObject) {
   return tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
 }
 
-/** For a call whose events nobody follows. */
-export function quietContext(toolCallId: string, signal = new AbortController().signal) {
+/** For a call whose events nobody follows. @internal */
+export function quietContext(toolCallId: string, given?: AbortSignal): ToolContext {
+  const signal = given ?? new AbortController().signal
   return { toolCallId, signal, onEvent: () => undefined }
 }
 
