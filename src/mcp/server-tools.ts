@@ -3,16 +3,15 @@ import type { Context } from '../core/command.ts'
 import type { ToolIndex } from '../tools/cache/tool-index.ts'
 import { callTool } from '../tools/call/call-tool.ts'
 import { requireNamedPaths, requireYes } from '../tools/call/consent.ts'
-import { parseBatchText, parseChainText, type ToolStep } from '../tools/call/directive-text.ts'
+import { parseDirective, type ToolStep } from '../tools/call/directive-text.ts'
 import { doRequest, type RequestAnswer, type RequestSetup } from '../tools/call/do-request.ts'
 import { ToolRequestError } from '../tools/call/errors.ts'
 import { callFailureText, partialText } from '../tools/call/failure-text.ts'
-import { definitionOf, findTool, namedTool } from '../tools/call/find-tool.ts'
+import { findDefinition, namedTool } from '../tools/call/find-tool.ts'
 import { foreseeCall, foreseeGuard, foreseeSteps } from '../tools/call/foresee.ts'
 import {
   type ChainResult,
-  checkBatch,
-  checkChain,
+  checkSteps,
   runBatch,
   runToolChain,
   type StepOptions,
@@ -252,7 +251,7 @@ class ToolRequest {
     const steps = stepsIn(tools, 'batch')
     const texts = textsIn([this.#typed, tools])
     const { calls } = this.#tools
-    await checkBatch(steps, calls)
+    await checkSteps('batch', steps, calls)
     const callable: NamedCall[] = []
     for (const one of await foreseeSteps('batch', steps, calls)) {
       // A call that is never made needs no yes.
@@ -278,7 +277,7 @@ class ToolRequest {
     const steps = stepsIn(tools, 'chain')
     const texts = textsIn([this.#typed, tools])
     const { calls } = this.#tools
-    await checkChain(steps, calls)
+    await checkSteps('chain', steps, calls)
     const planned = await foreseeSteps('chain', steps, calls)
     for (const one of planned) {
       const refused = await this.#refusalOf(one)
@@ -328,7 +327,7 @@ class ToolRequest {
 
   async #definition(name: string): Promise<ToolDefinition> {
     const { calls } = this.#tools
-    return await definitionOf(await findTool(name, calls), calls)
+    return await findDefinition(name, calls)
   }
 
   async #refusalOf({ tool: one, params: given }: NamedCall): Promise<Error | undefined> {
@@ -355,7 +354,7 @@ function textsIn(value: unknown): string {
 
 function stepsIn(tools: readonly object[], kind: 'batch' | 'chain'): readonly ToolStep[] {
   const text = JSON.stringify(tools)
-  const reading = kind === 'batch' ? parseBatchText(text) : parseChainText(text)
+  const reading = parseDirective(text, kind)
   if (reading.kind === kind) return reading.steps
   const message = reading.kind === 'broken' ? reading.message : `there is no ${kind} in it`
   throw new ToolRequestError({ code: `${kind}-syntax`, message })

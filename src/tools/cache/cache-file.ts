@@ -36,9 +36,13 @@ export interface CachedTool {
   further: JsonObject
 }
 
-export function cachedTools(cache: ToolCache | undefined): Map<string, CachedTool> {
-  const tools = [
-    ...(cache?.categories ?? []).flatMap((category) => category.tools),
+export function cachedTools(
+  cache: ToolCache | undefined,
+): Map<string, CachedTool & { category?: string }> {
+  const tools: (CachedTool & { category?: string })[] = [
+    ...(cache?.categories ?? []).flatMap((category) =>
+      category.tools.map((tool) => ({ ...tool, category: category.name })),
+    ),
     ...(cache?.uncategorized ?? []),
   ]
   return new Map(tools.map((tool) => [tool.id, tool]))
@@ -58,8 +62,7 @@ const cacheLimits = {
 
 export type CacheReading =
   | { state: 'read'; cache: ToolCache; diagnostics: readonly Diagnostic[] }
-  | { state: 'missing'; diagnostics: readonly Diagnostic[] }
-  | { state: 'corrupt' | 'newer'; diagnostics: readonly Diagnostic[] }
+  | { state: 'missing' | 'corrupt' | 'newer'; diagnostics: readonly Diagnostic[] }
 
 /** Reads a cache file of any of its schemas. Nothing is thrown: what is wrong is in the diagnostics. */
 export function readCacheFile(path: string): CacheReading {
@@ -179,22 +182,18 @@ function parseCategories(categories: Readonly<Record<string, unknown>>, context:
       return []
     }
     if (!isObject<JsonValue>(value)) {
-      context.report(
-        'cache-category',
-        `category ${name} is not an object with description and tools`,
-      )
+      const message = `category ${name} is not an object with description and tools`
+      context.report('cache-category', message)
       return []
     }
     const { description, keywords, tools, ...further } = value
-    return [
-      {
-        name,
-        description: typeof description === 'string' ? description : '',
-        keywords: readStrings(keywords),
-        tools: parseTools(tools, context),
-        further,
-      },
-    ]
+    return {
+      name,
+      description: typeof description === 'string' ? description : '',
+      keywords: readStrings(keywords),
+      tools: parseTools(tools, context),
+      further,
+    }
   })
 }
 
@@ -235,15 +234,14 @@ function parseTool(id: string, value: JsonObject, context: PartsContext): Cached
   context.seen.add(id)
   const { id: _id, description, prefix, examples, ...further } = value
   const phrases = readStrings(examples).slice(0, cacheLimits.examples)
-  return [
-    {
-      id,
-      description: cutDescription(typeof description === 'string' ? description : ''),
-      ...(typeof prefix === 'string' ? { prefix } : {}),
-      ...(phrases.length > 0 ? { examples: phrases } : {}),
-      further,
-    },
-  ]
+  const tool = {
+    id,
+    description: cutDescription(typeof description === 'string' ? description : ''),
+    ...(typeof prefix === 'string' ? { prefix } : {}),
+    ...(phrases.length > 0 ? { examples: phrases } : {}),
+    further,
+  }
+  return [tool]
 }
 
 export function cutDescription(text: string): string {
@@ -258,24 +256,22 @@ export function cutText(text: string, length: number): string {
 
 /** The cache file's text in the schema that the seed's clients read. */
 export function cacheText(cache: ToolCache): string {
-  const count = cache.categories.reduce((sum, { tools }) => sum + tools.length, 0)
   const value = {
     version: cache.version,
     refreshed_at: cache.refreshedAt,
     mcp_servers: cache.servers,
-    tool_count: count + cache.uncategorized.length,
+    tool_count: cachedTools(cache).size,
     categories: Object.fromEntries(
-      cache.categories.map((item) => [item.name, categoryValue(item)]),
+      cache.categories.map(({ name, description, keywords, tools, further }) => [
+        name,
+        { description, keywords, tools: tools.map(toolValue), ...further },
+      ]),
     ),
     uncategorized: cache.uncategorized.map(toolValue),
     workflows: cache.workflows,
     ...cache.further,
   }
   return `${JSON.stringify(value, null, 2)}\n`
-}
-
-function categoryValue({ description, keywords, tools, further }: CachedCategory): object {
-  return { description, keywords, tools: tools.map(toolValue), ...further }
 }
 
 function toolValue({ id, description, prefix, examples, further }: CachedTool): object {
@@ -306,14 +302,9 @@ export function toolIdProblem(id: string): string | undefined {
 
 /** `github` for `github__get_issue`: by the longest known server, else up to the first `__`. */
 export function serverOfId(id: string, servers: readonly string[]): string {
-  let longest: string | undefined
-  for (const server of servers) {
-    const longer = longest === undefined || server.length > longest.length
-    if (longer && id.startsWith(`${server}__`)) longest = server
-  }
-  if (longest !== undefined) return longest
-  const at = id.indexOf('__')
-  return at > 0 ? id.slice(0, at) : ''
+  const known = servers.filter((server) => id.startsWith(`${server}__`))
+  const [longest] = known.toSorted((a, b) => b.length - a.length)
+  return longest ?? id.slice(0, Math.max(id.indexOf('__'), 0))
 }
 
 export function nameInServer(id: string, server: string): string {

@@ -1,4 +1,3 @@
-import { compareText } from '../../core/diagnostic.ts'
 import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { typeText } from '../call/check-parameters.ts'
@@ -31,14 +30,9 @@ export function describeParameters(schema: JsonObject): ParameterDescription[] {
   return found
 }
 
-interface Walk {
-  root: JsonObject
-  found: ParameterDescription[]
-}
+type Walk = { root: JsonObject; found: ParameterDescription[] }
 
-type Schema = Readonly<Record<string, JsonValue>>
-
-function collect(schema: Schema, prefix: string, depth: number, walk: Walk): void {
+function collect(schema: JsonObject, prefix: string, depth: number, walk: Walk): void {
   const properties = schema['properties']
   if (!isObject(properties)) return
   const required = new Set(readStrings(schema['required']))
@@ -64,7 +58,7 @@ function collect(schema: Schema, prefix: string, depth: number, walk: Walk): voi
 }
 
 /** The schema itself, or what its `$ref` into the same document names. */
-function resolve(value: JsonValue | undefined, root: JsonObject): Schema {
+function resolve(value: JsonValue | undefined, root: JsonObject): JsonObject {
   let schema: JsonValue | undefined = value
   for (let jumps = 0; jumps < 10; jumps++) {
     if (!isObject(schema)) return {}
@@ -86,26 +80,23 @@ function pointed(root: JsonObject, pointer: string): JsonValue | undefined {
 }
 
 const limitTexts: Readonly<Record<string, string>> = {
-  minimum: 'at least',
-  exclusiveMinimum: 'more than',
-  maximum: 'at most',
   exclusiveMaximum: 'less than',
-  minLength: 'characters at least',
-  maxLength: 'characters at most',
-  minItems: 'items at least',
-  maxItems: 'items at most',
+  exclusiveMinimum: 'more than',
   format: 'format',
+  maxItems: 'items at most',
+  maxLength: 'characters at most',
+  maximum: 'at most',
+  minItems: 'items at least',
+  minLength: 'characters at least',
+  minimum: 'at least',
   pattern: 'pattern',
 }
 
 /** The largest numbers of JavaScript, which schema generators write down, limit nothing. */
-function limitsOf(schema: Schema): string[] {
-  return Object.entries(limitTexts)
-    .toSorted(([a], [b]) => compareText(a, b))
-    .flatMap(([key, text]) => {
-      const limit = schema[key]
-      if (typeof limit === 'string') return [`${text} ${limit}`]
-      if (typeof limit !== 'number' || Math.abs(limit) >= Number.MAX_SAFE_INTEGER) return []
-      return [`${text} ${limit}`]
-    })
+function limitsOf(schema: JsonObject): string[] {
+  return Object.entries(limitTexts).flatMap(([key, text]) => {
+    const limit = schema[key]
+    const isLimit = typeof limit === 'number' && Math.abs(limit) < Number.MAX_SAFE_INTEGER
+    return isLimit || typeof limit === 'string' ? [`${text} ${limit}`] : []
+  })
 }

@@ -5,7 +5,7 @@ import { acceptDefinitions, type ListingOptions, type ListingPool } from './list
 
 export interface DiscoveryOptions {
   pool: ListingPool
-  /** What the cache knows: its workflows and examples stay. */
+  /** What the cache knows: its categories and examples stay. */
   index?: ToolIndex | undefined
   trusted: ReadonlySet<string>
   refreshedAt: string
@@ -15,12 +15,8 @@ export interface DiscoveryOptions {
   signal?: AbortSignal | undefined
 }
 
-interface Discovery {
-  beside: string
-  found: Promise<ToolIndex>
-}
-
-const discoveries = new WeakMap<ListingPool, Discovery>()
+/** With what the answer depends on besides the servers themselves. */
+const discoveries = new WeakMap<ListingPool, { beside: string; found: Promise<ToolIndex> }>()
 
 /**
  * Asks the servers of a pool what they have now: where the cache is missing or corrupt, does not
@@ -30,25 +26,21 @@ const discoveries = new WeakMap<ListingPool, Discovery>()
 export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex> {
   const { pool, signal } = options
   const beside = identityOf(options)
-  const known = discoveries.get(pool)
-  if (known?.beside === beside) return await waited(known.found, signal)
-  const forget = (): void => {
-    if (discoveries.get(pool) === discovery) discoveries.delete(pool)
+  let discovery = discoveries.get(pool)
+  if (discovery?.beside !== beside) {
+    const forget = (): void => {
+      if (discoveries.get(pool) === discovery) discoveries.delete(pool)
+    }
+    discovery = { beside, found: discover(options, forget) }
+    discoveries.set(pool, discovery)
+    discovery.found.catch(forget)
   }
-  const discovery: Discovery = { beside, found: discover(options, forget) }
-  discoveries.set(pool, discovery)
-  discovery.found.catch(forget)
-  return await waited(discovery.found, signal)
+  return await (signal === undefined ? discovery.found : untilAborted(discovery.found, signal))
 }
 
-function waited<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return signal === undefined ? work : untilAborted(work, signal)
-}
-
-/** What the answer depends on besides the servers themselves. */
 function identityOf({ pool, index, trusted }: DiscoveryOptions): string {
   const tools = index?.tools.map((tool) => [tool, index.caution(tool.id)])
-  const cache = [index?.refreshedAt, index?.servers, index?.workflows, tools]
+  const cache = [index?.refreshedAt, index?.servers, tools]
   return sha256(JSON.stringify([pool.definitions, [...trusted], cache]))
 }
 
@@ -69,7 +61,6 @@ async function discover(
     refreshedAt,
     failures,
     trusted,
-    workflows: index?.workflows,
     known: index,
   })
 }

@@ -23,9 +23,7 @@ interface ListOptions {
   onServer?: ((event: ServerEvent) => void) | undefined
 }
 
-export type ServerEvent =
-  | { server: string; state: 'starting' }
-  | { server: string; state: 'running' | 'failed' }
+export type ServerEvent = { server: string; state: 'starting' | 'running' | 'failed' }
 
 interface ListedTools {
   tools: readonly ToolDefinition[]
@@ -139,8 +137,11 @@ export function acceptDefinitions(listed: readonly ToolDefinition[]): {
       report('tool-repeated', 'is listed again; the first one counts')
       continue
     }
-    const cut = cutTool(tool)
-    if (cut.description.length < tool.description.length) {
+    const isLong = tool.description.length > longestDescription
+    const cut = isLong
+      ? { ...tool, description: cutText(tool.description, longestDescription) }
+      : tool
+    if (isLong) {
       report('tool-description', `has a description of ${tool.description.length} characters; cut`)
     }
     const size = sizeOf(cut)
@@ -153,11 +154,6 @@ export function acceptDefinitions(listed: readonly ToolDefinition[]): {
     tools.set(tool.id, cut)
   }
   return { tools: [...tools.values()], diagnostics }
-}
-
-function cutTool(tool: ToolDefinition): ToolDefinition {
-  if (tool.description.length <= longestDescription) return tool
-  return { ...tool, description: cutText(tool.description, longestDescription) }
 }
 
 function sizeOf(tool: ToolDefinition): number | undefined {

@@ -9,6 +9,7 @@ import type { JsonObject } from '../model.ts'
 import {
   type CachedCategory,
   type CachedTool,
+  cachedTools,
   cacheVersion,
   cutDescription,
   type ToolCache,
@@ -23,7 +24,7 @@ export interface CurrentTool {
   description: string
 }
 
-export interface MergeInput {
+interface MergeInput {
   refreshedAt: string
   servers: readonly string[]
   tools: readonly CurrentTool[]
@@ -31,23 +32,18 @@ export interface MergeInput {
   record?: RefreshRecord | undefined
 }
 
-export interface MergedCache {
-  cache: ToolCache
-  /** Tool id → the category that was generated for it. */
-  generated: ReadonlyMap<string, string>
-  /** Name → digest of the text that was generated for it. */
-  generatedTexts: ReadonlyMap<string, string>
-}
-
 /**
  * The cache for the present tools. What a user wrote into the file stays: the category of a tool,
  * the text of a category, examples, workflows and every further key. Without a record of what was
  * generated, everything in the file counts as written by a user.
+ *
+ * `generated` has for each tool the category that was generated for it, `generatedTexts` for each
+ * category the digest of its text.
  */
-export function mergeCache(input: MergeInput): MergedCache {
+export function mergeCache(input: MergeInput) {
   const { cache, record } = input
   const tools = input.tools.toSorted((a, b) => compareText(a.id, b.id))
-  const written = writtenTools(cache)
+  const written = cachedTools(cache)
   const assigned = categorise(tools)
   const described = new Map(
     describeCategories(tools, assigned).map((category) => [category.name, category]),
@@ -60,14 +56,14 @@ export function mergeCache(input: MergeInput): MergedCache {
   const generated = new Map(
     [...assigned].map(([id, name]): [string, string] => [id, nameInFile.get(name) ?? name]),
   )
-  const recorded = new Map(record?.tools.map(({ id, category }) => [id, { category }]))
+  const recorded = new Map(record?.tools.map((tool) => [tool.id, tool]))
   const members = new Map<string | undefined, CachedTool[]>()
   for (const tool of tools) {
     const before = written.get(tool.id)
     const place = isHandPlaced(before, recorded.get(tool.id))
       ? before?.category
       : generated.get(tool.id)
-    members.set(place, [...(members.get(place) ?? []), cachedTool(tool, before?.tool)])
+    members.set(place, [...(members.get(place) ?? []), cachedTool(tool, before)])
   }
   const { categories, generatedTexts } = mergeCategories(input, members, described)
   return {
@@ -85,23 +81,9 @@ export function mergeCache(input: MergeInput): MergedCache {
   }
 }
 
-interface WrittenTool {
-  tool: CachedTool
-  category: string | undefined
-}
-
-function writtenTools(cache: ToolCache | undefined): Map<string, WrittenTool> {
-  const written = new Map<string, WrittenTool>()
-  for (const category of cache?.categories ?? []) {
-    for (const tool of category.tools) written.set(tool.id, { tool, category: category.name })
-  }
-  for (const tool of cache?.uncategorized ?? []) written.set(tool.id, { tool, category: undefined })
-  return written
-}
-
 function isHandPlaced(
-  written: WrittenTool | undefined,
-  recorded: { category: string | undefined } | undefined,
+  written: { category?: string } | undefined,
+  recorded: { category?: string | undefined } | undefined,
 ): boolean {
   if (written === undefined) return false
   if (recorded === undefined) return written.category !== undefined
@@ -118,8 +100,6 @@ function cachedTool(tool: CurrentTool, before: CachedTool | undefined): CachedTo
   }
 }
 
-type CategoryText = Pick<Category, 'description' | 'keywords'>
-
 function mergeCategories(
   { cache, record }: MergeInput,
   members: ReadonlyMap<string | undefined, readonly CachedTool[]>,
@@ -127,7 +107,11 @@ function mergeCategories(
 ): { categories: CachedCategory[]; generatedTexts: Map<string, string> } {
   const generatedTexts = new Map<string, string>()
   const categories: CachedCategory[] = []
-  const add = (name: string, text: CategoryText, further: JsonObject): void => {
+  const add = (
+    name: string,
+    text: Pick<Category, 'description' | 'keywords'>,
+    further: JsonObject,
+  ): void => {
     const { description, keywords } = text
     generatedTexts.set(name, digestText(description, keywords))
     categories.push({ name, description, keywords, tools: members.get(name) ?? [], further })
@@ -144,9 +128,8 @@ function mergeCategories(
     }
   }
   const there = new Set(categories.map(({ name }) => name))
-  for (const name of [...members.keys()]
-    .filter((name) => name !== undefined)
-    .toSorted(compareText)) {
+  const names = [...members.keys()].filter((name) => name !== undefined)
+  for (const name of names.toSorted(compareText)) {
     const text = described.get(name)
     if (!there.has(name) && text !== undefined) add(name, text, {})
   }

@@ -114,7 +114,9 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
   const isRefreshed = listing.listed.size > 0 || listing.failures.length === 0
   const now = new Date(options.runtime.now()).toISOString()
   const refreshedAt = isRefreshed ? now : (cache?.refreshedAt ?? now)
-  const servers = configuredServers(options, listing)
+  const configured = options.servers.filter(({ disabled }) => disabled !== true)
+  const names = [...configured.map(({ name }) => name), ...listing.listed]
+  const servers = [...new Set(names)].toSorted(compareText)
   const kept = keptTools(cache, servers, listing)
   const tools = [...accepted.tools, ...kept]
   const tracked = trackTools({
@@ -149,7 +151,10 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
       ? await moveAside(source, options.runtime)
       : undefined
   if (options.dryRun !== true) {
-    await writeDefinitions(next, accepted.tools, listing, options)
+    for (const { name, digest } of next.servers.filter((one) => listing.listed.has(one.name))) {
+      const own = accepted.tools.filter(({ server }) => server === name)
+      await writeSidecar(digest, own, options)
+    }
     await writeFileAtomic(refreshRecordPath(options), serializeRecord(next), { mode: 0o600 })
   }
   if (writesCache) await writeCache(path, cacheText(merged.cache), source, options)
@@ -163,7 +168,10 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
       tools: tools.filter(({ server }) => server === name).length,
       failure: listing.failures.find(({ server }) => server === name),
     })),
-    ...countCategories(merged.cache),
+    categories: merged.cache.categories
+      .map(({ name, tools: members }) => ({ name, tools: members.length }))
+      .toSorted((a, b) => compareText(a.name, b.name)),
+    uncategorized: merged.cache.uncategorized.length,
     tools: tools.length,
     changes: tracked.changes,
     held,
@@ -197,12 +205,6 @@ function refuseNewer(reading: CacheReading): CacheReading {
     message: problem?.message ?? 'the tool cache was written by a later version',
     hint: problem?.hint,
   })
-}
-
-function configuredServers(options: RefreshOptions, listing: ServerListing): string[] {
-  const configured = options.servers.filter(({ disabled }) => disabled !== true)
-  const names = [...configured.map(({ name }) => name), ...listing.listed]
-  return [...new Set(names)].toSorted(compareText)
 }
 
 /** Tools from the cache of servers that are configured and were not listed now. */
@@ -243,18 +245,6 @@ function recordServers(
   })
 }
 
-async function writeDefinitions(
-  record: RefreshRecord,
-  tools: readonly ToolDefinition[],
-  { listed }: ServerListing,
-  place: ProjectPlace,
-): Promise<void> {
-  for (const { name, digest } of record.servers.filter((server) => listed.has(server.name))) {
-    const own = tools.filter(({ server }) => server === name)
-    await writeSidecar(digest, own, place)
-  }
-}
-
 /** As the last refresh wrote them; each server's are read when the first of them is asked for. */
 function earlierDefinitions(
   record: RefreshRecord | undefined,
@@ -269,14 +259,5 @@ function earlierDefinitions(
     if (digest === undefined) return undefined
     if (!known.has(server)) known.set(server, readSidecar(digest, server, place).sidecar)
     return known.get(server)?.get(nameInServer(id, server))
-  }
-}
-
-function countCategories(cache: ToolCache): Pick<RefreshReport, 'categories' | 'uncategorized'> {
-  return {
-    categories: cache.categories
-      .map(({ name, tools }) => ({ name, tools: tools.length }))
-      .toSorted((a, b) => compareText(a.name, b.name)),
-    uncategorized: cache.uncategorized.length,
   }
 }

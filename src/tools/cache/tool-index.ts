@@ -1,6 +1,6 @@
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
-import { isObject } from '../../core/json.ts'
-import type { JsonValue } from '../../skill/model.ts'
+import { objectOf } from '../../core/json.ts'
+import { plainWords } from '../../rank/words.ts'
 import {
   canonicalCategory,
   categorise,
@@ -16,6 +16,7 @@ import {
   cutDescription,
   nameInServer,
   readCacheFile,
+  readStrings,
   serverOfId,
   type ToolCache,
 } from './cache-file.ts'
@@ -36,7 +37,6 @@ export interface ToolIndex {
   servers: readonly IndexedServer[]
   tools: readonly ToolSummary[]
   categories: readonly Category[]
-  workflows?: JsonValue | undefined
   tool(id: string): ToolSummary | undefined
   /**
    * With the full schemas; undefined where only a refresh or a running server knows them. Of a tool
@@ -165,7 +165,6 @@ function storedIndex(
     refreshedAt: cache.refreshedAt,
     tools: listed.map((tool) => ({ ...tool, category: decided.get(tool.id) ?? tool.category })),
     categories: canonicalCategories(cache),
-    workflows: cache.workflows,
     definition,
     servers: names,
     failures: (record?.servers ?? []).flatMap(({ name, failure }) =>
@@ -229,7 +228,6 @@ export interface IndexDefinitionsOptions {
   failures?: readonly ServerFailure[] | undefined
   /** Names of the servers whose annotations are believed; default all. */
   trusted?: ReadonlySet<string> | undefined
-  workflows?: JsonValue | undefined
   /** Categories, examples and cautions of an earlier index hold for the tools that it knows. */
   known?: ToolIndex | undefined
 }
@@ -268,7 +266,6 @@ export function indexDefinitions(
       if (before === undefined) return category
       return { ...category, description: before.description, keywords: before.keywords }
     }),
-    workflows: options.workflows,
     definition: (id) => byId.get(id),
     servers: failures.map(({ server }) => server),
     failures,
@@ -305,7 +302,6 @@ interface ToolIndexParts {
   refreshedAt: string
   tools: readonly ToolSummary[]
   categories: readonly Category[]
-  workflows?: JsonValue | undefined
   definition(id: string): ToolDefinition | undefined
   isNew: ToolIndex['isNew']
   servers: readonly string[]
@@ -336,7 +332,6 @@ function createToolIndex(parts: ToolIndexParts): ToolIndex {
     }),
     tools,
     categories: parts.categories,
-    workflows: parts.workflows,
     tool: (id) => byId.get(id),
     definition: (id) => {
       const definition = reviewed(id)
@@ -368,31 +363,23 @@ export function holdOf(
   }
 }
 
-interface SummaryFacts {
-  category?: string | undefined
-  examples?: readonly string[] | undefined
-  trusted: boolean
-}
-
 function summaryOf(
   tool: Omit<ToolDefinition, 'inputSchema'> & Partial<ToolDefinition>,
-  { category, examples, trusted }: SummaryFacts,
+  {
+    category,
+    examples,
+    trusted,
+  }: Pick<ToolSummary, 'category' | 'examples'> & { trusted: boolean },
 ): ToolSummary {
   const { id, server, name, description, inputSchema = {} } = tool
   const parameters = parameterNames({ inputSchema })
-  const required = requiredNames({ inputSchema })
+  const required = readStrings(inputSchema['required'])
   const readOnly = readsOnly(tool, trusted)
   return { id, server, name, description, parameters, required, category, examples, readOnly }
 }
 
 export function parameterNames({ inputSchema }: Pick<ToolDefinition, 'inputSchema'>): string[] {
-  const { properties } = inputSchema
-  return isObject(properties) ? Object.keys(properties) : []
-}
-
-export function requiredNames({ inputSchema }: Pick<ToolDefinition, 'inputSchema'>): string[] {
-  const { required } = inputSchema
-  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+  return Object.keys(objectOf(inputSchema['properties']))
 }
 
 /** Words that make a name such as `get_or_create_user` or `find_and_replace` one that writes. */
@@ -417,15 +404,6 @@ export function readsOnly(
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {}
   if (readOnlyHint === false || (destructiveHint === true && readOnlyHint !== true)) return false
   if (readOnlyHint === true && trusted) return true
-  const [verb = '', ...others] = wordsOfName(tool.name)
+  const [verb = '', ...others] = plainWords(tool.name.slice(tool.name.lastIndexOf('__') + 1))
   return readingVerbs.has(verb) && !others.some((word) => writingWords.has(word))
-}
-
-function wordsOfName(name: string): string[] {
-  const segment = name.slice(name.lastIndexOf('__') + 1)
-  return segment
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '')
 }

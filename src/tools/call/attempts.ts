@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { exitCode } from '../../core/errors.ts'
 import { ToolCallError } from '../errors.ts'
 import type { CallFailure, ToolOutcome } from '../model.ts'
+import { outcomeText } from './content.ts'
 
-interface AttemptRules {
+interface AttemptRules extends Pick<RetrySettings, 'waitsMs'> {
   replaySafe: boolean
-  waitsMs: readonly number[]
   signal: AbortSignal
   /** Told before each wait. */
   onRetry: (attempt: number, failure: AttemptFailure, waitMs: number) => void
@@ -76,11 +76,8 @@ export interface RetrySettings {
   neverReplay: readonly string[]
 }
 
-interface FailedAttempt extends Pick<AttemptFailure, 'kind' | 'delivered'> {
-  attempt: number
-  replaySafe: boolean
-  waitsMs: readonly number[]
-}
+type FailedAttempt = Pick<AttemptFailure, 'kind' | 'delivered'> &
+  Pick<AttemptRules, 'replaySafe' | 'waitsMs'> & { attempt: number }
 
 type RetryDecision =
   | { retry: true; waitMs: number }
@@ -171,8 +168,7 @@ function kindOf(message: string): FailureKind | undefined {
 }
 
 function errorText(outcome: ToolOutcome): string {
-  const texts = outcome.content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
-  const text = texts.join('\n').trim()
+  const text = outcomeText(outcome).trim()
   if (text !== '') return text
   return outcome.structured === undefined
     ? 'the tool reported an error and did not say which'

@@ -179,7 +179,7 @@ async function reportOf(
   if (last.kind === 'tool-not-found') {
     await discoverOnce(context)
     const others = context.index.tools.filter(({ id }) => id !== tool.id)
-    const near = suggestTools(tool.id, others, await context.ranking?.())
+    const near = suggestTools(tool.id, others, context.ranking)
     if (near.length > 0) suggestions.push(`Use one of ${near.join(', ')}`)
   }
   const unclear = `Delivery unknown: ${tool.id} may have acted. It was not called again, because nothing says that this is safe.`

@@ -102,19 +102,15 @@ function problemLines(tool: ToolDefinition, problems: readonly SchemaProblem[]):
 }
 
 /**
- * A sentence for each unknown parameter that the schema allows, at any depth: often a misspelt
- * optional one, which the server would ignore. Where a schema takes other names explicitly, only
- * those that look misspelt.
+ * A sentence for each unknown parameter that the schema allows, or forbids, at any depth: often a
+ * misspelt optional one, which the server would ignore. Where a schema takes other names explicitly,
+ * only those that look misspelt.
  */
-export function unknownParameters(tool: ToolDefinition, params: JsonObject): string[] {
-  return unknownSentences(tool, params, false)
-}
-
-export function forbiddenParameters(tool: ToolDefinition, params: JsonObject): string[] {
-  return unknownSentences(tool, params, true)
-}
-
-function unknownSentences(tool: ToolDefinition, params: JsonObject, forbidden: boolean): string[] {
+export function unknownParameters(
+  tool: ToolDefinition,
+  params: JsonObject,
+  forbidden = false,
+): string[] {
   return unknownIn(tool.inputSchema, params, '').flatMap(({ name, known, meant, isForbidden }) => {
     if (isForbidden !== forbidden) return []
     const head = `\`${name}\` is not a parameter of ${tool.id}`

@@ -56,29 +56,21 @@ function bytesOf(block: ToolContent): Uint8Array | undefined {
 
 function saveBytes(data: Uint8Array, stem: string, extension: string, place: SavePlace): string {
   try {
-    const directory = usableDirectory(place)
+    const { directory, within } = place
+    if (within !== undefined) requireWithin(realpathSync.native(within), directory)
+    makePrivateDirectory(directory)
     for (let number = 1; ; number++) {
       const path = join(directory, `${stem}${number === 1 ? '' : `-${number}`}${extension}`)
       if (writeNew(path, data)) return path
     }
   } catch (error) {
     if (error instanceof ToolError) throw error
-    throw unsaved(`${place.directory} cannot take the file: ${messageOf(error)}`)
+    throw new ToolError({
+      code: 'result-unsaved',
+      message: `${place.directory} cannot take the file: ${messageOf(error)}`,
+      hint: 'Name another place with --output.',
+    })
   }
-}
-
-function usableDirectory({ directory, within }: SavePlace): string {
-  if (within !== undefined) requireWithin(realpathSync.native(within), directory)
-  makePrivateDirectory(directory)
-  return directory
-}
-
-function unsaved(message: string): ToolError {
-  return new ToolError({
-    code: 'result-unsaved',
-    message,
-    hint: 'Name another place with --output.',
-  })
 }
 
 /** False where something has that name already, even a dangling link. */

@@ -23,7 +23,7 @@ export interface CallContext {
   /** Asks the servers for their tools now, at most once in a context; undefined: never. */
   discover?: ((signal: AbortSignal) => Promise<CallIndex>) | undefined
   /** Finds what an unknown id may mean; without it only the nearest names do. */
-  ranking?: (() => Promise<ToolRanking>) | undefined
+  ranking?: ToolRanking | undefined
   servers: CallServers
   rules: (server: string) => ServerRules
   /** Why a tool is held back until a user accepts it; undefined lets it pass. */

@@ -35,16 +35,9 @@ export function readDirective(text: string): DirectiveReading {
   return readSteps(text.slice(start, end), kind)
 }
 
-export function parseBatchText(text: string): DirectiveReading {
-  return parseText(text, 'batch')
-}
-
-export function parseChainText(text: string): DirectiveReading {
-  return parseText(text, 'chain')
-}
-
-function parseText(text: string, wanted: DirectiveKind): DirectiveReading {
-  const bare = text.replace(/^\uFEFF/, '').trim()
+/** Reads a list alone, or a text with the wanted directive. */
+export function parseDirective(text: string, wanted: DirectiveKind): DirectiveReading {
+  const bare = text.trim()
   if (bare.startsWith('[')) return readSteps(bare, wanted)
   const reading = readDirective(text)
   if (reading.kind === 'none' || reading.kind === 'broken' || reading.kind === wanted)
@@ -96,25 +89,16 @@ function broken(kind: DirectiveKind, message: string): DirectiveReading {
 
 export function endOfJson(text: string, start: number): number | undefined {
   let depth = 0
+  let isString = false
   for (let at = start; at < text.length; at++) {
     const character = text[at]
-    if (character === '"') {
-      const end = endOfString(text, at)
-      if (end === undefined) return undefined
-      at = end
-    } else if (character === '[' || character === '{') depth++
+    if (character === '"') isString = !isString
+    else if (isString) at += character === '\\' ? 1 : 0
+    else if (character === '[' || character === '{') depth++
     else if (character === ']' || character === '}') {
       depth--
       if (depth === 0) return at + 1
     }
-  }
-  return undefined
-}
-
-function endOfString(text: string, start: number): number | undefined {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === '\\') at++
-    else if (text[at] === '"') return at
   }
   return undefined
 }
@@ -128,19 +112,11 @@ export interface JsonInText {
 /** At most this many beginnings are tried, which bounds the work on a text of nothing but braces. */
 const mostTried = 20
 
-/** The JSON objects of a text in their order; those within a list or another object are part of it. */
-export function jsonObjectsIn(text: string): readonly JsonInText[] {
-  return readJsonIn(text).objects
-}
-
-interface JsonReading {
-  objects: readonly JsonInText[]
-  /** Exclusive. Behind it may be JSON that was not tried: there no word counts as one of the text. */
-  end: number
-}
-
-/** Like {@link jsonObjectsIn}, and how far it came. */
-export function readJsonIn(text: string): JsonReading {
+/**
+ * The JSON objects of a text in their order; those within a list or another object are part of it.
+ * Behind `end` may be JSON that was not tried: there no word counts as one of the text.
+ */
+export function readJsonIn(text: string): { objects: readonly JsonInText[]; end: number } {
   const found: JsonInText[] = []
   const opening = /[{[]/g
   for (let tried = 0; ; tried++) {
@@ -164,8 +140,8 @@ const fence = /^```\w{0,10}\s([\s\S]*)```$/
  * words of a request.
  */
 export function isOnlyJson(text: string): boolean {
-  let rest = text.trim()
-  rest = (fence.exec(rest)?.[1] ?? rest).trim()
+  const bare = text.trim()
+  let rest = (fence.exec(bare)?.[1] ?? bare).trim()
   if (rest === '') return false
   while (rest !== '') {
     const end = beginning.test(rest) ? endOfJson(rest, 0) : undefined

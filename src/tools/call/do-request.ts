@@ -3,17 +3,16 @@ import type { PlannedCall, PlanTools } from '../parameters/plan-request.ts'
 import type { Route } from '../route/router.ts'
 import type { CallContext, CallIndex, CallReport } from './context.ts'
 import { decideRequest, planTools, type Proposal, proposeTool } from './decide-request.ts'
-import { isOnlyJson, readDirective, type ToolStep } from './directive-text.ts'
+import { type DirectiveKind, isOnlyJson, readDirective, type ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
 import { proposeByModel, type ToolModel } from './model-choice.ts'
 import { fillMissing, openCall, runPlan } from './run-plan.ts'
 import {
-  definitionOf,
   discoverOnce,
-  findTool,
+  findDefinition,
   looseNote,
-  passthroughNotFound,
   resolveLoosely,
+  toolNotFound,
 } from './find-tool.ts'
 import { foreseeSteps } from './foresee.ts'
 import { parsePassthrough } from './passthrough.ts'
@@ -21,8 +20,7 @@ import { requireNamedPaths, requireYes } from './consent.ts'
 import {
   type BatchResult,
   type ChainResult,
-  checkBatch,
-  checkChain,
+  checkSteps,
   runBatch,
   runToolChain,
   type StepListener,
@@ -40,27 +38,24 @@ export async function doRequest(request: string, setup: RequestSetup): Promise<R
     case 'batch':
     case 'chain':
       return await doSteps(meaning.kind, meaning.steps, request, setup)
-    case 'named':
-      return await doNamed(meaning.proposal, request, setup)
-    case 'routed':
-      return await doRouted(meaning, request, setup)
+    case 'call':
+      return await doCall(meaning, request, setup)
     case 'unsure':
       return { ...openMeaning(meaning, setup.context.index), tried: [] }
   }
 }
 
 async function doSteps(
-  kind: 'batch' | 'chain',
+  kind: DirectiveKind,
   steps: readonly ToolStep[],
   request: string,
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
   const { context, onStep, toValue } = setup
-  await (kind === 'batch' ? checkBatch : checkChain)(steps, context)
+  await checkSteps(kind, steps, context)
   await requireYes(await foreseeSteps(kind, steps, context), request, setup)
   const beforeCall: StepOptions['beforeCall'] = async ({ tool, params }) => {
-    const definition = await definitionOf(await findTool(tool, context), context)
-    await requireNamedPaths(definition, params, request, setup)
+    await requireNamedPaths(await findDefinition(tool, context), params, request, setup)
   }
   const options = { onStep, toValue, requestText: request }
   return kind === 'batch'
@@ -68,32 +63,15 @@ async function doSteps(
     : { kind, result: await runToolChain(steps, context, { ...options, beforeCall }) }
 }
 
-async function doNamed(
-  proposal: Proposal,
-  request: string,
-  setup: RequestSetup,
-): Promise<RequestAnswer> {
-  const { context } = setup
-  const { steps, open } = await fillMissing(proposal, setup)
-  const decidedBy = 'name'
-  if (open !== undefined) return { ...openCall(open, context.index), decidedBy, tried: [] }
-  const outcome = await runPlan(steps, request, setup)
-  if (outcome.kind === 'called') return { ...outcome, decidedBy, tried: [] }
-  if (outcome.error !== undefined) throw outcome.error
-  if (outcome.calls.at(-1)?.report.status === 'error') {
-    return { kind: 'called', status: 'error', calls: outcome.calls, decidedBy, tried: [] }
-  }
-  return { kind: 'unsure', reason: outcome.why, tool: proposal.tool, decidedBy, tried: [] }
-}
-
-async function doRouted(
-  { proposal, route, decidedBy }: RequestMeaning & { kind: 'routed' },
+async function doCall(
+  { proposal, route, decidedBy }: RequestMeaning & { kind: 'call' },
   request: string,
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
   const { context } = setup
   const tried: { tool: string; why: string }[] = []
-  const others = decidedBy === 'words' ? readings(route, proposal, context.index) : []
+  const others = route && decidedBy === 'words' ? readings(route, proposal, context.index) : []
+  let reason = ''
   for (const tool of [proposal.tool, ...others]) {
     const isOther = tool !== proposal.tool
     const next = isOther ? proposeTool(request, tool, toolsOf(setup)) : proposal
@@ -101,7 +79,7 @@ async function doRouted(
     const { steps, open } = await fillMissing(next, setup)
     if (open !== undefined) {
       const asked = openCall(open, context.index)
-      tried.push({ tool, why: asked.reason })
+      if (route !== undefined) tried.push({ tool, why: asked.reason })
       // A missing value does not make the tool wrong: it is asked for.
       if (isOther) break
       return { ...asked, route, decidedBy, tried }
@@ -109,22 +87,21 @@ async function doRouted(
     const outcome = await runPlan(steps, request, setup)
     if (outcome.kind === 'called') {
       const isConfirmed = decidedBy === 'user' || outcome.confirmed
-      if (outcome.status === 'success' && isConfirmed && steps.length === 1) {
+      if (route && outcome.status === 'success' && isConfirmed && steps.length === 1) {
         await setup.learn?.(request, tool)
       }
       return { ...outcome, tried, route, decidedBy }
     }
-    tried.push({ tool, why: outcome.why })
-    context.note(`${tool} was not the right tool: ${outcome.why}`)
+    reason ||= outcome.why
+    if (route !== undefined) {
+      tried.push({ tool, why: outcome.why })
+      context.note(`${tool} was not the right tool: ${outcome.why}`)
+    } else if (outcome.error !== undefined) throw outcome.error
+    else if (outcome.calls.at(-1)?.report.status === 'error') {
+      return { kind: 'called', status: 'error', calls: outcome.calls, decidedBy, tried }
+    }
   }
-  return {
-    kind: 'unsure',
-    reason: tried[0]?.why ?? '',
-    route,
-    decidedBy,
-    tool: proposal.tool,
-    tried,
-  }
+  return { kind: 'unsure', reason, route, decidedBy, tool: proposal.tool, tried }
 }
 
 /** The question about an unclear request, with what was understood for the tool that fits best. */
@@ -133,9 +110,8 @@ export function openMeaning(
   index: CallIndex,
 ) {
   const open = proposal?.steps.find(({ tool }) => tool === proposal.tool)
-  const asked =
-    open === undefined ? { kind: 'unsure' as const, reason } : openCall(open, index, reason)
-  return { ...asked, route, decidedBy }
+  const asked = open && openCall(open, index, reason)
+  return { kind: 'unsure' as const, reason, ...asked, route, decidedBy }
 }
 
 const nearEnough = 0.5
@@ -157,10 +133,9 @@ function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallI
 }
 
 export type RequestMeaning =
-  | { kind: 'batch'; steps: readonly ToolStep[] }
-  | { kind: 'chain'; steps: readonly ToolStep[] }
-  | { kind: 'named'; proposal: Proposal }
-  | { kind: 'routed'; proposal: Proposal; route: Route; decidedBy: string }
+  | { kind: DirectiveKind; steps: readonly ToolStep[] }
+  /** No route where the request names the tool. */
+  | { kind: 'call'; proposal: Proposal; route?: Route; decidedBy: string }
   | {
       kind: 'unsure'
       route: Route
@@ -220,7 +195,10 @@ async function readNamed(
     case 'none':
       return undefined
     case 'unknown':
-      throw passthroughNotFound(found.written, context.index.tools, await context.ranking?.())
+      throw toolNotFound(found.written, context.index.tools, context.ranking, {
+        head: `Tool '${found.written}' not found`,
+        advice: 'verify the tool name',
+      })
     case 'broken': {
       const message = `${found.written} cannot be called: ${found.message}`
       throw new ToolRequestError({ code: 'passthrough-syntax', message })
@@ -230,17 +208,10 @@ async function readNamed(
       const words = withoutName(request, written)
       const fromWords =
         params === undefined ? proposeTool(words, tool.id, toolsOf(setup)) : undefined
-      const plain = plainCall(tool.id, tool.name, params ?? {})
-      return {
-        kind: 'named',
-        proposal: fromWords ?? {
-          tool: tool.id,
-          steps: [plain],
-          missing: [],
-          unplaced: [],
-          parts: 1,
-        },
-      }
+      const none = { bindings: [], missing: [], unplaced: [], trace: [], after: [] }
+      const call = { name: tool.name, tool: tool.id, params: params ?? {}, reason: 'asked for' }
+      const plain = { ...none, tool: tool.id, steps: [{ ...call, ...none }], parts: 1 }
+      return { kind: 'call', proposal: fromWords ?? plain, decidedBy: 'name' }
     }
   }
 }
@@ -260,12 +231,12 @@ async function readRouted(request: string, setup: RequestSetup): Promise<Request
     return { kind: 'unsure', ...words, reason: 'No tool fits this request.' }
   }
   if (setup.model !== undefined) return await readByModel(request, route, setup, setup.model)
-  if (answer !== undefined) return { kind: 'routed', ...words, proposal: answer }
+  if (answer !== undefined) return { kind: 'call', ...words, proposal: answer }
   const chosen = await user?.choose(route.candidates)
   const propose = (tool?: string): Proposal | undefined =>
     tool === undefined ? undefined : proposeTool(request, tool, toolsOf(setup))
   const proposal = propose(chosen)
-  if (proposal !== undefined) return { kind: 'routed', proposal, route, decidedBy: 'user' }
+  if (proposal !== undefined) return { kind: 'call', proposal, route, decidedBy: 'user' }
   const reason = 'It is not clear which tool is meant.'
   return { kind: 'unsure', ...words, reason, proposal: propose(route.tool) }
 }
@@ -285,7 +256,7 @@ async function readByModel(
     return { kind: 'unsure', route, reason, decidedBy }
   }
   const decided: Route = { ...route, decision: 'answer', tool: proposal.tool }
-  return { kind: 'routed', proposal, route: decided, decidedBy }
+  return { kind: 'call', proposal, route: decided, decidedBy }
 }
 
 /** The words beside a tool's name, without the verb that only asks for its call. */
@@ -302,11 +273,6 @@ function toolsOf({ context, examples }: RequestSetup): PlanTools {
 /** Without the schema, as after a refresh by somebody else, no parameters can be read. */
 function hasDefinition(tool: string, { context }: RequestSetup): boolean {
   return context.index.definition(tool) !== undefined
-}
-
-function plainCall(tool: string, name: string, params: PlannedCall['params']): PlannedCall {
-  const none = { bindings: [], missing: [], unplaced: [], trace: [], after: [] }
-  return { name, tool, params, ...none, reason: 'asked for' }
 }
 
 export interface ProposedCall {

@@ -8,6 +8,11 @@ interface FoundTool {
   note?: string | undefined
 }
 
+/** The definition of the tool that an id or a name means. */
+export async function findDefinition(id: string, context: CallContext): Promise<ToolDefinition> {
+  return await definitionOf(await findTool(id, context), context)
+}
+
 /** The tool that an id or a name means, after asking the servers once where needed. */
 export async function findTool(id: string, context: CallContext): Promise<ToolSummary> {
   return (await findNamedTool(id, context)).tool
@@ -15,8 +20,7 @@ export async function findTool(id: string, context: CallContext): Promise<ToolSu
 
 export async function findNamedTool(id: string, context: CallContext): Promise<FoundTool> {
   if (resolveTool(id, context.index).kind === 'unknown') await discoverOnce(context)
-  const isUnknown = resolveName(id, context.index).kind === 'unknown'
-  return namedTool(id, context.index.tools, isUnknown ? await context.ranking?.() : undefined)
+  return namedTool(id, context.index.tools, context.ranking)
 }
 
 export function namedTool(
@@ -200,24 +204,10 @@ export function toolNotFound(
   id: string,
   tools: readonly ToolSummary[],
   rank?: ToolRanking,
-): ToolNotFoundError {
-  return notFound(`Error: Tool not found: ${id}`, 'confirm the intended tool', id, tools, rank)
-}
-
-export function passthroughNotFound(
-  id: string,
-  tools: readonly ToolSummary[],
-  rank?: ToolRanking,
-): ToolNotFoundError {
-  return notFound(`Tool '${id}' not found`, 'verify the tool name', id, tools, rank)
-}
-
-function notFound(
-  head: string,
-  advice: string,
-  id: string,
-  tools: readonly ToolSummary[],
-  rank: ToolRanking | undefined,
+  { head, advice } = {
+    head: `Error: Tool not found: ${id}`,
+    advice: 'confirm the intended tool',
+  },
 ): ToolNotFoundError {
   const suggestions = suggestTools(id, tools, rank)
   const lines = [head]

@@ -8,15 +8,9 @@ import { readsHere } from './permissions.ts'
 import { refuseForbidden } from './call-tool.ts'
 import { referencedNames, referencePaths } from './steps.ts'
 
-export interface ForeseenCall {
-  tool: ToolDefinition
-  params: JsonObject
+export interface ForeseenCall extends Awaited<ReturnType<typeof foreseeCall>> {
   outputAs?: string | undefined
-  readOnly: boolean
   unknown: readonly string[]
-  /** What the tool's schema refuses, whatever the earlier answers will be. */
-  problems: readonly string[]
-  notes: readonly string[]
 }
 
 export async function foreseeSteps(
@@ -31,14 +25,9 @@ export async function foreseeSteps(
     const tool = await definitionOf(found.tool, context)
     const isChain = kind === 'chain'
     const unknown = isChain ? referencedNames(params).filter((one) => !known.has(one)) : []
-    const ownNotes = found.note === undefined ? notes : [...notes, found.note]
     const foreseen = await foreseeCall(tool, params, isChain ? referencePaths(params) : [], context)
-    calls.push({
-      ...foreseen,
-      ...(outputAs === undefined ? {} : { outputAs }),
-      unknown,
-      notes: [...ownNotes, ...foreseen.notes],
-    })
+    const ownNotes = found.note === undefined ? notes : [...notes, found.note]
+    calls.push({ ...foreseen, outputAs, unknown, notes: [...ownNotes, ...foreseen.notes] })
     if (outputAs !== undefined) known.add(outputAs)
   }
   return calls
@@ -59,10 +48,8 @@ export async function foreseeGuard(
   try {
     const { tool: summary } = await findNamedTool(tool.id, context)
     refuseForbidden(summary, context)
-    const { category } = summary
-    return {
-      before: await context.gate?.foresee?.({ tool, category, params, request: requestText }),
-    }
+    const call = { tool, category: summary.category, params, request: requestText }
+    return { before: await context.gate?.foresee?.(call) }
   } catch (error) {
     if (error instanceof ToolRefusedError) return { refused: error }
     throw error
@@ -71,14 +58,15 @@ export async function foreseeGuard(
 
 /**
  * What the schema of its tool says of a call. `later`: the paths of values that an earlier answer
- * will give. `notes`: parameters that it allows without knowing them.
+ * will give. `problems`: what the schema refuses, whatever that will be. `notes`: parameters that it
+ * allows without knowing them.
  */
 export async function foreseeCall(
   tool: ToolDefinition,
   params: JsonObject,
   later: readonly (readonly string[])[],
   context: Pick<CallContext, 'rules' | 'schemas' | 'permissions'>,
-): Promise<Pick<ForeseenCall, 'tool' | 'params' | 'readOnly' | 'problems' | 'notes'>> {
+) {
   const readOnly = readsHere(tool, context)
   const problems = await foreseenProblems(tool, params, later, context.schemas)
   return { tool, params, readOnly, problems, notes: unknownParameters(tool, params) }

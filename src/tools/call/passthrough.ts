@@ -4,7 +4,7 @@ import { withoutEnd } from '../../core/text.ts'
 import type { JsonObject, ToolSummary } from '../model.ts'
 import { splitClauses } from '../parameters/clauses.ts'
 import type { CallIndex } from './context.ts'
-import { endOfJson, type JsonInText, readJson, readJsonIn } from './directive-text.ts'
+import { endOfJson, readJson, readJsonIn } from './directive-text.ts'
 import { resolveTool } from './find-tool.ts'
 
 export type PassthroughReading =
@@ -13,7 +13,7 @@ export type PassthroughReading =
       kind: 'tool'
       tool: ToolSummary
       written: string
-      /** The JSON beside the name; undefined where there is none. */
+      /** The JSON behind the name; undefined where there is none. */
       params: JsonObject | undefined
     }
   /** The text is nothing but a name that no tool has. */
@@ -25,7 +25,7 @@ const nameAlone =
 
 /**
  * Finds the call of a tool in a text, which is then made without routing: the first token with `__`
- * that is known, or any name of a tool with its parameters in JSON beside it. Other words with
+ * that is known, or any name of a tool with its parameters in JSON behind it. Other words with
  * `__`, such as `__init__.py`, are prose. `find` may know other spellings.
  */
 export function parsePassthrough(
@@ -43,22 +43,20 @@ export function parsePassthrough(
     return tool.id === first.tool.id && !(reading.ok && reading.value === undefined)
   })
   const { tool, written, reading, isBare } = call
+  const names = index.tools.map(({ name }) => name)
   // The rest of such a request is found by routing its clauses.
-  if (
-    isBare &&
-    splitClauses(
-      text,
-      index.tools.map(({ name }) => name),
-    ).length > 1
-  )
-    return { kind: 'none' }
+  if (isBare && splitClauses(text, names).length > 1) return { kind: 'none' }
   if (!reading.ok) return { kind: 'broken', written, message: reading.message }
   const other = named.find((one) => one.tool.id !== tool.id)
-  if (other === undefined && again === undefined) {
+  if (other !== undefined || again !== undefined) {
+    const said = other === undefined ? `calls ${written} twice` : `names ${other.written} too`
+    const message = `the text ${said}; put both into BATCH: […] or CHAIN: […]`
+    return { kind: 'broken', written, message }
+  }
+  if (readJsonIn(text).objects.length < 2) {
     return { kind: 'tool', tool, written, params: reading.value }
   }
-  const said = other === undefined ? `calls ${written} twice` : `names ${other.written} too`
-  const message = `the text ${said}; put both into BATCH: […] or CHAIN: […]`
+  const message = 'the text has two JSON objects; put its parameters into one'
   return { kind: 'broken', written, message }
 }
 
@@ -83,7 +81,7 @@ function loneName(text: string): string | undefined {
 interface CalledTool {
   tool: ToolSummary
   written: string
-  /** Not an id: only the JSON beside it makes it a name. */
+  /** Not an id: only the JSON behind it makes it a name. */
   isBare: boolean
   reading: ParamsReading
 }
@@ -92,25 +90,20 @@ function calledTools(
   text: string,
   find: (id: string) => ToolSummary | undefined,
 ): readonly CalledTool[] {
-  const known = writtenNames(text).flatMap((name) => {
+  return writtenNames(text).flatMap((name) => {
     const hit = knownTool(name, find)
-    return hit === undefined ? [] : { ...name, ...hit }
-  })
-  // An object behind one name is not an object before the next.
-  const taken = new Set(known.map(({ opening }) => opening))
-  return known.map(({ tool, written, opening, before }) => {
-    const own = before !== undefined && !taken.has(before.start) ? before : undefined
-    const isBare = !written.includes('__')
-    return { tool, written, isBare, reading: paramsOf(text, opening, own) }
+    if (hit === undefined) return []
+    const isBare = !hit.written.includes('__')
+    return { ...hit, isBare, reading: paramsOf(text, name.opening) }
   })
 }
 
 function knownTool(
-  { token, opening, before }: WrittenName,
+  { token, opening }: WrittenName,
   find: (id: string) => ToolSummary | undefined,
 ): { tool: ToolSummary; written: string } | undefined {
   const part = behindColon(token) ?? ''
-  const isName = part.includes('__') || opening !== undefined || before !== undefined
+  const isName = part.includes('__') || opening !== undefined
   for (const written of new Set([
     token,
     withoutEnd(token, '.:-'),
@@ -125,32 +118,21 @@ function knownTool(
 
 type ParamsReading = { ok: true; value: JsonObject | undefined } | { ok: false; message: string }
 
-function paramsOf(
-  text: string,
-  opening: number | undefined,
-  before: JsonInText | undefined,
-): ParamsReading {
-  if (opening === undefined) return { ok: true, value: before?.value }
+function paramsOf(text: string, opening: number | undefined): ParamsReading {
+  if (opening === undefined) return { ok: true, value: undefined }
   const end = endOfJson(text, opening)
   if (end === undefined) return { ok: false, message: 'its parameters are never closed' }
   const reading = readJson(text.slice(opening, end))
   if (!reading.ok) return { ok: false, message: `its parameters are ${reading.problem}` }
-  if (before !== undefined || another.test(text.slice(end, end + 100))) {
-    return { ok: false, message: 'it has two JSON objects beside it; put its parameters into one' }
-  }
   return { ok: true, value: objectOf<JsonValue>(reading.value) }
 }
-
-/** A second object right behind the first. */
-const another = /^[\s`,]*(?:and\s+)?\{\s*["}]/i
 
 interface WrittenName {
   /** As it stands there, with the punctuation that may end its sentence. */
   token: string
   start: number
   /** Where the JSON behind it begins, readable or not. */
-  opening?: number | undefined
-  before?: JsonInText | undefined
+  opening: number | undefined
 }
 
 /** A run of the characters that ids are made of. */
@@ -163,23 +145,16 @@ const widestGap = 120
 
 /**
  * What may stand between a name and its parameters: a quote, `with params:`, a code fence, `(`.
- * Like the next two it expects single blanks, to stay linear.
+ * It expects single blanks, to stay linear.
  */
 const behind =
   /^[`"']? ?(?:with )?(?:the )?(?:following )?(?:json )?(?:params|parameters|arguments|args|input|json)? ?[:=,]? ?(?:```[a-z0-9]{0,10} ?)?[`"'(]? ?$/i
-
-/** What may stand between parameters and a name behind them. */
-const ahead =
-  /^[`"']? ?(?:```)? ?[,;:.]? ?(?:(?:and|then|as|are|is|please|the|to|into|for|of|in|on|by|with|using|use|call|run|execute|invoke|tool|params|parameters|arguments|args|input) ){0,6}[`"']?$/i
-
-/** Said right before a word, this makes a name of it. */
-const calls = /(?:use|call|run|execute|invoke|tool) [`"']?$|[`"']$/i
 
 /** A name of several words: `take_screenshot`, `query-docs`, `takeScreenshot`. */
 const isSeveralWords: RegExp = /[A-Za-z0-9][_.:-]+[A-Za-z0-9]|[a-z0-9][A-Z]/
 
 /**
- * The words outside of JSON that may name a tool: those with `__` or `:`, and those beside a JSON
+ * The words outside of JSON that may name a tool: those with `__` or `:`, and those before a JSON
  * object. Of those an ordinary word is a name only where it is unambiguous.
  */
 export function writtenNames(text: string): WrittenName[] {
@@ -192,12 +167,8 @@ export function writtenNames(text: string): WrittenName[] {
     const isInside = objects.some((object) => object.start <= start && start < object.end)
     if (isInside || written.length > longestToken) continue
     if (!isWholeWord(text, start, start + written.length)) continue
-    const name = { token: written, start }
     const opening = openingBehind(text, start + withoutEnd(written, '.:-').length, written)
-    const before = objectBefore(text, start, written, objects)
-    if (opening !== undefined || before !== undefined || mayBeId(written)) {
-      names.push({ ...name, opening, before })
-    }
+    if (opening !== undefined || mayBeId(written)) names.push({ token: written, start, opening })
   }
   return names
 }
@@ -228,24 +199,7 @@ function mayBeId(written: string): boolean {
 function openingBehind(text: string, end: number, written: string): number | undefined {
   const near = text.slice(end, end + widestGap)
   const at = near.indexOf('{')
-  if (at < 0 || !behind.test(oneBlank(near.slice(0, at)))) return undefined
+  if (at < 0 || !behind.test(near.slice(0, at).replaceAll(/\s+/g, ' '))) return undefined
   const isClear = isSeveralWords.test(written) || /^\{\s*["}]/.test(near.slice(at))
   return isClear ? end + at : undefined
-}
-
-function objectBefore(
-  text: string,
-  start: number,
-  written: string,
-  objects: readonly JsonInText[],
-): JsonInText | undefined {
-  const object = objects.findLast(({ end }) => end <= start)
-  if (object === undefined || start - object.end > widestGap) return undefined
-  const gap = oneBlank(text.slice(object.end, start))
-  const isClear = isSeveralWords.test(written) || calls.test(gap)
-  return isClear && ahead.test(gap) ? object : undefined
-}
-
-function oneBlank(text: string): string {
-  return text.replaceAll(/\s+/g, ' ')
 }

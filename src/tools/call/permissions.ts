@@ -12,10 +12,9 @@ export function permissionOf(
   id: string,
   permissions: ToolPermissions | undefined,
 ): 'deny' | 'ask' | 'allow' | undefined {
-  const said = (['deny', 'ask', 'allow'] as const).find((one) =>
+  return (['deny', 'ask', 'allow'] as const).find((one) =>
     permissions?.[one].some((pattern) => matchesName(pattern, id)),
   )
-  return said
 }
 
 export function isDeclaredReadOnly(id: string, permissions: ToolPermissions | undefined): boolean {

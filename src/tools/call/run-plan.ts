@@ -8,25 +8,18 @@ import { outcomeText } from './content.ts'
 import type { CallIndex, CallReport } from './context.ts'
 import type { RequestAnswer, RequestSetup } from './do-request.ts'
 import { InvalidParametersError, ToolNotFoundError } from './errors.ts'
-import { definitionOf, findTool } from './find-tool.ts'
+import { findDefinition } from './find-tool.ts'
 import type { Proposal } from './decide-request.ts'
 import { type CallToAllow, requireNamedPaths, requireYes, unplacedText } from './consent.ts'
 
 type PlanOutcome =
-  | {
-      kind: 'called'
-      status: 'success' | 'error' | 'cancelled'
-      calls: { call: PlannedCall; report: CallReport }[]
+  | (Pick<RequestAnswer & { kind: 'called' }, 'kind' | 'status' | 'calls' | 'cancelled'> & {
       confirmed: boolean
-      cancelled?: readonly string[] | undefined
-    }
+    })
   /** The tool was not the right one; another may be. `error` where it was not even called. */
-  | {
-      kind: 'wrong'
-      why: string
-      calls: { call: PlannedCall; report: CallReport }[]
-      error?: ToolError | undefined
-    }
+  | { kind: 'wrong'; why: string; calls: MadeCall[]; error?: ToolError | undefined }
+
+type MadeCall = { call: PlannedCall; report: CallReport }
 
 /** Failures that speak against the choice of the tool, not against the setup. */
 const wrongChoice: ReadonlySet<string> = new Set([
@@ -46,14 +39,14 @@ export async function runPlan(
   setup: RequestSetup,
 ): Promise<PlanOutcome> {
   const { context, onStep } = setup
-  const calls: { call: PlannedCall; report: CallReport }[] = []
+  const calls: MadeCall[] = []
   const texts = new Map<string, string>()
   const confirmed = await requireYes(await callsOf(steps, setup), request, setup)
   for (const [index, call] of steps.entries()) {
     const bound = bindParams(call, texts)
     if (!bound.ready) return { kind: 'wrong', why: unboundText(bound), calls }
     const { params } = bound
-    const tool = await definitionOf(await findTool(call.tool, context), context)
+    const tool = await findDefinition(call.tool, context)
     if (call.bindings.length > 0) await requireNamedPaths(tool, params, request, setup)
     onStep?.({ index, tool: call.tool })
     let report: CallReport
@@ -83,25 +76,14 @@ export async function runPlan(
 async function callsOf(steps: readonly PlannedCall[], { context }: RequestSetup) {
   const calls: CallToAllow[] = []
   for (const { tool, params, bindings, unplaced } of steps) {
-    calls.push({
-      tool: await definitionOf(await findTool(tool, context), context),
-      params,
-      bindings,
-      unplaced,
-    })
+    calls.push({ tool: await findDefinition(tool, context), params, bindings, unplaced })
   }
   return calls
 }
 
-function unboundText({
-  parameter,
-  from,
-  candidates,
-}: {
-  parameter: string
-  from: string
-  candidates: readonly string[]
-}): string {
+type Unbound = { parameter: string; from: string; candidates: readonly string[] }
+
+function unboundText({ parameter, from, candidates }: Unbound): string {
   const choice = candidates.length === 0 ? '' : `; it has ${candidates.join(', ')}`
   return `${parameter} is not clear from the answer of ${from}${choice}`
 }

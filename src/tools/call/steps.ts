@@ -56,7 +56,7 @@ export async function runBatch(
   context: CallContext,
   options: StepOptions = {},
 ): Promise<BatchResult[]> {
-  await checkBatch(steps, context)
+  await checkSteps('batch', steps, context)
   const results: BatchResult[] = []
   for (const [index, step] of steps.entries()) {
     results.push(await runStep(step, index, context, options))
@@ -73,7 +73,7 @@ export async function runToolChain(
   context: CallContext,
   options: StepOptions = {},
 ): Promise<ChainResult> {
-  await checkChain(steps, context)
+  await checkSteps('chain', steps, context)
   const declared = new Set(steps.flatMap(({ outputAs }) => outputAs ?? []))
   const variables = new Map<string, JsonValue>()
   const chain: ChainResult = { completed: [], skipped: [] }
@@ -95,27 +95,22 @@ export async function runToolChain(
   return chain
 }
 
-export async function checkBatch(steps: readonly ToolStep[], context: CallContext): Promise<void> {
-  if (steps.length > 10) throw refused('batch-too-long', 'Batch size exceeds limit of 10 tools')
-  await checkTools('batch', steps, context)
-}
+const limits = {
+  batch: { most: 10, message: 'Batch size exceeds limit of 10 tools' },
+  chain: { most: 5, message: 'Chain length exceeds limit of 5 tools' },
+} as const
 
-export async function checkChain(steps: readonly ToolStep[], context: CallContext): Promise<void> {
-  if (steps.length > 5) throw refused('chain-too-long', 'Chain length exceeds limit of 5 tools')
-  await checkTools('chain', steps, context)
-}
-
-async function checkTools(
+export async function checkSteps(
   kind: DirectiveKind,
   steps: readonly ToolStep[],
   context: CallContext,
 ): Promise<void> {
-  if (steps.length === 0) throw refused(`${kind}-empty`, `the ${kind} names no tool`)
+  const { most, message } = limits[kind]
+  if (steps.length > most) throw new ToolRequestError({ code: `${kind}-too-long`, message })
+  if (steps.length === 0) {
+    throw new ToolRequestError({ code: `${kind}-empty`, message: `the ${kind} names no tool` })
+  }
   for (const { tool } of steps) refuseHeld(await findTool(tool, context), context)
-}
-
-function refused(code: string, message: string): ToolRequestError {
-  return new ToolRequestError({ code, message })
 }
 
 async function runStep(
@@ -129,17 +124,14 @@ async function runStep(
   const { onStep } = options
   if (!context.signal.aborted) onStep?.({ index, tool })
   const bound = bind()
-  const { result, report }: StepEnd = bound.ok
+  const end: StepEnd = bound.ok
     ? await callStep({ ...step, params: bound.value }, context, options)
     : { result: { tool, status: 'error', error: bound.message } }
-  onStep?.({ index, tool, result, report })
-  return result
+  onStep?.({ index, tool, ...end })
+  return end.result
 }
 
-interface StepEnd {
-  result: BatchResult
-  report?: CallReport
-}
+type StepEnd = { result: BatchResult; report?: CallReport }
 
 async function callStep(
   { tool, params, notes = [] }: ToolStep,
@@ -258,7 +250,9 @@ function memberAt(root: JsonValue, name: string, path: string): JsonValue {
   for (const [, field, index, quoted] of path.matchAll(/\.(\w+)|\[(\d+)\]|\["([^"]+)"\]/g)) {
     const key = field ?? quoted ?? ''
     if (forbidden.has(key)) throw new UnboundReference(`$${name}${path} is not allowed`)
-    const next = index === undefined ? ownMember(value, key) : itemAt(value, Number(index))
+    let next: JsonValue | undefined
+    if (index !== undefined) next = isList(value) ? value[Number(index)] : undefined
+    else if (isObject(value) && Object.hasOwn(value, key)) next = value[key]
     if (next === undefined) {
       const missing = index === undefined ? `field ${key}` : `item ${index}`
       throw new UnboundReference(`${reached} has no ${missing}`)
@@ -267,14 +261,6 @@ function memberAt(root: JsonValue, name: string, path: string): JsonValue {
     reached += index === undefined ? `.${key}` : `[${index}]`
   }
   return value
-}
-
-function ownMember(value: JsonValue, key: string): JsonValue | undefined {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
-}
-
-function itemAt(value: JsonValue, index: number): JsonValue | undefined {
-  return isList(value) ? value[index] : undefined
 }
 
 export function referencedNames(params: JsonObject): string[] {

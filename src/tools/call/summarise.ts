@@ -42,7 +42,7 @@ export function summarise(
 }
 
 export function summariseValue(value: JsonValue): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = plain(value)
   if (text.length <= 200) return cutLine(text)
   const outcome = { isError: false, content: [], structured: value, size: text.length }
   const { lines } = summarise(outcome, { name: '' })
@@ -59,10 +59,11 @@ function shortHead(facts: CallFacts): string[] {
   if (files.length > 0) return fileLines(files)
   if (items !== undefined) {
     const { key, ids } = keyIds(items)
-    const isWhole = ids.length === items.length
     return [
       `Success: ${amount(items.length, 'item')}`,
-      ...idsLine(isWhole ? 'IDs' : 'Sample', isWhole ? undefined : key, ids),
+      ...(ids.length === items.length
+        ? idsLine('IDs', undefined, ids)
+        : idsLine('Sample', key, ids)),
       ...filterLine(facts),
       `Next: ${items.length === 0 ? 'widen the request.' : 'request details of one of them.'}`,
     ]
@@ -85,18 +86,10 @@ function longHead(facts: CallFacts): string[] {
     head.push(...idsLine('Key IDs', key, ids), ...filterLine(facts))
     return [...head, `Next: ask for one of them or narrow the request; ${next}`]
   }
-  const { key, ids } = isObject(value) ? keyIds([value]) : { key: undefined, ids: [] }
-  const summary = isObject(value) ? shape(value, text) : opening(text)
+  if (!isObject(value)) return [...head, `Summary: ${opening(text)}`, `Next: ${next}`]
+  const { key, ids } = keyIds([value])
   const line = key === undefined ? [] : idsLine('Key IDs', key, ids)
-  return [...head, `Summary: ${summary}`, ...line, `Next: ${next}`]
-}
-
-/** Beyond this only the shape of a text is told. */
-const longestRead = 2_000_000
-
-function knownLines(facts: CallFacts): string[] | undefined {
-  const isRead = !facts.outcome.isError && facts.text.length <= longestRead
-  return isRead ? patternLines(facts) : undefined
+  return [...head, `Summary: ${shape(value, text)}`, ...line, `Next: ${next}`]
 }
 
 function idsLine(label: string, key: string | undefined, ids: readonly string[]): string[] {
@@ -111,7 +104,7 @@ const filterNames =
 function filterLine({ params }: CallFacts): string[] {
   const filters = Object.entries(params)
     .filter(([name, value]) => filterNames.test(name) && !isObject(value) && value !== null)
-    .map(([name, value]) => `${name}=${isList(value) ? value.map(plain).join('+') : plain(value)}`)
+    .map(([name, value]) => `${name}=${[value].flat().map(plain).join('+')}`)
   return filters.length === 0 ? [] : [`Filter: ${filters.slice(0, 6).join(', ')}`]
 }
 
@@ -122,7 +115,7 @@ function plain(value: JsonValue): string {
 function fileLines(files: readonly SavedFile[]): string[] {
   const [first] = files
   if (first === undefined) return []
-  const kind = first.mimeType.split('/')[0] ?? 'file'
+  const [kind] = first.mimeType.split('/')
   return [
     `Success: ${files.length === 1 ? `${kind} received` : amount(files.length, 'file')}`,
     ...files.slice(0, 5).map(({ path }) => `Path: ${path}`),
@@ -221,13 +214,14 @@ const identifyingKeys =
 
 function keyIds(items: readonly JsonValue[]): { key?: string | undefined; ids: string[] } {
   const first = items.slice(0, 5)
+  if (first.length === 0) return { ids: [] }
   const key = identifyingKeys.find((candidate) =>
     first.every((item) => isObject(item) && keyText(item[candidate]) !== undefined),
   )
   const ids = first.flatMap((item) => {
     return keyText(key !== undefined && isObject(item) ? item[key] : item) ?? []
   })
-  return first.length === 0 ? { ids } : { key, ids }
+  return { key, ids }
 }
 
 function keyText(value: JsonValue | undefined): string | undefined {
@@ -248,7 +242,11 @@ interface ResultPattern {
   lines: (facts: CallFacts) => Readonly<Record<string, string | undefined>>
 }
 
-function patternLines(facts: CallFacts): string[] | undefined {
+/** Beyond this only the shape of a text is told. */
+const longestRead = 2_000_000
+
+function knownLines(facts: CallFacts): string[] | undefined {
+  if (facts.outcome.isError || facts.text.length > longestRead) return undefined
   const pattern = resultPatterns.find(({ applies }) => applies(facts))
   if (pattern === undefined) return undefined
   const lines = Object.entries(pattern.lines(facts)).flatMap(([key, value]) =>

@@ -17,7 +17,7 @@ import {
 import type { CallReport, FailureReport } from '../call/context.ts'
 import { ToolRequestError } from '../call/errors.ts'
 import { callFailureText } from '../call/failure-text.ts'
-import { definitionOf, findTool } from '../call/find-tool.ts'
+import { findDefinition } from '../call/find-tool.ts'
 import { summarise } from '../call/summarise.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import {
@@ -70,7 +70,7 @@ export const command = defineCommand<ShownCall | Cancelled, CallEvent>()({
   ],
   async run(context, { arguments: [name = '', ...given], ...options }) {
     return await withToolCalls(context, options, async ({ calls, place }) => {
-      const tool = await definitionOf(await findTool(name, calls), calls)
+      const tool = await findDefinition(name, calls)
       const params = await readParameters(given, tool, context)
       const report = await callTool({ tool: name, params }, calls)
       return await shownCall(report, place, options.raw)

@@ -16,7 +16,7 @@ import {
 } from '../call/do-request.ts'
 import { ToolRequestError } from '../call/errors.ts'
 import { bareMessage } from '../call/failure-text.ts'
-import { definitionOf, findTool } from '../call/find-tool.ts'
+import { findDefinition } from '../call/find-tool.ts'
 import { foreseeCall, foreseeGuard } from '../call/foresee.ts'
 import type { ToolModel } from '../call/model-choice.ts'
 import { openCall } from '../call/run-plan.ts'
@@ -218,7 +218,7 @@ function routeFacts(route: Route | undefined): RouteFacts {
 }
 
 async function dryResult(meaning: RequestMeaning, request: string, calls: CallContext) {
-  if (meaning.kind === 'batch' || meaning.kind === 'chain') {
+  if ('steps' in meaning) {
     return await dryRun(meaning.kind, meaning.steps, calls, request)
   }
   return meaning.kind === 'unsure'
@@ -227,26 +227,26 @@ async function dryResult(meaning: RequestMeaning, request: string, calls: CallCo
 }
 
 async function planOf(
-  meaning: RequestMeaning & { kind: 'named' | 'routed' },
+  { proposal, route, decidedBy }: RequestMeaning & { kind: 'call' },
   request: string,
   calls: CallContext,
 ) {
-  const { steps: planned, missing, unplaced } = meaning.proposal
+  const { steps: planned, missing, unplaced } = proposal
   const steps: Awaited<ReturnType<typeof foreseen>>[] = []
   for (const step of planned) steps.push(await foreseen(step, request, calls))
   const lacking = planned.find((step) => step.missing.length + step.unplaced.length > 0)
   return {
-    ...routeFacts(meaning.kind === 'routed' ? meaning.route : undefined),
+    ...routeFacts(route),
     steps,
     missing,
     unplaced,
     complete: lacking && openCall(lacking, calls.index).complete,
-    decidedBy: meaning.kind === 'routed' ? meaning.decidedBy : 'name',
+    decidedBy,
   }
 }
 
 async function foreseen(step: PlannedCall, request: string, calls: CallContext) {
-  const definition = await definitionOf(await findTool(step.tool, calls), calls)
+  const definition = await findDefinition(step.tool, calls)
   const guard = await foreseeGuard(definition, step.params, calls, request)
   if (guard.refused !== undefined) throw guard.refused
   const later = [...step.missing, ...step.bindings.map(({ parameter }) => parameter)]

@@ -11,14 +11,7 @@ import {
   readLearned,
   weightOf,
 } from '../route/learned.ts'
-import {
-  foundAmongAsked,
-  hearing,
-  knownTools,
-  type ToolContext,
-  toolNamed,
-  toolProject,
-} from './project-tools.ts'
+import { hearing, knownTools, type ToolContext, toolNamed, toolProject } from './project-tools.ts'
 
 export const add = defineCommand<{
   example: LearnedExample
@@ -33,20 +26,16 @@ export const add = defineCommand<{
   },
   examples: ['tools learn add "what is on my plate" github__list_issues'],
   async run(context, { arguments: [request = '', name = ''], wrong }) {
-    return await foundAmongAsked(context, async () => {
-      const { found, diagnostics } = await hearing(context, knownTools)
-      const { index, project } = found
-      const { tool } = await toolNamed(name, { index }, context)
-      const place = { project, runtime: context.runtime }
-      const example = await learnExample(place, { request, tool: tool.id, wrong })
-      if (example === undefined) {
-        throw new UsageError({
-          code: 'request-empty',
-          message: 'the request has no words to learn',
-        })
-      }
-      return diagnostics.length === 0 ? { example } : { example, diagnostics }
+    const { found, diagnostics } = await hearing(context, async (heard) => {
+      const { index } = await knownTools(heard)
+      return await toolNamed(name, { index }, heard)
     })
+    const example = await learnExample(placeOf(context), { request, tool: found.tool.id, wrong })
+    if (example === undefined) {
+      const message = 'the request has no words to learn'
+      throw new UsageError({ code: 'request-empty', message })
+    }
+    return diagnostics.length === 0 ? { example } : { example, diagnostics }
   },
   render({ example: { request, tool, wrong } }) {
     return `Learned: "${safeLine(request)}" ${wrong ? 'is not' : 'is'} ${safeLine(tool)}\n`
@@ -54,13 +43,11 @@ export const add = defineCommand<{
   notes: ({ diagnostics = [] }) => diagnostics,
 })
 
-interface LearnedList {
+export const list = defineCommand<{
   path: string
   examples: readonly (LearnedExample & { weight: number })[]
   diagnostics: readonly Diagnostic[]
-}
-
-export const list = defineCommand<LearnedList>()({
+}>()({
   options: {},
   examples: ['tools learn list'],
   async run(context) {
@@ -96,7 +83,7 @@ interface Forgotten {
 }
 
 export const remove = defineCommand<Forgotten>()({
-  arguments: { '[request]': 'the request, as `tools learn list` shows it, or a tool' },
+  arguments: { '[request]': 'the request, as `tools learn list` shows it' },
   options: {
     tool: option.text(
       '--tool <id>',
@@ -105,7 +92,7 @@ export const remove = defineCommand<Forgotten>()({
   },
   examples: [
     'tools learn remove "what is on my plate"',
-    'tools learn remove list_issues',
+    'tools learn remove --tool list_issues',
     'tools learn remove "what is on my plate" --tool github__list_issues',
   ],
   async run(context, { arguments: [request], tool }) {
@@ -117,7 +104,11 @@ export const remove = defineCommand<Forgotten>()({
     }
     const place = placeOf(context)
     const { examples } = readLearned(place)
-    const isMeant = meant(examples, request, tool)
+    const wanted = request?.toLowerCase()
+    const id = tool === undefined ? undefined : learnedTool(tool, examples)
+    const isMeant = (example: LearnedExample): boolean =>
+      (wanted === undefined || example.request.toLowerCase() === wanted) &&
+      (tool === undefined || example.tool === id)
     if (examples.some(isMeant)) return { removed: await forgetExamples(place, isMeant) }
     return { removed: 0, wanted: [request, tool].filter((part) => part !== undefined) }
   },
@@ -150,21 +141,6 @@ function placeOf({ runtime }: ToolContext): { project: string; runtime: ToolCont
 
 function forgottenLine(count: number): string {
   return `Forgotten: ${amount(count, 'example')}.\n`
-}
-
-function meant(
-  examples: readonly LearnedExample[],
-  request: string | undefined,
-  tool: string | undefined,
-): (example: LearnedExample) => boolean {
-  const wanted = request?.toLowerCase()
-  const isRequest = examples.some((example) => example.request.toLowerCase() === wanted)
-  const asTool = tool ?? (isRequest ? undefined : request)
-  const id = asTool === undefined ? undefined : learnedTool(asTool, examples)
-  const asked = tool === undefined && !isRequest ? undefined : wanted
-  return (example) =>
-    (asked === undefined || example.request.toLowerCase() === asked) &&
-    (asTool === undefined || example.tool === id)
 }
 
 function learnedTool(name: string, examples: readonly { tool: string }[]): string | undefined {

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note, option, type Screen } from '../../core/command.ts'
+import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { nearest, safeLine, amount, cell } from '../../core/text.ts'
@@ -53,7 +53,27 @@ export const command = defineCommand<ListResult>()({
     ),
   },
   examples: ['tools list --category browser'],
-  run: async (context, values) => await listTools(context, values),
+  async run(context, filter) {
+    const { found, diagnostics } = await hearing(context, listableTools)
+    const { index, state, path } = found
+    const configuration = serverConfiguration(context)
+    requireKnown(filter, index, configuration)
+    const tools = select(index, filter)
+    const unasked = unaskedServers(configuration)
+    if (unasked !== undefined) {
+      context.note(`${unasked.message}.`)
+      context.note(unasked.hint ?? '')
+    }
+    return {
+      path,
+      state,
+      refreshedAt: index.refreshedAt,
+      servers: index.servers,
+      categories: categoriesOf(index, tools),
+      tools: tools.map((tool) => ({ ...tool, caution: index.caution(tool.id) })),
+      diagnostics,
+    }
+  },
   render: ({ categories, tools }, screen) => {
     const byId = new Map(tools.map((tool) => [tool.id, tool]))
     return categories.map((category) => categoryText(category, byId, screen)).join('')
@@ -69,28 +89,6 @@ export const command = defineCommand<ListResult>()({
     ]
   },
 })
-
-async function listTools(context: Context, filter: Filter): Promise<ListResult> {
-  const { found, diagnostics } = await hearing(context, listableTools)
-  const { index, state, path } = found
-  const configuration = serverConfiguration(context)
-  requireKnown(filter, index, configuration)
-  const tools = select(index, filter)
-  const unasked = unaskedServers(configuration)
-  if (unasked !== undefined) {
-    context.note(`${unasked.message}.`)
-    context.note(unasked.hint ?? '')
-  }
-  return {
-    path,
-    state,
-    refreshedAt: index.refreshedAt,
-    servers: index.servers,
-    categories: categoriesOf(index, tools),
-    tools: tools.map((tool) => ({ ...tool, caution: index.caution(tool.id) })),
-    diagnostics,
-  }
-}
 
 function requireKnown(
   { category, server }: Filter,

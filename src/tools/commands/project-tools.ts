@@ -16,7 +16,7 @@ import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolSummary } from '../model.ts'
 import { configuredEmbedding, meaningOf } from '../route/embedding.ts'
-import { prepareRouter, type RouteOptions } from '../route/router.ts'
+import { projectRouter, type RouteOptions } from '../route/router.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
 import {
   NoServersError,
@@ -46,7 +46,16 @@ export async function foundAmongAsked<T>(
   try {
     return await find()
   } catch (error) {
-    throw withUnasked(error, context)
+    if (!(error instanceof SkillrailError) || error.exitCode !== exitCode.notFound) throw error
+    const unasked = unaskedServers(serverConfiguration(context))
+    if (unasked === undefined || error.code === unasked.code) throw error
+    // The hint replaces the advice to ask the servers again.
+    const found = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
+    const { code, hint, diagnostics, exitCode: status } = unasked
+    const message = [...found, `${unasked.message}.`].join('\n')
+    throw new (class extends ToolError {
+      override readonly exitCode = status
+    })({ code, message, hint, diagnostics })
   }
 }
 
@@ -78,21 +87,6 @@ export function sayUnasked(context: ToolContext): ExitCode {
   context.note(`${unasked.message}.`, 'failure')
   if (unasked.hint !== undefined) context.note(unasked.hint, 'failure')
   return unasked.exitCode
-}
-
-/** What replaces a not-found error where servers were not asked; any other error is the same. */
-function withUnasked(error: unknown, context: ToolContext): unknown {
-  if (!(error instanceof SkillrailError) || error.exitCode !== exitCode.notFound) return error
-  const unasked = unaskedServers(serverConfiguration(context))
-  if (unasked === undefined || error.code === unasked.code) return error
-  // The hint replaces the advice to ask the servers again.
-  const found = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
-  const { code, hint, diagnostics, exitCode: status } = unasked
-  const message = [...found, `${unasked.message}.`].join('\n')
-  class UnaskedError extends ToolError {
-    override readonly exitCode = status
-  }
-  return new UnaskedError({ code, message, hint, diagnostics })
 }
 
 export interface KnownTools extends ToolIndexLoading {
@@ -130,6 +124,7 @@ export async function listableTools(
   }
 }
 
+/** Collects the diagnostics of work that looks for tools; see {@link foundAmongAsked}. */
 export async function hearing<T>(
   context: ToolContext,
   work: (context: ToolContext) => Promise<T>,
@@ -140,7 +135,7 @@ export async function hearing<T>(
     diagnose: (more: readonly Diagnostic[]) => void diagnostics.push(...more),
   }
   try {
-    return { found: await work(heard), diagnostics }
+    return { found: await foundAmongAsked(heard, () => work(heard)), diagnostics }
   } catch (error) {
     context.diagnose(diagnostics)
     throw error
@@ -167,17 +162,20 @@ async function askServers(context: ToolContext, project: string, index: ToolInde
 export async function toolNamed(
   name: string,
   { index, discover }: Pick<KnownTools, 'index'> & Partial<Pick<KnownTools, 'discover'>>,
-  { note: print }: ToolContext,
+  context: ToolContext,
 ): Promise<{ tool: ToolSummary; index: ToolIndex }> {
   const isKnown = resolveName(name, index).kind !== 'unknown'
   const found = isKnown || discover === undefined ? index : await discover()
-  const { tool, note } = namedTool(name, found.tools, (text) =>
-    prepareRouter(found.tools)
-      .route(text, { limit: 5 })
-      .candidates.map((candidate) => candidate.tool),
-  )
-  if (note !== undefined) print(note)
+  const { tool, note } = namedTool(name, found.tools, (id) => rankedTools(id, found, context))
+  if (note !== undefined) context.note(note)
   return { tool, index: found }
+}
+
+/** By meaning: the words of an id are routed as a request. */
+export function rankedTools(id: string, index: ToolIndex, context: ToolContext): string[] {
+  const place = { project: toolProject(context), runtime: context.runtime }
+  const { candidates } = projectRouter(index, place).router.route(id.replaceAll(/[_.-]+/g, ' '))
+  return candidates.map(({ tool }) => tool)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
+import { defineCommand, type Note, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { amount, linesText, safeLine } from '../../core/text.ts'
@@ -26,7 +26,29 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     accept: option.flag('--accept', 'accept added and changed tools as they are now'),
   },
   examples: ['tools refresh --dry-run'],
-  run: async (context, values) => await refreshTools(context, values),
+  async run(context, { server, dryRun, accept }) {
+    const { runtime, settings, signal } = context
+    const project = toolProject(context)
+    const all = openProjectServers({ project, runtime, settings })
+    const { servers, diagnostics } = all.configuration
+    if (server === undefined) requireReadable(diagnostics)
+    const asked = chosen(servers, server)
+    try {
+      requireServers({ servers: asked.length === 0 ? servers : asked, diagnostics })
+    } catch (error) {
+      context.diagnose(configurationDiagnostics(all.configuration))
+      throw error
+    }
+    const pool = server === undefined ? all : openServers(asked, { runtime, project })
+    const onServer = (event: ListingEvent): void => context.emit(event)
+    const options = { project, runtime, only: server, dryRun, accept, signal, onServer }
+    try {
+      const report = await refreshToolIndex({ pool, servers, ...options })
+      return { ...report, diagnostics: [...diagnostics, ...report.diagnostics] }
+    } finally {
+      await Promise.all([pool.close(), all.close()])
+    }
+  },
   // One server that answers is enough; the others are in the report.
   exitCode: ({ refreshed }) => (refreshed ? exitCode.done : exitCode.badAnswer),
   render(report) {
@@ -62,41 +84,6 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     }
   },
 })
-
-async function refreshTools(
-  context: Context<ListingEvent>,
-  { server, dryRun, accept }: { server?: string | undefined; dryRun: boolean; accept: boolean },
-): Promise<RefreshReport> {
-  const { runtime, settings, signal } = context
-  const project = toolProject(context)
-  const all = openProjectServers({ project, runtime, settings })
-  const { servers, diagnostics } = all.configuration
-  if (server === undefined) requireReadable(diagnostics)
-  const asked = chosen(servers, server)
-  try {
-    requireServers({ servers: asked.length === 0 ? servers : asked, diagnostics })
-  } catch (error) {
-    context.diagnose(configurationDiagnostics(all.configuration))
-    throw error
-  }
-  const pool = server === undefined ? all : openServers(asked, { runtime, project })
-  try {
-    const report = await refreshToolIndex({
-      pool,
-      servers,
-      project,
-      runtime,
-      only: server,
-      dryRun,
-      accept,
-      signal,
-      onServer: (event) => context.emit(event),
-    })
-    return { ...report, diagnostics: [...diagnostics, ...report.diagnostics] }
-  } finally {
-    await Promise.all([pool.close(), all.close()])
-  }
-}
 
 function requireReadable(diagnostics: readonly Diagnostic[]): void {
   const unreadable = diagnostics.filter(isUnreadable)

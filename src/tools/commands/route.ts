@@ -20,14 +20,7 @@ import {
   type RouteOptions,
   type Router,
 } from '../route/router.ts'
-import {
-  sayUnasked,
-  foundAmongAsked,
-  hearing,
-  knownTools,
-  meaningIn,
-  type ToolContext,
-} from './project-tools.ts'
+import { sayUnasked, hearing, knownTools, meaningIn, type ToolContext } from './project-tools.ts'
 
 export interface RouteResult extends Omit<Route, 'category'> {
   category: string | null
@@ -54,15 +47,13 @@ export const command = defineCommand<RouteResult>()({
   async run(context, { arguments: words, explain, limit }) {
     const given = words.join(' ')
     const request = given === '-' ? await inputText(given, context) : given
-    return await foundAmongAsked(context, async () => {
-      const { found, diagnostics } = await hearing(context, knownTools)
-      const routing = await routingOf(request, found.index, found.project, context)
-      const heard = { ...routing, diagnostics: [...diagnostics, ...routing.diagnostics] }
-      const result = routeIn(heard, request, limit, explain)
-      if (result.decision !== 'ask') return result
-      const code = sayUnasked(context)
-      return code === exitCode.notFound ? result : { ...result, exitCode: code }
-    })
+    const { found, diagnostics } = await hearing(context, knownTools)
+    const routing = await routingOf(request, found.index, found.project, context)
+    const heard = { ...routing, diagnostics: [...diagnostics, ...routing.diagnostics] }
+    const result = routeIn(heard, request, limit, explain)
+    if (result.decision !== 'ask') return result
+    const code = sayUnasked(context)
+    return code === exitCode.notFound ? result : { ...result, exitCode: code }
   },
   exitCode: ({ decision, exitCode: code = exitCode.notFound }) =>
     decision === 'ask' ? code : exitCode.done,

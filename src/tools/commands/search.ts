@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
+import { defineCommand, type Note, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { safeLine, cell } from '../../core/text.ts'
@@ -6,7 +6,7 @@ import type { ToolCaution, ToolIndexLoading } from '../cache/tool-index.ts'
 import type { ToolSummary } from '../model.ts'
 import { projectRouter } from '../route/router.ts'
 import { cautionMark } from './describe-tool.ts'
-import { foundAmongAsked, hearing, knownTools, sayUnasked } from './project-tools.ts'
+import { hearing, knownTools, sayUnasked } from './project-tools.ts'
 
 interface SearchResult {
   query: string
@@ -27,8 +27,18 @@ export const command = defineCommand<SearchResult>()({
     }),
   },
   examples: ['tools search take a screenshot'],
-  run: async (context, { arguments: words, limit }) =>
-    await searchTools(context, words.join(' '), limit),
+  async run(context, { arguments: words, limit }) {
+    const query = words.join(' ')
+    const { found, diagnostics } = await hearing(context, knownTools)
+    const { index, project, state } = found
+    const { router } = projectRouter(index, { project, runtime: context.runtime })
+    const tools = router.route(query, { limit }).candidates.flatMap(({ tool: id, score }) => {
+      const tool = index.tool(id)
+      return tool === undefined ? [] : [{ ...tool, score, caution: index.caution(id) }]
+    })
+    const notFound = tools.length === 0 ? sayUnasked(context) : undefined
+    return { query, state, tools, diagnostics, notFound }
+  },
   exitCode: ({ notFound = exitCode.done }) => notFound,
   render: ({ tools }, screen) =>
     screen.table(
@@ -44,17 +54,3 @@ export const command = defineCommand<SearchResult>()({
     ...(tools.length === 0 ? ['No tool matches. `skillrail tools list` shows all.'] : []),
   ],
 })
-
-async function searchTools(context: Context, query: string, limit: number): Promise<SearchResult> {
-  const { found, diagnostics } = await hearing(context, (heard) =>
-    foundAmongAsked(heard, () => knownTools(heard)),
-  )
-  const { index, project, state } = found
-  const { router } = projectRouter(index, { project, runtime: context.runtime })
-  const tools = router.route(query, { limit }).candidates.flatMap(({ tool: id, score }) => {
-    const tool = index.tool(id)
-    return tool === undefined ? [] : [{ ...tool, score, caution: index.caution(id) }]
-  })
-  const notFound = tools.length === 0 ? sayUnasked(context) : undefined
-  return { query, state, tools, diagnostics, notFound }
-}

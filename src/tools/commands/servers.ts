@@ -17,7 +17,19 @@ export const command = defineCommand<ServersResult>()({
     start: option.flag('--start', 'start each server, and show its answer'),
   },
   examples: ['tools servers', 'tools servers --start'],
-  run: async (context, { start }) => await listServers(context, start),
+  async run(context, { start }) {
+    const { runtime, settings } = context
+    const pool = openProjectServers({ project: runtime.cwd, runtime, settings })
+    try {
+      if (start) requireServers(pool.configuration)
+      const servers = start
+        ? await startAll(pool, context)
+        : await knownServers(context, pool.definitions)
+      return { servers, life: pool.life, diagnostics: pool.configuration.diagnostics }
+    } finally {
+      await pool.close()
+    }
+  },
   exitCode: ({ servers }) =>
     servers.some(({ state }) => state === 'failed') ? exitCode.badAnswer : exitCode.done,
   render({ servers }, screen) {
@@ -39,20 +51,6 @@ export const command = defineCommand<ServersResult>()({
     }),
   ],
 })
-
-async function listServers(context: Context, start: boolean): Promise<ServersResult> {
-  const { runtime, settings } = context
-  const pool = openProjectServers({ project: runtime.cwd, runtime, settings })
-  try {
-    if (start) requireServers(pool.configuration)
-    const servers = start
-      ? await startAll(pool, context)
-      : await knownServers(context, pool.definitions)
-    return { servers, life: pool.life, diagnostics: pool.configuration.diagnostics }
-  } finally {
-    await pool.close()
-  }
-}
 
 function startAll(pool: ProjectServers, { runtime, signal }: Context): Promise<ServerRow[]> {
   return Promise.all(

@@ -1,11 +1,11 @@
-import { type Context, defineCommand, type Note, type Screen } from '../../core/command.ts'
+import { defineCommand, type Note, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { describeParameters } from '../cache/describe-parameters.ts'
 import type { ToolCaution, ToolIndex } from '../cache/tool-index.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import { cautionText, guardsOf, hintText } from './describe-tool.ts'
-import { foundAmongAsked, hearing, knownTools, toolNamed } from './project-tools.ts'
+import { hearing, knownTools, toolNamed } from './project-tools.ts'
 
 interface ShowResult {
   tool: ToolSummary
@@ -20,7 +20,16 @@ export const command = defineCommand<ShowResult>()({
   arguments: { '<tool>': 'SERVER__TOOL, or a name that only one server has' },
   options: {},
   examples: ['tools show github__list_issues'],
-  run: async (context, { arguments: [name = ''] }) => await showTool(context, name),
+  async run(context, { arguments: [name = ''] }) {
+    const { found, diagnostics } = await hearing(context, async (heard) => {
+      const known = await knownTools(heard)
+      return { ...(await toolNamed(name, known, heard)), project: known.project }
+    })
+    const { tool, index, project } = found
+    // The user looks at it to accept it.
+    const definition = index.reviewed(tool.id)
+    return { ...toolFacts(tool, index, project), definition, diagnostics }
+  },
   render(result, screen) {
     const { tool, caution, definition, guards } = result
     const table = screen.table([
@@ -53,19 +62,6 @@ export const command = defineCommand<ShowResult>()({
     ...(definition === undefined ? ['The full schema comes with `skillrail tools refresh`.'] : []),
   ],
 })
-
-async function showTool(context: Context, name: string): Promise<ShowResult> {
-  const { found, diagnostics } = await hearing(context, (heard) =>
-    foundAmongAsked(heard, async () => {
-      const known = await knownTools(heard)
-      return { ...(await toolNamed(name, known, heard)), project: known.project }
-    }),
-  )
-  const { workflows, guards, ...facts } = toolFacts(found.tool, found.index, found.project)
-  // The user looks at it to accept it.
-  const definition = found.index.reviewed(found.tool.id)
-  return { ...facts, definition, workflows, diagnostics, guards }
-}
 
 export function toolFacts(
   tool: ToolSummary,

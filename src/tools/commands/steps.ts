@@ -6,7 +6,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import { planLine } from '../call/consent.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext, CallReport } from '../call/context.ts'
-import { parseBatchText, parseChainText, type ToolStep } from '../call/directive-text.ts'
+import { parseDirective, type ToolStep } from '../call/directive-text.ts'
 import { ToolRequestError } from '../call/errors.ts'
 import { bareMessage, partialText } from '../call/failure-text.ts'
 import {
@@ -18,8 +18,7 @@ import {
 import {
   type BatchResult,
   type ChainResult,
-  checkBatch,
-  checkChain,
+  checkSteps,
   runBatch,
   runToolChain,
 } from '../call/steps.ts'
@@ -63,7 +62,7 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
     async run(context, { arguments: [given = '-'], ...options }) {
       const steps = readSteps(kind, await inputText(given, context))
       return await withToolCalls(context, options, async ({ calls, place }) => {
-        await (kind === 'batch' ? checkBatch : checkChain)(steps, calls)
+        await checkSteps(kind, steps, calls)
         if (options.dryRun) return await dryRun(kind, steps, calls)
         const listened = {
           onStep: stepListener(context, steps.length),
@@ -80,7 +79,7 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
 }
 
 function readSteps(kind: 'batch' | 'chain', text: string): readonly ToolStep[] {
-  const reading = (kind === 'batch' ? parseBatchText : parseChainText)(text)
+  const reading = parseDirective(text, kind)
   if (reading.kind === kind) return reading.steps
   const message =
     reading.kind === 'broken'

@@ -15,7 +15,6 @@ import { safeLine, safeText } from '../../core/text.ts'
 import { holdOf, indexDefinitions, loadToolIndex, type ToolIndex } from '../cache/tool-index.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext, ServerRules } from '../call/context.ts'
-import type { ToolRanking } from '../call/find-tool.ts'
 import { projectGate } from '../call/gate.ts'
 import { createSchemaChecker } from '../call/schema-checker.ts'
 import type { StepListener } from '../call/steps.ts'
@@ -25,6 +24,7 @@ import {
   answerOf,
   discoverTools,
   foundAmongAsked,
+  rankedTools,
   type ToolContext,
   toolProject,
 } from './project-tools.ts'
@@ -185,7 +185,7 @@ export function openCalls(
   const { retryWaits, replaySafe, neverReplay } = settings.tools
   const calls: CallContext = {
     index,
-    ranking: () => rankingOf(index, project, context),
+    ranking: (id) => rankedTools(id, index, context),
     servers: pool,
     rules: rulesOf(pool, options.timeout),
     async discover() {
@@ -239,17 +239,6 @@ function knownIndex(context: ToolContext, project: string, { configuration }: Pr
   context.diagnose(loading.diagnostics)
   if (loading.message !== undefined) context.note(loading.message)
   return loading.index ?? indexDefinitions([])
-}
-
-/** By meaning: the words of an id are routed as a request. Loaded on demand. */
-async function rankingOf(
-  index: ToolIndex,
-  project: string,
-  { runtime }: ToolContext,
-): Promise<ToolRanking> {
-  const { projectRouter } = await import('../route/router.ts')
-  const { router } = projectRouter(index, { project, runtime })
-  return (id) => router.route(id.replaceAll(/[_.-]+/g, ' ')).candidates.map(({ tool }) => tool)
 }
 
 function rulesOf(pool: ProjectServers, limitMs: number | undefined): (name: string) => ServerRules {

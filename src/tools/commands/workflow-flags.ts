@@ -1,6 +1,6 @@
 import { option, type OptionSpecs, type Values } from '../../core/command.ts'
 import { wrongUse } from '../../core/errors.ts'
-import { objectOf } from '../../core/json.ts'
+import { objectOf, parseJson } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { type JsonObject, workflowModes } from '../workflow/model.ts'
 
@@ -96,15 +96,9 @@ function withParam(definition: JsonObject, text: string): JsonObject {
     )
   }
   const before = objectOf<JsonValue>(list[index])
-  const params = { ...objectOf<JsonValue>(before['params']), [name]: readValue(value) }
+  const parsed = parseJson(value)
+  const given = parsed === undefined ? value : parsed
+  const params = { ...objectOf<JsonValue>(before['params']), [name]: given }
   list[index] = { ...before, params }
   return { ...definition, prerequisites: list }
-}
-
-function readValue(text: string): JsonValue {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

@@ -1,7 +1,7 @@
 import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { UsageError, wrongUse } from '../../core/errors.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject, parseJson } from '../../core/json.ts'
 import { safeLine } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { multipleLine, notInstalledLine } from '../workflow/messages.ts'
@@ -9,7 +9,7 @@ import type { JsonObject, WorkflowMode } from '../workflow/model.ts'
 import { type GatePlan, planGate, type PlannedStep, type WorkflowPlan } from '../workflow/plan.ts'
 import { workflowTool } from '../workflow/match.ts'
 import { loadToolIndex } from '../cache/tool-index.ts'
-import { forbiddenParameters, unknownParameters } from '../call/check-parameters.ts'
+import { unknownParameters } from '../call/check-parameters.ts'
 import { namedTool } from '../call/find-tool.ts'
 import type { ToolDefinition } from '../model.ts'
 import { foundAmongAsked } from './project-tools.ts'
@@ -118,17 +118,13 @@ function detail({ status, id = '', params, reason, at }: PlannedStep): string {
 /** Unknown parameters of the call, perhaps misspelt. */
 function notesOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
   if (definition === undefined) return []
-  const forbidden = forbiddenParameters(definition, params)
+  const forbidden = unknownParameters(definition, params, true)
   if (forbidden.length === 0) return unknownParameters(definition, params)
   throw new UsageError({ code: 'invalid-parameters', message: forbidden.join('\n') })
 }
 
 function readParams(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject<JsonValue>(value)) return value
-  } catch {
-    // Reported below like any other text that is not an object.
-  }
+  const value = parseJson(text)
+  if (isObject<JsonValue>(value)) return value
   throw wrongUse('the parameters must be a JSON object', 'Example: \'{"database": "shop"}\'')
 }

@@ -1,6 +1,6 @@
 import { nearest } from '../../core/text.ts'
 import { plainWords, stopWords, stemOf } from '../../rank/words.ts'
-import { blankObjects, jsonObjectsIn } from '../call/directive-text.ts'
+import { blankObjects, readJsonIn } from '../call/directive-text.ts'
 import { contractPhrases } from '../contract.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
@@ -99,7 +99,7 @@ function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean
 function writtenParameters(request: string, names: readonly string[]) {
   const text = request.slice(0, maxRequestLength)
   const isName = (key: string): boolean => names.includes(key)
-  const objects = jsonObjectsIn(text).filter(({ value }) =>
+  const objects = readJsonIn(text).objects.filter(({ value }) =>
     Object.keys(value).every((key) => isName(key) || nearest(key, names) !== undefined),
   )
   const given = new Map<string, MappedValue>()

@@ -6,29 +6,16 @@ import { messageOf } from '../../core/errors.ts'
 import { ToolError } from '../errors.ts'
 import type { Embedding } from './embedding.ts'
 
-/** Asks for so many texts at a time. */
-function inBatches(size: number, embed: Embedding['embed']): Embedding['embed'] {
-  return async (texts, signal) => {
-    const vectors: Float32Array[] = []
-    for (let from = 0; from < texts.length; from += size) {
-      signal?.throwIfAborted()
-      vectors.push(...(await embed(texts.slice(from, from + size), signal)))
-    }
-    return vectors
-  }
-}
+/** Texts that are asked for at a time. */
+const batchSize = 16
 
 /** So many vectors of one length; undefined where it is anything else. */
 function vectorsOf(answer: unknown, count: number): Float32Array[] | undefined {
-  const z = zod()
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
   const vector = z.union([z.instanceof(Float32Array), z.array(z.number())])
   const { data } = z.array(vector).length(count).safeParse(answer)
   const isEven = new Set(data?.map(({ length }) => length)).size === 1
   return isEven ? data?.map((one) => Float32Array.from(one)) : undefined
-}
-
-function zod(): typeof Zod {
-  return createRequire(import.meta.url)('zod')
 }
 
 /** The optional packages: the program, and a model of 512 dimensions for English. */
@@ -58,16 +45,24 @@ export async function openLocalEmbedding(directory: string): Promise<Embedding> 
       cause: error,
     })
   }
-  const embed: Embedding['embed'] = async (texts) => {
-    const vectors = vectorsOf(await loaded.embed(texts), texts.length)
-    if (vectors !== undefined) return vectors
-    throw new ToolError({
-      code: 'embedding-failed',
-      message: `the local embedding cannot be used: it gave no ${texts.length} vectors`,
-      hint: `Install version 0.2 of ${packages}.`,
-    })
+  const embed: Embedding['embed'] = async (texts, signal) => {
+    const vectors: Float32Array[] = []
+    for (let from = 0; from < texts.length; from += batchSize) {
+      signal?.throwIfAborted()
+      const asked = texts.slice(from, from + batchSize)
+      const found = vectorsOf(await loaded.embed(asked), asked.length)
+      if (found === undefined) {
+        throw new ToolError({
+          code: 'embedding-failed',
+          message: `the local embedding cannot be used: it gave no ${asked.length} vectors`,
+          hint: `Install version 0.2 of ${packages}.`,
+        })
+      }
+      vectors.push(...found)
+    }
+    return vectors
   }
-  return { name: model, embed: inBatches(16, embed) }
+  return { name: model, embed }
 }
 
 interface LocalModel {

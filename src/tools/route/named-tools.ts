@@ -16,7 +16,7 @@ const identifier =
  * Prepares the search for the ids of tools that a request calls by name, in the order of their
  * place: the whole request, a `SERVER__TOOL` with or without another client's prefix, a name of
  * several words as it is written (`take_screenshot`, also `take-screenshot`), or one with its
- * parameters in JSON beside it. A name of one word in the middle of prose is prose, and so are
+ * parameters in JSON behind it. A name of one word in the middle of prose is prose, and so are
  * `__init__.py` and what stands in JSON.
  */
 export function prepareNames(

@@ -1,10 +1,9 @@
 import {
   type DirectiveReading,
   endOfJson,
-  jsonObjectsIn,
-  parseBatchText,
-  parseChainText,
+  parseDirective,
   readDirective,
+  readJsonIn,
 } from '../../../src/tools/call/directive-text.ts'
 import { parsePassthrough, writtenNames } from '../../../src/tools/call/passthrough.ts'
 import { demand, same, textOf } from '../target.ts'
@@ -49,8 +48,8 @@ const tools = ['demo__list', 'demo__read_file'].map((id) => ({
 /** Nothing throws; what is given names its tools, and says the same when it is read again. */
 export function fuzz(data: Uint8Array): void {
   const text = textOf(data)
-  const batch = parseBatchText(text)
-  const chain = parseChainText(text)
+  const batch = parseDirective(text, 'batch')
+  const chain = parseDirective(text, 'chain')
   for (const reading of [batch, chain, readDirective(text)]) checkReading(reading, text)
   if (batch.kind === 'chain' || chain.kind === 'batch') throw new Error('another kind than asked')
   const start = text.search(/[[{]/)
@@ -66,21 +65,20 @@ export function fuzz(data: Uint8Array): void {
 
 /** What is read stands in the text, in order, and no name in what was read as JSON. */
 function checkNames(text: string): void {
-  const objects = jsonObjectsIn(text)
+  const objects = readJsonIn(text).objects
   let read = 0
   for (const { start, end, value } of objects) {
     demand(read <= start && start < end && end <= text.length, 'an object at no place of the text')
     demand(same(JSON.parse(text.slice(start, end)), value), 'another object than is written')
     read = end
   }
-  for (const { token, start, opening, before } of writtenNames(text)) {
+  for (const { token, start, opening } of writtenNames(text)) {
     const end = start + token.length
     demand(text.slice(start, end) === token, 'a name that is not in the text', token)
     const isInside = objects.some((object) => object.start < end && start < object.end)
     demand(!isInside, 'a name within JSON', token)
     demand(opening === undefined || text[opening] === '{', 'parameters that begin with no brace')
     demand(opening === undefined || opening >= start, 'parameters that begin before the name')
-    demand(before === undefined || before.end <= start, 'parameters that end behind the name')
   }
 }
 
@@ -101,8 +99,7 @@ function checkReading(reading: DirectiveReading, text: string): void {
     params,
     output_as: outputAs,
   }))
-  const parse = reading.kind === 'batch' ? parseBatchText : parseChainText
-  const again = parse(JSON.stringify(list))
+  const again = parseDirective(JSON.stringify(list), reading.kind)
   demand(again.kind === reading.kind, 'not read again', text)
   const bare = reading.steps.map(({ notes: _notes, ...step }) => step)
   demand('steps' in again && same(again.steps, bare), 'not the same again', text)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { foreseeSteps } from '../../../src/tools/call/foresee.ts'
-import { parseBatchText, type ToolStep } from '../../../src/tools/call/directive-text.ts'
+import { parseDirective, type ToolStep } from '../../../src/tools/call/directive-text.ts'
 import { partialText } from '../../../src/tools/call/failure-text.ts'
 import { runBatch, runToolChain } from '../../../src/tools/call/steps.ts'
 import { ToolCallError } from '../../../src/tools/errors.ts'
@@ -194,8 +194,9 @@ const list: FakeTool = {
 
 it('says in the note of a member what of it means nothing', async () => {
   const { context, calls } = fakeWorld([list])
-  const reading = parseBatchText(
+  const reading = parseDirective(
     '[{"tool": "list_pages", "params": {"limt": 1}, "parms": {}, "why": 1}]',
+    'batch',
   )
   const steps = reading.kind === 'batch' ? reading.steps : []
   const [result] = await runBatch(steps, context)

@@ -1,10 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import {
-  parseBatchText,
-  parseChainText,
-  readDirective,
-} from '../../../src/tools/call/directive-text.ts'
+import { parseDirective, readDirective } from '../../../src/tools/call/directive-text.ts'
 
 const two = '[{"tool": "screenshot"}, {"tool": "click", "params": {"selector": "#btn"}}]'
 const steps = [
@@ -20,13 +16,13 @@ it.each([
   [two],
   [`\uFEFF  ${two}\n`],
 ])('reads the batch in %j', (text) => {
-  expect(parseBatchText(text)).toMatchObject({ kind: 'batch', steps })
+  expect(parseDirective(text, 'batch')).toMatchObject({ kind: 'batch', steps })
 })
 
 it('reads a chain with its variables', () => {
   const text =
     'CHAIN: [{"tool": "get_element", "params": {"selector": "#btn"}, "output_as": "el"}, {"tool": "click", "params": {"element": "$el"}}]'
-  expect(parseChainText(text)).toEqual({
+  expect(parseDirective(text, 'chain')).toEqual({
     kind: 'chain',
     steps: [
       { tool: 'get_element', params: { selector: '#btn' }, outputAs: 'el' },
@@ -63,7 +59,7 @@ it.each([
 })
 
 it('tells a batch from a chain where one of them is required', () => {
-  expect(parseChainText(`BATCH: ${two}`)).toMatchObject({
+  expect(parseDirective(`BATCH: ${two}`, 'chain')).toMatchObject({
     kind: 'broken',
     message: 'the chain cannot be read: this is a batch, not a chain',
   })

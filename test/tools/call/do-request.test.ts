@@ -230,7 +230,7 @@ it('lets a user choose, and learns from the choice when the call succeeded', asy
     },
   })
   const meaning = await understandRequest('the page please', given)
-  expect(meaning).toMatchObject({ kind: 'routed', decidedBy: 'user' })
+  expect(meaning).toMatchObject({ kind: 'call', decidedBy: 'user' })
   await doRequest('the page please', given)
   expect(given.learned).toEqual(['the page please → chrome__take_snapshot'])
 })

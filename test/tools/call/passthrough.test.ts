@@ -60,11 +60,7 @@ it.each([
   [`execute_query(${json})`],
   [`execute_query '${json}'`],
   [`please run execute_query with the following parameters: ${json}, please`],
-  [`With ${json} call execute_query`],
-  [`${json} execute_query`],
-  [`Pass ${json} to \`db__execute_query\``],
   [`Use execute_query\n\`\`\`json\n${JSON.stringify(params, null, 2)}\n\`\`\``],
-  [`\`\`\`json\n${json}\n\`\`\`\nfor db:execute_query`],
 ])('%j is a call with the parameters of its JSON', (text) => {
   expect(parsePassthrough(text, index)).toMatchObject({
     kind: 'tool',
@@ -73,10 +69,9 @@ it.each([
   })
 })
 
-it('takes a name of one word for a tool only beside JSON', () => {
+it('takes a name of one word for a tool only before JSON', () => {
   const id = 'db__explain'
   expect(parsePassthrough('explain {"of": 1}', index)).toMatchObject({ tool: { id } })
-  expect(parsePassthrough('with {"of": 1} call explain', index)).toMatchObject({ tool: { id } })
   expect(parsePassthrough('put {"of": 1} where you explain it', index)).toEqual({ kind: 'none' })
   expect(parsePassthrough('explain {curly} braces', index)).toEqual({ kind: 'none' })
   expect(parsePassthrough('please explain', index)).toEqual({ kind: 'none' })
@@ -130,6 +125,10 @@ it.each([
   ['github__get_pull_request and then my_server__do__it', 'names my_server__do__it too'],
   ['execute_query {"query": "a"} {"limit": 5}', 'two JSON objects'],
   ['{"limit": 5} db__execute_query {"query": "a"}', 'two JSON objects'],
+  [
+    'With {"limit": 5} call db__execute_query. With {"limit": 6} call it again.',
+    'two JSON objects',
+  ],
   ['Use execute_query {"query": ', 'never closed'],
 ])('%j has broken parameters: %s', (text, message) => {
   expect(parsePassthrough(text, index)).toMatchObject({

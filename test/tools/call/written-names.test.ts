@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { jsonObjectsIn, readJsonIn } from '../../../src/tools/call/directive-text.ts'
+import { readJsonIn } from '../../../src/tools/call/directive-text.ts'
 import { resolveTool } from '../../../src/tools/call/find-tool.ts'
 import { parsePassthrough, writtenNames } from '../../../src/tools/call/passthrough.ts'
 import { splitClauses } from '../../../src/tools/parameters/clauses.ts'
@@ -27,7 +27,7 @@ it('takes the names before the place where it stops to read', () => {
   expect(named(text)).toEqual(['db__write'])
   expect(readJsonIn(text).end).toBe('db__write '.length + 20)
   expect(readJsonIn('a {"b": 1} c {')).toEqual({
-    objects: jsonObjectsIn('a {"b": 1} c {'),
+    objects: [{ start: 2, end: 10, value: { b: 1 } }],
     end: 14,
   })
 })
@@ -53,7 +53,6 @@ it.each([
   'db__write {"q":"a"}, then mcp__db__write with {"q":"b"}',
   'db__write {"q":"a"} and db__write {"q":"a"}',
   'db__write {"q":"a"} and db__write {"q":',
-  'With {"q":"a"} call db__write. With {"q":"b"} call db__write.',
 ])('%j calls a tool twice, which is said', (text) => {
   expect(parsePassthrough(text, index)).toMatchObject({
     kind: 'broken',
