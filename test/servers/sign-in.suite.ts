@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Agent } from '../../src/agent/agent.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import { call as toolCall, says, scripted } from '../agent/mock-replies.ts'
 import { overPipes } from './over-pipes.ts'
 import { browse, type ProtectedServer, startProtectedServer } from './authorization.ts'
 import { makeServerProject, program, type ServerProject } from './project.ts'
@@ -84,6 +87,24 @@ describe('signing in at a remote server', () => {
     expect(stdout).toMatch(/issuer/i)
     const status = await project.json(['tools', 'auth', '--status'])
     expect(status.answer).toMatchObject({ servers: [{ state: 'signed out' }] })
+  })
+
+  it('holds for an agent, which says which command to run before it', async () => {
+    const { directory: cwd, environment: env } = project
+    const runtime = systemRuntime({ cwd, home: env.HOME, env })
+    const ask = async (): Promise<string> => {
+      const model = scripted([toolCall('remote__who'), says('Done.')])
+      const options = { model, runtime, workspaceTrust: 'trusted', mcp: ['remote'] } as const
+      const agent = new Agent({ ...options, approver: async () => ({ approved: true }) })
+      const notices: string[] = []
+      const onEvent = (event: object): void => void notices.push(JSON.stringify(event))
+      await agent.generate('Who am I?', { onEvent })
+      await agent.close()
+      return [...agent.messages.map((message) => JSON.stringify(message)), ...notices].join('\n')
+    }
+    expect(await ask()).toContain('skillrail tools auth remote')
+    await signIn(project)
+    expect(await ask()).toContain('you are ada')
   })
 
   it('revokes and forgets with --logout', async () => {
