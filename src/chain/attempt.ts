@@ -32,7 +32,7 @@ import {
   walkResult,
 } from './step-result.ts'
 import type { RunJournal } from './run-journal.ts'
-import { addOutputs, type ChainState, emptyState } from './state.ts'
+import { addOutputs, type ChainState, emptyState, isFinal } from './state.ts'
 
 interface AttemptScope {
   number: number
@@ -140,7 +140,7 @@ class Attempt {
       attempt: step.retry === undefined ? attempt : number,
       state: policy.passState ? this.#state : emptyState,
       timeoutMs: (step.timeout ?? policy.timeout) * 1000,
-      ...(before === undefined || backoff === 0 ? {} : { wait }),
+      wait: before === undefined || backoff === 0 ? undefined : wait,
     }
   }
 
@@ -199,9 +199,8 @@ class Attempt {
   }
 
   #set(step: PlannedStep, result: StepResult): void {
-    const tries = this.#tries.get(step)
-    const allowed = step.allowFailure === true ? { allowFailure: true as const } : {}
-    this.#slots.set(step, { ...result, ...allowed, ...(tries === undefined ? {} : { tries }) })
+    const { allowFailure } = step
+    this.#slots.set(step, { ...result, allowFailure, tries: this.#tries.get(step) })
   }
 }
 
@@ -295,10 +294,9 @@ function conclude(
 }
 
 function statusesOf(results: readonly StepResult[]): StepStatus[] {
-  return results.flatMap(({ status, allowFailure }) => {
-    const counts = status === 'success' || status === 'failure' || status === 'critical'
-    return counts && allowFailure !== true ? [status] : []
-  })
+  return results.flatMap(({ status, allowFailure }) =>
+    isFinal(status) && allowFailure !== true ? [status] : [],
+  )
 }
 
 function endedBy(halt: Halt | undefined, results: readonly StepResult[]): ChainResult['ended'] {
@@ -392,13 +390,12 @@ export function whileRunning(journal: RunJournal, result: RunResult, now: number
   )
   const shown = (step: StepResult): StepResult => {
     const steps = step.steps?.map(shown)
-    const below = steps === undefined ? {} : { steps }
-    if (!open.has(step)) return { ...step, ...below }
+    if (!open.has(step)) return { ...step, steps }
     const { reason: _reason, ...rest } = step
-    if (!hasBegun(step)) return { ...rest, ...below, status: 'not_run', reason: 'has not started' }
+    if (!hasBegun(step)) return { ...rest, steps, status: 'not_run', reason: 'has not started' }
     const durationMs =
       step.startedAt === null ? 0 : Math.max(0, Math.round(now - Date.parse(step.startedAt)))
-    return { ...rest, ...below, status: 'running', durationMs }
+    return { ...rest, steps, status: 'running', durationMs }
   }
   const last = result.attempts.length - 1
   return {
@@ -439,8 +436,7 @@ export async function runChain(
     const next = afterAttempt(chain.policy, outcomes)
     if (next === 'again') continue
     const error = notStable(chain.policy, outcomes)
-    const errors = error === undefined ? {} : { errors: [error] }
-    const last = { attempt: number, ...attempt, ...errors }
+    const last = { attempt: number, ...attempt, errors: error && [error] }
     return { status: next, attempts: [...attempts.slice(0, -1), last], winner }
   }
 }

@@ -7,7 +7,7 @@ import { RunBusyError, RunStateError } from './errors.ts'
 
 import type { ApprovalRecord, ChainRecord, GateRecord } from './journal-records.ts'
 import { walkResult } from './step-result.ts'
-import { readResult, refuseImported } from './run-chain.ts'
+import { readResult, refuseEnded, refuseImported } from './run-chain.ts'
 import type { RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import type { RunStore } from './run-store.ts'
@@ -112,14 +112,7 @@ export async function cancelRun(
 export function recordCancelled(store: RunStore, runId: string, clock: Pick<Runtime, 'now'>): void {
   const journal = store.read(runId)
   refuseImported(journal)
-  const { status } = journal
-  if (status === 'success' || status === 'failure' || status === 'critical') {
-    throw new RunStateError({
-      code: 'run-ended',
-      message: `the run ${runId} has ended: ${status}`,
-      hint: `${runLine('runs show', runId)} shows it.`,
-    })
-  }
+  refuseEnded(journal)
   const writer = store.open(runId)
   try {
     writer.append({ type: 'status', status: 'cancelled', at: new Date(clock.now()).toISOString() })

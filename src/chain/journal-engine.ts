@@ -139,7 +139,7 @@ function recordCancelled(core: EngineCore, entry: Entry): CancelledStep {
   if (outcome.kind === 'cancelled' && startedAt !== undefined && !core.journal.done.has(key)) {
     core.writer?.append({ type: 'done', key, outcome })
   }
-  return { startedAt, durationMs, ...(chain === undefined ? {} : { chain }) }
+  return { startedAt, durationMs, chain }
 }
 
 function launch(core: EngineCore, entry: Entry): void {

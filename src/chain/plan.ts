@@ -167,7 +167,7 @@ function planChain(
     const inner = { ...planning, args: options.args ?? planning.args }
     const planned = planStep(skill, chain, declared, `${prefix}${label}`, way, inner)
     planning.steps = inner.steps
-    return { ...planned, ...options, ...(gated ? { gate: true } : {}) }
+    return { ...planned, ...options, gate: gated || undefined }
   })
   const { changed, level } = skill.trust
   // Its steps and gates decide how what is trusted runs.
@@ -198,8 +198,8 @@ function planTask(
     if (skill.trust.level === 'untrusted') planning.diagnostics.push(notTrusted(skill))
     const { honours, kind: executor, ...by } = instructions
     const lost = skill.requests.filter((request) => !honours.includes(request))
-    const notHonoured = lost.length === 0 ? {} : { notHonoured: lost }
-    return { ...common(skill, step, planning), executor, ...by, ...notHonoured }
+    const notHonoured = lost.length === 0 ? undefined : lost
+    return { ...common(skill, step, planning), executor, ...by, notHonoured }
   }
   if (instructions !== undefined) {
     return { ...common(skill, step, planning), executor: instructions.kind }
@@ -290,9 +290,9 @@ function common(
   const facts = { step, skill: name, path, trust: trust.level, digest, tokens }
   return {
     ...facts,
-    ...(verify === undefined ? {} : { verify }),
-    ...(isSandboxed(skill, planning) ? { sandboxed: true } : {}),
-    ...(personOnly === true ? { personOnly } : {}),
+    verify,
+    sandboxed: isSandboxed(skill, planning) || undefined,
+    personOnly,
     ...(planning.args === undefined ? {} : { args: planning.args }),
   }
 }

@@ -44,6 +44,7 @@ import {
   type RunFiles,
   scriptExecutor,
 } from './script-executor.ts'
+import { isFinal } from './state.ts'
 import { shownRun } from './step-result.ts'
 import { createStepRunner } from './step-runner.ts'
 
@@ -104,14 +105,14 @@ export function headerOf(
     skill: plan.skill,
     at: isoNow(setup),
     user: setup.runtime.user(),
-    ...(setup.yesGates === true ? { yesGates: true } : {}),
+    yesGates: setup.yesGates || undefined,
     mode,
     arguments: redactedArguments(run.arguments),
     argumentsDigest: sha256(JSON.stringify(run.arguments)),
     requireVerified,
     request,
     plan,
-    ...(origin === undefined ? {} : { origin }),
+    origin,
   }
 }
 
@@ -250,13 +251,7 @@ export function acceptedPlan(
       hint: `A user can resume it: ${line('runs resume', runId)}`,
     })
   }
-  if (status === 'success' || status === 'failure' || status === 'critical') {
-    throw new RunStateError({
-      code: 'run-ended',
-      message: `the run ${runId} has ended: ${status}`,
-      hint: `${line('runs show', runId)} shows it; ${line('runs retry', runId)} repeats what failed.`,
-    })
-  }
+  refuseEnded(journal, line)
   const change = planChanged(journal, plan, command, line)
   if (change === undefined) return {}
   if (force !== true) throw change
@@ -270,6 +265,15 @@ export function refuseImported({ run }: Pick<RunJournal, 'run'>): void {
     code: 'run-imported',
     message: `the run ${run.runId} was imported, so it can only be shown`,
     hint: `Start its skill again: skillrail run ${run.skill}`,
+  })
+}
+
+export function refuseEnded({ run, status }: RunJournal, line: RunLine = runLine): void {
+  if (!isFinal(status)) return
+  throw new RunStateError({
+    code: 'run-ended',
+    message: `the run ${run.runId} has ended: ${status}`,
+    hint: `${line('runs show', run.runId)} shows it; ${line('runs retry', run.runId)} repeats what failed.`,
   })
 }
 

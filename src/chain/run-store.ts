@@ -13,6 +13,7 @@ import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
 import { runNotFound } from './errors.ts'
 import { redactValue } from '../core/redact.ts'
+import { isFinal } from './state.ts'
 import { maskedData, statusOfRun } from './step-result.ts'
 import { dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 
@@ -197,7 +198,7 @@ function removeAlone(store: RunStore, runId: string): boolean {
 function mayGo(run: RunJournal, unfinished: boolean): boolean {
   const status = statusOfRun(run, run.path)
   if (status === 'running') return false
-  return unfinished || status === 'success' || status === 'failure' || status === 'critical'
+  return unfinished || isFinal(status)
 }
 
 /**

@@ -18,6 +18,11 @@ export interface ChainState {
   total_metrics: Readonly<Record<string, JsonValue>>
 }
 
+/** Whether a step or a run has ended by itself, with a status of its own. */
+export function isFinal(status: string | undefined): status is StepStatus {
+  return status === 'success' || status === 'failure' || status === 'critical'
+}
+
 export const emptyState: ChainState = {
   previous_outputs: [],
   accumulated_errors: [],

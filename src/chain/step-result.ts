@@ -13,7 +13,7 @@ import type {
 } from './engine.ts'
 import { type PlannedStep, stepLabel } from './plan-model.ts'
 import type { RunJournal } from './run-journal.ts'
-import { errorsOf, mapTexts, type PreviousOutput, totalMetrics } from './state.ts'
+import { errorsOf, isFinal, mapTexts, type PreviousOutput, totalMetrics } from './state.ts'
 
 export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
   switch (outcome.kind) {
@@ -25,11 +25,11 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
         ...output,
         startedAt: isoTime(startedAt),
         durationMs,
-        ...(shown === undefined ? {} : { shown }),
-        ...(reused === undefined ? {} : { reused }),
-        ...(log === undefined || log === '' ? {} : { log }),
-        ...(sandbox === undefined ? {} : { sandbox }),
-        ...(hint === undefined ? {} : { hint }),
+        shown,
+        reused,
+        log: log || undefined,
+        sandbox,
+        hint,
         ...below(chain),
       }
     }
@@ -82,9 +82,8 @@ export function previousOutputs(results: readonly (StepResult | undefined)[]): P
     if (result === undefined) return []
     const { step, skill, status, errors, metrics, artifacts } = result
     const inner = previousOutputs(stepsOf(result))
-    if (status !== 'success' && status !== 'failure' && status !== 'critical') return inner
-    const files = artifacts === undefined ? {} : { artifacts }
-    return [...inner, { step, skill, status, result: result.result, errors, metrics, ...files }]
+    if (!isFinal(status)) return inner
+    return [...inner, { step, skill, status, result: result.result, errors, metrics, artifacts }]
   })
 }
 
@@ -186,7 +185,7 @@ export interface ShownAttempt extends Omit<AttemptResult, 'status'> {
 export function shownRun<Run extends Pick<ShownRun, 'attempts'>>(run: Run): Run {
   const masks = masksIn(run)
   if (masks.size === 0) return run
-  const attempts = run.attempts.map((attempt) => ({ ...attempt, steps: attempt.steps.map(bare) }))
+  const attempts = changeSteps(run.attempts, ({ shown: _shown, ...step }) => step)
   return mapTexts({ ...run, attempts }, (text) => masks.get(text) ?? text)
 }
 
@@ -206,14 +205,21 @@ function masksIn(value: unknown, masks = new Map<string, string>()): Map<string,
   return masks
 }
 
-function bare({ shown: _shown, tries, steps, attempts, ...step }: StepResult): StepResult {
-  const inner = attempts?.map((attempt) => ({ ...attempt, steps: attempt.steps.map(bare) }))
-  return {
-    ...step,
-    ...(tries === undefined ? {} : { tries: tries.map(bare) }),
-    ...(steps === undefined ? {} : { steps: steps.map(bare) }),
-    ...(inner === undefined ? {} : { attempts: inner }),
+/** The attempts with each of their steps changed, at any depth. */
+export function changeSteps<A extends { steps: readonly StepResult[] }>(
+  attempts: readonly A[],
+  change: (step: StepResult) => StepResult,
+): A[] {
+  const changed = (step: StepResult): StepResult => {
+    const { tries, steps, attempts: inner, ...own } = change(step)
+    return {
+      ...own,
+      tries: tries?.map(changed),
+      steps: steps?.map(changed),
+      attempts: inner && changeSteps(inner, change),
+    }
   }
+  return attempts.map((attempt) => ({ ...attempt, steps: attempt.steps.map(changed) }))
 }
 
 function pairTexts(raw: unknown, shown: unknown, masks: Map<string, string>): void {
@@ -228,22 +234,32 @@ export interface WalkedStep {
   attempt: number
   step: StepResult
   leaf: boolean
+  /** It belongs to the last attempt of each chain that it is in. */
+  last: boolean
 }
 
 /** The steps of the attempts that count, level by level: of each chain its last attempt. */
-export function walkResult(result: Pick<ShownRun, 'attempts'>): WalkedStep[] {
-  const last = result.attempts.at(-1)
-  return last === undefined ? [] : resultsBelow(last.steps, '', last.attempt)
+export function walkResult({ attempts }: Pick<ShownRun, 'attempts'>): WalkedStep[] {
+  return walkAttempts(attempts, '', true).filter(({ last }) => last)
 }
 
-function resultsBelow(steps: readonly StepResult[], prefix: string, attempt: number): WalkedStep[] {
-  return steps.flatMap((step) => {
-    const again = step.tries === undefined ? '' : `.${step.tries.length + 1}`
-    const key = `${prefix}${attempt}${again}:${stepLabel(step)}`
-    const walked = { key, attempt, step, leaf: step.steps === undefined }
-    const inner = step.attempts?.at(-1)?.attempt ?? 1
-    return [walked, ...resultsBelow(step.steps ?? [], `${key}/`, inner)]
-  })
+function walkAttempts(
+  attempts: readonly Pick<AttemptResult, 'attempt' | 'steps'>[],
+  prefix: string,
+  isLast: boolean,
+): WalkedStep[] {
+  const flat = attempts.flatMap(({ attempt, steps }, index) =>
+    steps.map((step) => ({ attempt, step, last: isLast && index === attempts.length - 1 })),
+  )
+  return flat.flatMap(({ attempt, step: newest, last: isNewest }) =>
+    [...(newest.tries ?? []), newest].flatMap((step, index) => {
+      const key = `${prefix}${attempt}${index === 0 ? '' : `.${index + 1}`}:${stepLabel(step)}`
+      const last = isNewest && step === newest
+      const inner = step.attempts ?? [{ attempt: 1, steps: step.steps ?? [] }]
+      const walked = { key, attempt, step, leaf: step.steps === undefined, last }
+      return [walked, ...walkAttempts(inner, `${key}/`, last)]
+    }),
+  )
 }
 
 export interface Execution {
@@ -259,23 +275,14 @@ export interface Execution {
 /** Every execution of every step of a run that began, in the order of the plan. */
 export function executionsOf({ attempts }: Pick<ShownRun, 'attempts'>): Execution[] {
   const counts = new Map<string, number>()
-  const found: Execution[] = []
-  const visit = (steps: readonly StepResult[], prefix: string, attempt: number): void => {
-    for (const step of steps) {
-      for (const [index, one] of [...(step.tries ?? []), step].entries()) {
-        const key = `${prefix}${attempt}${index === 0 ? '' : `.${index + 1}`}:${stepLabel(step)}`
-        if (one.steps === undefined && one.startedAt !== null) {
-          const count = (counts.get(step.step) ?? 0) + 1
-          counts.set(step.step, count)
-          found.push({ key, step: step.step, attempt: count, log: one.log })
-        }
-        const inner = one.attempts ?? [{ attempt: 1, steps: one.steps ?? [] }]
-        for (const below of inner) visit(below.steps, `${key}/`, below.attempt)
-      }
-    }
-  }
-  for (const attempt of attempts) visit(attempt.steps, '', attempt.attempt)
-  return found
+  return walkAttempts(attempts, '', true).flatMap(
+    ({ key, step: { step, startedAt, log }, leaf }) => {
+      if (!leaf || startedAt === null) return []
+      const attempt = (counts.get(step) ?? 0) + 1
+      counts.set(step, attempt)
+      return { key, step, attempt, log }
+    },
+  )
 }
 
 /** How a run stands now: `running` while a process holds it, `interrupted` when none does. */

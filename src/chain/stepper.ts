@@ -89,7 +89,7 @@ export async function reportStep(
     drive(setup, async (driven) => resumeRun(resumption, driven)),
   )
   const dismissed = find()
-  return { ...answer, ...(dismissed === undefined ? {} : { dismissed }) }
+  return { ...answer, dismissed }
 }
 
 const patienceMs = 10_000
@@ -186,15 +186,8 @@ export function stepperAnswer(
   const attempts = attemptsOf(result)
   const next = handedSteps(result).map(({ key, step: { step, skill } }) => {
     const attempt = attempts.get(key) ?? 1
-    const overdue = [key, ...chainsAbove(key)].some((place) => late.has(place))
-    const state = states.get(key)
-    return {
-      step,
-      skill,
-      attempt,
-      ...(overdue ? { overdue } : {}),
-      ...(state === undefined ? {} : { state }),
-    }
+    const overdue = [key, ...chainsAbove(key)].some((place) => late.has(place)) || undefined
+    return { step, skill, attempt, overdue, state: states.get(key) }
   })
   if (next.length > 0) return { kind: 'next', runId, next }
   return { kind: 'approval', runId, step: waitingSteps(result)[0]?.step.step ?? '' }

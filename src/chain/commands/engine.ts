@@ -172,7 +172,7 @@ export function serverAddress(
   return {
     url: url.href,
     adminUrl: admin === '' ? defaultAdminUrl(url) : checkedUrl(admin).href,
-    ...(token === '' ? {} : { token }),
+    token: token || undefined,
   }
 }
 

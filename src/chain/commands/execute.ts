@@ -76,7 +76,8 @@ export async function executeRun(
   if (timedOut && maxTime !== undefined) {
     context.note(`The run was ended after ${maxTime / 1000} s (--max-time).`)
   }
-  const argumentsNeeded = result.status !== 'success' && lacksArguments(store, result.runId)
+  const argumentsNeeded =
+    (result.status !== 'success' && lacksArguments(store, result.runId)) || undefined
   const answer = answerWith(result, { line: linesAgain(context, choice), argumentsNeeded })
   const told = timedOut ? { ...answer, timedOut } : answer
   await notify(project, told)

@@ -68,7 +68,7 @@ new file, and of those before the last one is kept.`,
         const shown = { key, step: labelOf(part, step), stream: 'stdout', text: part.text } as const
         if (follow) context.emit({ type: 'step-output', ...shown })
       }
-      if (last) return { runId, ...(step === undefined ? {} : { step }), logs: found }
+      if (last) return { runId, step, logs: found }
       await sleep(intervalMs, undefined, { signal: context.signal }).catch(() => undefined)
     }
   },

@@ -21,18 +21,18 @@ export interface RunAnswer extends RunResult {
   /** Command lines: first the one that continues the run, then others for the same moment. */
   continueWith?: readonly string[]
   /** The arguments held a secret, are not kept, and have to be given again. */
-  argumentsNeeded?: true
+  argumentsNeeded?: true | undefined
   /** `--max-time` ended the run. */
   timedOut?: true
 }
 
 export function answerWith(
   result: RunResult,
-  { line, argumentsNeeded = false }: { line: RunLine; argumentsNeeded?: boolean },
+  { line, argumentsNeeded }: { line: RunLine; argumentsNeeded?: true | undefined },
 ): RunAnswer {
   const continueWith = continuations(result, line)
   if (continueWith.length === 0) return result
-  return { ...result, continueWith, ...(argumentsNeeded ? { argumentsNeeded } : {}) }
+  return { ...result, continueWith, argumentsNeeded }
 }
 
 function continuations(result: RunResult, line: RunLine): string[] {

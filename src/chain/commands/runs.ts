@@ -89,18 +89,18 @@ export function listedRun(journal: RunJournal, standing?: string): ListedRun {
     finishedSteps: steps.filter(({ step }) => done.has(step)).length,
     startedAt: at,
     updatedAt: journal.updatedAt,
-    ...(imported === undefined ? {} : { imported: true }),
+    imported: imported && true,
   }
 }
 
 interface ShownResult extends ShownRun {
-  standing?: string
+  standing?: string | undefined
   startedAt: string
   startedBy?: string | undefined
   imported?: RunRecord['imported']
   /** `--yes-gates`: the caller approved every gate in advance. */
   yesGates?: true | undefined
-  approvals?: readonly ShownApproval[]
+  approvals?: readonly ShownApproval[] | undefined
 }
 
 interface ShownApproval extends Pick<ApprovalRecord, 'approved' | 'at' | 'by' | 'user' | 'shown'> {
@@ -121,11 +121,16 @@ export const show = defineCommand<ShownResult>()({
     const status = standing ?? statusOfRun(journal, journal.path)
     const shown =
       status === 'running' ? whileRunning(journal, result, context.runtime.now()) : result
-    const own = status === shown.status ? {} : { standing: status }
     const { at: startedAt, user: startedBy, yesGates, imported } = journal.run
-    const approvals = approvalsOf(journal)
-    const more = approvals.length === 0 ? {} : { approvals }
-    return { ...shown, ...own, startedAt, startedBy, yesGates, imported, ...more }
+    return {
+      ...shown,
+      standing: status === shown.status ? undefined : status,
+      startedAt,
+      startedBy,
+      yesGates,
+      imported,
+      approvals: approvalsOf(journal),
+    }
   },
   render: (run, screen) =>
     linesText([
@@ -139,7 +144,8 @@ export const show = defineCommand<ShownResult>()({
   formats: runFormats((run: ShownResult) => run),
 })
 
-function approvalsOf({ approvals, gates }: RunJournal): ShownApproval[] {
+function approvalsOf({ approvals, gates }: RunJournal): ShownApproval[] | undefined {
+  if (approvals.size === 0) return undefined
   return [...approvals.values()].map(({ key, approved, at, by, user, shown }) => {
     const step = gates.get(key)?.step ?? stepOfKey(key)
     return { step, approved, at, by, user, shown }
@@ -182,7 +188,7 @@ interface PruneResult {
   removed: readonly string[]
   dryRun: boolean
   refused?: true
-  diagnostics?: readonly Diagnostic[]
+  diagnostics?: readonly Diagnostic[] | undefined
 }
 
 export const prune = defineCommand<PruneResult>()({
@@ -217,7 +223,7 @@ export const prune = defineCommand<PruneResult>()({
     }
     const { removed, diagnostics } = removeRuns(store, ids)
     context.diagnose(diagnostics)
-    return { removed, dryRun, ...(diagnostics.length > 0 ? { diagnostics } : {}) }
+    return { removed, dryRun, diagnostics: diagnostics.length > 0 ? diagnostics : undefined }
   },
   render: ({ removed }) => linesText(removed),
   notes: ({ removed, dryRun, refused }) => [

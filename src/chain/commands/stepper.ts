@@ -6,7 +6,7 @@ import type { StepOutput } from '../../exec/output-protocol.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
 import { argumentsOf, holdSecret } from '../run-line.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
-import type { ChainState } from '../state.ts'
+import { type ChainState, isFinal } from '../state.ts'
 import { renderTimeline } from '../timeline.ts'
 import {
   continueStepper,
@@ -49,12 +49,12 @@ import {
 
 export interface StepperResult {
   runId: string
-  dismissed?: StepperAnswer['dismissed']
+  dismissed?: StepperAnswer['dismissed'] | undefined
   result?: RunAnswer
   waiting?: { step: string; approveWith: string }
   next?: readonly NextStep[]
   /** The arguments held a secret, are not kept, and have to be given again. */
-  argumentsNeeded?: true
+  argumentsNeeded?: true | undefined
 }
 
 interface NextStep extends Omit<HandedStep, 'state'> {
@@ -104,8 +104,8 @@ export const next = defineCommand<StepperResult, ChainEvent>()({
   examples: ['chain next 0mh2k9x0ab12cd'],
   async run(context, { arguments: [named = '', ...given], ...values }) {
     const { project, runId, journal } = await openRun(context, named)
-    const { run, status } = journal
-    if (status === 'success' || status === 'failure' || status === 'critical') {
+    const { run } = journal
+    if (isFinal(journal.status)) {
       const answer = stepperAnswer(await readResult(journal, context.runtime))
       return stepperResult(project, { plan: journal.plan, given: run.arguments, answer }, values)
     }
@@ -225,17 +225,16 @@ export function stepperResult(
   choice: ConfinementChoice,
 ): StepperResult {
   const line = linesAgain(project.context, choice)
-  const argumentsNeeded = holdSecret(given)
+  const argumentsNeeded = holdSecret(given) || undefined
   const { runId, dismissed } = answer
-  const head = { runId, ...(dismissed === undefined ? {} : { dismissed }) }
-  const needed = argumentsNeeded ? { argumentsNeeded } : {}
+  const head = { runId, dismissed }
   switch (answer.kind) {
     case 'ended':
     case 'interrupted':
       return { ...head, result: answerWith(answer.result, { line, argumentsNeeded }) }
     case 'approval': {
       const waiting = { step: answer.step, approveWith: line('runs approve', runId) }
-      return { ...head, waiting, ...needed }
+      return { ...head, waiting, argumentsNeeded }
     }
     case 'next': {
       const next = answer.next.map(({ state, ...handed }) => {
@@ -244,7 +243,7 @@ export function stepperResult(
         const about = ['--step', step, '--attempt', String(attempt)]
         return { ...handed, content, reportWith: line('chain report', runId, about) }
       })
-      return { ...head, next, ...needed }
+      return { ...head, next, argumentsNeeded }
     }
   }
 }

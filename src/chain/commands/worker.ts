@@ -31,7 +31,7 @@ import {
 interface WorkerResult {
   host: string
   port: number
-  registered?: string
+  registered?: string | undefined
 }
 
 export const command = defineCommand<WorkerResult, ChainEvent>()({
@@ -110,7 +110,7 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
       const { port } = worker
       context.note(`This worker listens on ${host}:${port}. Ctrl-C ends it.`)
       if (address !== '') await registerWorkers(context, address, values.adminUrl)
-      const result = { host, port, ...(address === '' ? {} : { registered: address }) }
+      const result = { host, port, registered: address || undefined }
       const ended = aborted(signal).then(async () => {
         await worker.close()
         return exitCode.done

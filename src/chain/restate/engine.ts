@@ -190,7 +190,7 @@ export class RestateEngine implements Engine {
       output: failedOutput('timeout', message),
       startedAt,
       durationMs,
-      ...(chain === undefined ? {} : { chain }),
+      chain,
     }
   }
 
@@ -248,7 +248,7 @@ const none: Outcome = { kind: 'cancelled' }
 function leftOf(outcome: Outcome): CancelledStep {
   if (outcome.kind === 'suspended') return {}
   const { startedAt, durationMs, chain } = outcome
-  return { startedAt, durationMs, ...(chain === undefined ? {} : { chain }) }
+  return { startedAt, durationMs, chain }
 }
 
 function kept<T>(value: T | undefined, failure: Error | undefined): T {
@@ -277,14 +277,14 @@ function invokeChain(
       defaultTimeoutMs: facts.defaultTimeoutMs,
       planDigest: facts.planDigest,
       yesGates: facts.yesGates,
-      ...(facts.approvals === undefined ? {} : { approvals: facts.approvals }),
+      approvals: facts.approvals,
       known: below(facts.known, `${key}/`),
       step,
       key,
       attempt,
       state,
-      ...(wait === undefined ? {} : { waitMs: wait.ms }),
-      ...(paused === undefined ? {} : { paused }),
+      waitMs: wait?.ms,
+      paused,
     },
   })
 }

@@ -1,18 +1,11 @@
 import type { StepOutput } from '../../exec/output-protocol.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import type {
-  AttemptResult,
-  CancelledStep,
-  ChainResult,
-  FinishedOutcome,
-  Outcome,
-  RunResult,
-  StepResult,
-} from '../engine.ts'
+import type { CancelledStep, ChainResult, FinishedOutcome, Outcome, RunResult } from '../engine.ts'
 import type { GateFacts } from '../gates.ts'
 import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
 import type { Plan, PlannedChain } from '../plan-model.ts'
 import { type ChainState, emptyState } from '../state.ts'
+import { changeSteps } from '../step-result.ts'
 
 export const serviceName = 'skillrail'
 export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } as const
@@ -104,7 +97,7 @@ export interface WorkerReport {
  */
 export function fitAnswer(answer: RunAnswer, limit: number = maxAnswerBytes): RunAnswer {
   const { result } = answer
-  const attempts = result.attempts.map(withoutLogs)
+  const attempts = changeSteps(result.attempts, ({ log: _log, ...step }) => step)
   const candidates = [answer, { ...answer, result: { ...result, attempts } }]
   const fitting = candidates.find((one) => Buffer.byteLength(JSON.stringify(one)) <= limit)
   if (fitting !== undefined) return fitting
@@ -113,19 +106,6 @@ export function fitAnswer(answer: RunAnswer, limit: number = maxAnswerBytes): Ru
   const errors = [{ code: 'result-too-large', message }]
   const failed = { attempt, status: 'failure', steps: [], chain_state: emptyState, errors } as const
   return { ...answer, result: { ...result, status: 'failure', attempts: [failed] } }
-}
-
-function withoutLogs(attempt: AttemptResult): AttemptResult {
-  return { ...attempt, steps: attempt.steps.map(withoutLog) }
-}
-
-function withoutLog({ log: _log, tries, steps, attempts, ...step }: StepResult): StepResult {
-  return {
-    ...step,
-    ...(tries === undefined ? {} : { tries: tries.map(withoutLog) }),
-    ...(steps === undefined ? {} : { steps: steps.map(withoutLog) }),
-    ...(attempts === undefined ? {} : { attempts: attempts.map(withoutLogs) }),
-  }
 }
 
 export interface OpenGate extends GateFacts {

@@ -25,7 +25,7 @@ import {
 import { createRecordWriter, isOpen, type RunJournal } from '../run-journal.ts'
 import { runLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
-import { emptyState } from '../state.ts'
+import { emptyState, isFinal } from '../state.ts'
 import { select, type ServerAddress } from './client.ts'
 import type { RunAnswer } from './protocol.ts'
 import {
@@ -246,10 +246,9 @@ function outcomeOf(step: StepResult): DoneRecord['outcome'] | undefined {
   const startedAt = Date.parse(step.startedAt)
   const attempts = attemptsOf(step)
   const { status, durationMs } = step
-  const isFinal = status === 'success' || status === 'failure' || status === 'critical'
-  const ended = { status: isFinal ? status : ('cancelled' as const), attempts }
+  const ended = { status: isFinal(status) ? status : ('cancelled' as const), attempts }
   const left = { startedAt, durationMs, chain: attempts.length === 0 ? undefined : ended }
-  if (!isFinal) return { kind: 'cancelled', ...left }
+  if (!isFinal(status)) return { kind: 'cancelled', ...left }
   const { result, errors, metrics, artifacts, shown, log } = step
   const evidence = step.evidence ?? 'exit-code'
   const output = { status, result, errors, metrics, evidence, artifacts }

@@ -103,9 +103,8 @@ async function executeRun(setup: ServiceSetup, context: Context, request: RunReq
     const engine = new RestateEngine(parts)
     const chain = await runChain(plan.root, remembering(engine, pass))
     const { status, attempts, winner, ended } = chain
-    const named = winner === undefined ? {} : { winner }
-    const result = { runId, skill: plan.skill, status, attempts, ...named }
-    const answer = { planDigest, result, ...(approvals.length === 0 ? {} : { approvals }) }
+    const result = { runId, skill: plan.skill, status, attempts, winner }
+    const answer = { planDigest, result, approvals }
     if (ended !== 'suspended') {
       setup.ended(request, plan.root.policy.cleanupAfter)
       return fitAnswer(answer)
