@@ -1,7 +1,7 @@
 import { jsonText } from '../core/text.ts'
 import { z } from 'zod'
 import type { StepContent } from '../chain/agent-executor.ts'
-import type { Executor, StepAnswer, StepRequest } from '../chain/executor.ts'
+import type { Executor, StepAnswer, StepRequest } from '../chain/engine.ts'
 import type { PlannedTask } from '../chain/plan-model.ts'
 import { skillDirectory } from '../chain/script-executor.ts'
 import { messageOf } from '../core/errors.ts'

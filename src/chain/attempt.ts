@@ -436,7 +436,8 @@ export async function runChain(
     const next = afterAttempt(chain.policy, outcomes)
     if (next === 'again') continue
     const error = notStable(chain.policy, outcomes)
-    const last = { attempt: number, ...attempt, errors: error && [error] }
+    const errors = error === undefined ? {} : { errors: [error] }
+    const last = { attempt: number, ...attempt, ...errors }
     return { status: next, attempts: [...attempts.slice(0, -1), last], winner }
   }
 }

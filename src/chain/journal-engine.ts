@@ -13,9 +13,9 @@ import type {
   FinishedOutcome,
   Outcome,
   Running,
+  StepAnswer,
   TaskCall,
 } from './engine.ts'
-import type { StepAnswer } from './executor.ts'
 import { isApproved, passGate } from './gates.ts'
 import { recordedOutcome } from './journal-records.ts'
 import type { RecordWriter, RunJournal } from './run-journal.ts'

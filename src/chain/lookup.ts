@@ -157,7 +157,7 @@ function broken(searches: readonly ScriptSearch[], path: string): Diagnostic[] {
   )
 }
 
-function displayPath(workspace: string, path: string): string {
+export function displayPath(workspace: string, path: string): string {
   return isInside(workspace, path) ? relative(workspace, path).split(sep).join('/') : path
 }
 
@@ -238,12 +238,9 @@ export function unheeded(
   ]
 }
 
-export const saidOfRuns: ReadonlySet<string> = new Set(['chain-unknown-key', 'field-placement'])
+const saidOfRuns: ReadonlySet<string> = new Set(['chain-unknown-key', 'field-placement'])
 
-export function scriptBeside(
-  { path, fields }: SkillDocument,
-  script: string | undefined,
-): Diagnostic[] {
+function scriptBeside({ path, fields }: SkillDocument, script: string | undefined): Diagnostic[] {
   if (script === undefined) return []
   return [
     {
@@ -258,8 +255,8 @@ export function scriptBeside(
 }
 
 /** A policy below `metadata` without a chain. One whose chain is broken has an error already. */
-export function policyAlone({ path, frontmatter }: SkillDocument): Diagnostic[] {
-  const metadata = frontmatter.entries.find(({ key }) => key.text === 'metadata')?.value
+function policyAlone({ path, frontmatter }: SkillDocument): Diagnostic[] {
+  const metadata = valueOf(frontmatter, 'metadata')
   const entries = metadata?.kind === 'map' ? metadata.entries : []
   if (entries.some(({ key }) => key.text === 'chain')) return []
   const alone = entries.filter(({ key }) => besideChain.has(key.text))

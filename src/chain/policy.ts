@@ -31,8 +31,7 @@ export function attemptStatus(
   statuses: readonly StepStatus[],
   stop: Stop | undefined,
 ): StepStatus {
-  if (stop === 'succeeded') return worst(statuses)
-  if (policy.raceMode && statuses.length > 0) return 'failure'
+  if (policy.raceMode && stop !== 'succeeded' && statuses.length > 0) return 'failure'
   return worst(statuses)
 }
 

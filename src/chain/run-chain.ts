@@ -10,7 +10,7 @@ import { endOrphans } from '../exec/process-group.ts'
 import { childEnvironment } from '../exec/process.ts'
 import { drivenExecutor } from './agent-executor.ts'
 import { runChain } from './attempt.ts'
-import type { EventListener, RunResult, TaskCall } from './engine.ts'
+import type { EventListener, Executor, RunResult, TaskCall } from './engine.ts'
 import {
   type ChainError,
   RunBusyError,
@@ -18,7 +18,6 @@ import {
   RunStateError,
   RunTrustError,
 } from './errors.ts'
-import type { Executor } from './executor.ts'
 import { createJournalEngine } from './journal-engine.ts'
 import {
   type ChainRecord,

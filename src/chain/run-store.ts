@@ -141,26 +141,24 @@ function checkedId(runId: string): string {
 
 function unreadable(path: string, error: unknown): Diagnostic {
   if (!(error instanceof SkillrailError)) throw error
-  return { code: error.code, severity: 'error', message: error.message, path, hint: error.hint }
+  const { code, message, hint } = error
+  return { code, severity: 'error', message, path, hint }
 }
 
-export interface PruneChoice {
-  olderThanMs?: number | undefined
-  keep?: number | undefined
-  unfinished?: boolean | undefined
-  now: number
-}
-
-export function prunableRuns(store: RunStore, choice: PruneChoice): RunJournal[] {
+export function prunableRuns(
+  store: RunStore,
+  choice: {
+    olderThanMs?: number | undefined
+    keep?: number | undefined
+    unfinished?: boolean | undefined
+    now: number
+  },
+): RunJournal[] {
+  const { olderThanMs = -Infinity, keep, unfinished = false, now } = choice
   const { runs } = store.list()
   return runs
-    .slice(choice.keep ?? 0)
-    .filter(
-      (run) =>
-        choice.olderThanMs === undefined ||
-        choice.now - Date.parse(run.updatedAt) > choice.olderThanMs,
-    )
-    .filter((run) => mayGo(run, choice.unfinished === true))
+    .slice(keep ?? 0)
+    .filter((run) => now - Date.parse(run.updatedAt) > olderThanMs && mayGo(run, unfinished))
 }
 
 /** Deletes runs, each under its lock. One that a process has taken up since stays. */

@@ -7,7 +7,7 @@ import { findScript, findVerifyScript, type Script } from '../exec/find-script.t
 import { runScript } from '../exec/script.ts'
 import { verificationKey } from '../exec/process-group.ts'
 import { RunFilesError } from './errors.ts'
-import type { Executor, StepRequest } from './executor.ts'
+import type { Executor, StepRequest } from './engine.ts'
 import type { ConfinementRecord } from './journal-records.ts'
 import type { PlannedStep } from './plan-model.ts'
 

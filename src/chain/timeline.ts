@@ -12,7 +12,7 @@ export function renderTimeline(
   screen: Pick<Screen, 'width'> & Partial<Pick<Screen, 'style'>>,
 ): string[] {
   const style: StyleText = (format, text) => screen.style?.(format, text) ?? text
-  const rows = flatten(decidingAttempt(result)?.steps ?? [], 0)
+  const rows = rowsOf(decidingAttempt(result)?.steps ?? [])
   const layout = layoutOf(rows, screen.width)
   const lines = rows.map((row) => line(row, layout, style))
   if (result.attempts.length > 1) lines.push(style('dim', attemptsLine(result)))
@@ -91,8 +91,9 @@ interface Row {
   depth: number
 }
 
-function flatten(steps: readonly StepResult[], depth: number): Row[] {
-  return steps.flatMap((step) => [{ step, depth }, ...flatten(step.steps ?? [], depth + 1)])
+/** The steps level by level, those of a chain after it. */
+export function rowsOf(steps: readonly StepResult[], depth = 0): Row[] {
+  return steps.flatMap((step) => [{ step, depth }, ...rowsOf(step.steps ?? [], depth + 1)])
 }
 
 interface Layout {

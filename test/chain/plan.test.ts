@@ -67,7 +67,7 @@ describe('a step is found', () => {
     const skills = { 'e2e/deploy': script, deploy: script }
     const gatesOf = async (gates: string): Promise<boolean[]> => {
       const { steps } = await plan({ ...skills, main: { metadata: [chain, `gates: ${gates}`] } })
-      return steps.map((step) => step.gate === true)
+      return steps.map((step) => 'gate' in step && step.gate === true)
     }
     expect(await gatesOf('e2e/deploy')).toEqual([true, false])
     expect(await gatesOf('deploy')).toEqual([true, true])

@@ -2,7 +2,7 @@ import type { Server } from '../../scripts/restate.mjs'
 import type { Plan } from '../../src/chain/plan-model.ts'
 import type { RunResult } from '../../src/chain/engine.ts'
 import { protocolVersion, type RunRequest } from '../../src/chain/restate/protocol.ts'
-import { awaitRun, submitRun } from '../../src/chain/restate/submit.ts'
+import { awaitRun, submitRun } from '../../src/chain/restate/client.ts'
 import type { TestProject } from '../chain/_project.ts'
 
 /** The plan of a chain as the command line makes it. */

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { findWorkspace, isInside } from '../../core/read-files.ts'
+import { findWorkspace } from '../../core/read-files.ts'
 import { loadConfiguration } from '../../core/configuration.ts'
 import type { Settings } from '../../core/settings.ts'
 import { discoverOptionsFrom } from '../../library/discover.ts'
@@ -20,6 +20,7 @@ import {
   type ChainLookup,
   type CheckedSkill,
   createDiskLookup,
+  displayPath,
   executionRefusal,
   trustFact,
 } from '../lookup.ts'
@@ -169,7 +170,7 @@ function planSkill(
   return {
     plan: reading.plan,
     diagnostics: [...own, ...reading.diagnostics],
-    directory: keptPath(project.workspace, directory),
+    directory: displayPath(project.workspace, directory) || '.',
     refusals,
   }
 }
@@ -209,11 +210,6 @@ function lookupFor(
       return trustFact(refusal)
     },
   })
-}
-
-function keptPath(workspace: string, directory: string): string {
-  if (!isInside(workspace, directory)) return directory
-  return relative(workspace, directory).split(sep).join('/') || '.'
 }
 
 /**

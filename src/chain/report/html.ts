@@ -149,7 +149,8 @@ function percent(milliseconds: number, span: Span): number {
   return Math.min(100, Math.max(0, (milliseconds / Math.max(1, span.length)) * 100))
 }
 
-function escape(text: string): string {
+/** Text for HTML and XML, which has no form for control characters: `safeText` makes them visible. */
+export function escape(text: string): string {
   return safeText(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -3,8 +3,8 @@ import type { ReportedError } from '../../exec/output-protocol.ts'
 import type { StepResult } from '../engine.ts'
 import { decidingAttempt, type ShownAttempt, type ShownRun } from '../step-result.ts'
 import { stepLabel } from '../plan-model.ts'
-import { firstFailed, saidOf, spanOf, statusMarks, stepDuration } from '../timeline.ts'
-import { htmlReport } from './html.ts'
+import { firstFailed, rowsOf, saidOf, spanOf, statusMarks, stepDuration } from '../timeline.ts'
+import { escape, htmlReport } from './html.ts'
 
 export const reportFormats = ['json', 'junit', 'github', 'html'] as const
 
@@ -89,7 +89,7 @@ function testCase(skill: string, step: StepResult): string[] {
 function chainCase(skill: string, { code, message }: ReportedError): string[] {
   return [
     `    <testcase classname="${attribute(skill)}" name="${attribute(code)}" time="0.000">`,
-    `      <failure type="failure" message="${attribute(message)}">${text(`${code}: ${message}`)}</failure>`,
+    `      <failure type="failure" message="${attribute(message)}">${escape(`${code}: ${message}`)}</failure>`,
     '    </testcase>',
   ]
 }
@@ -112,7 +112,7 @@ function verdict(step: StepResult): string[] {
       const hint = step.hint === undefined ? [] : [step.hint]
       const body = [...(lines.length === 0 ? [said] : lines), ...hint].join('\n')
       return [
-        `      <failure type="${status}" message="${attribute(said)}">${text(body)}</failure>`,
+        `      <failure type="${status}" message="${attribute(said)}">${escape(body)}</failure>`,
       ]
     }
     case 'skipped':
@@ -121,25 +121,23 @@ function verdict(step: StepResult): string[] {
 }
 
 function output(step: StepResult): string[] {
-  return step.log === undefined ? [] : [`      <system-out>${text(step.log)}</system-out>`]
+  return step.log === undefined ? [] : [`      <system-out>${escape(step.log)}</system-out>`]
 }
 
 function seconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(3)
 }
 
-/** XML 1.0 has no form for control characters; `safeText` has made them visible. */
-function text(value: string): string {
-  return safeText(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
 function attribute(value: string): string {
-  return text(value).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
+  return escape(value).replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
 }
 
 function githubReport(result: ShownRun): string {
   const several = result.attempts.length > 1
-  const rows = reportRows(result).map(({ step, depth, attempt }) => {
+  const all = result.attempts.flatMap(({ attempt, steps }) =>
+    rowsOf(steps).map((row) => ({ ...row, attempt })),
+  )
+  const rows = all.map(({ step, depth, attempt }) => {
     const name = `${'&nbsp;&nbsp;'.repeat(depth)}${cell(stepLabel(step))}${several ? ` (attempt ${attempt})` : ''}`
     const time = stepDuration(step)
     return `| ${statusMarks[step.status].mark} ${step.status} | ${name} | ${time} | ${cell(saidOf(step))} |`
@@ -188,21 +186,4 @@ function escaped(line: string): string {
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replace(/[\\`*_[\]|!#~@$]|:(?=[\w+-]+:)/g, (character) => `&#${character.charCodeAt(0)};`)
-}
-
-interface ReportRow {
-  step: StepResult
-  depth: number
-  attempt: number
-}
-
-function reportRows(result: ShownRun): ReportRow[] {
-  return result.attempts.flatMap((attempt) => below(attempt.steps, 0, attempt.attempt))
-}
-
-function below(steps: readonly StepResult[], depth: number, attempt: number): ReportRow[] {
-  return steps.flatMap((step) => [
-    { step, depth, attempt },
-    ...below(step.steps ?? [], depth + 1, attempt),
-  ])
 }

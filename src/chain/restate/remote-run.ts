@@ -12,7 +12,15 @@ import {
 } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
 import { shownRun } from '../step-result.ts'
-import { requireVersion, RestateServerError, type ServerAddress } from './client.ts'
+import {
+  awaitRun,
+  cancelInvocation,
+  requireVersion,
+  RestateServerError,
+  type ServerAddress,
+  submitRun,
+  type SubmittedRun,
+} from './client.ts'
 import { protocolVersion, type RunAnswer, type RunFacts } from './protocol.ts'
 import {
   alone,
@@ -24,7 +32,6 @@ import {
   waitingRun,
 } from './server-runs.ts'
 import { answerWaiting, untilWaiting, type Waiting } from './server-journal.ts'
-import { awaitRun, cancelInvocation, submitRun, type SubmittedRun } from './submit.ts'
 
 /** Starts a run on a server and waits for its end. Its journal is kept here. */
 export async function startServerRun(

@@ -26,8 +26,10 @@ export async function readServerJournal(
   }
 }
 
-/** What the last entry of an invocation's journal recorded, if that is the end of a run. */
-async function lastValue(address: ServerAddress, invocationId: string) {
+export async function lookAtWaiting(
+  address: ServerAddress,
+  invocationId: string,
+): Promise<Waiting | undefined> {
   const [row] = await select(
     address,
     `select index, name, appended_at, entry_json from sys_journal where id = '${invocationId}' ` +
@@ -36,7 +38,8 @@ async function lastValue(address: ServerAddress, invocationId: string) {
   const entry = row === undefined ? undefined : parseRow(row)
   const index = row?.['index']
   if (entry?.kind !== 'ended' || typeof index !== 'number') return undefined
-  return { value: entry.value, next: index + 1 }
+  // An answer would follow it.
+  return isNotice(entry.value) ? { ...entry.value, next: index + 1 } : undefined
 }
 
 /** As the admin interface of Restate 1.7 writes an entry: runs and calls only. */
@@ -61,15 +64,6 @@ function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
 /** A run that waits for a user, and where in its journal it says so. */
 export interface Waiting extends WaitingNotice {
   next: number
-}
-
-export async function lookAtWaiting(
-  address: ServerAddress,
-  invocationId: string,
-): Promise<Waiting | undefined> {
-  const last = await lastValue(address, invocationId)
-  // An answer would follow it.
-  return isNotice(last?.value) ? { ...last.value, next: last.next } : undefined
 }
 
 /** Resolves when the run waits for a user for something new. */

@@ -26,7 +26,14 @@ import { createRecordWriter, isOpen, type RunJournal } from '../run-journal.ts'
 import { runLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
 import { emptyState, isFinal } from '../state.ts'
-import { select, type ServerAddress } from './client.ts'
+import {
+  cancelInvocation,
+  keyOf,
+  lookAtRun,
+  select,
+  type ServerAddress,
+  type SubmittedRun,
+} from './client.ts'
 import type { RunAnswer } from './protocol.ts'
 import {
   lookAtWaiting,
@@ -34,7 +41,6 @@ import {
   type ServerEntry,
   type Waiting,
 } from './server-journal.ts'
-import { cancelInvocation, keyOf, lookAtRun, type SubmittedRun } from './submit.ts'
 
 /** How a run that was handed to a server stands there, where its journal does not say it yet. */
 export type ServerStanding = 'running' | 'unreachable' | 'forgotten'
