@@ -6,7 +6,6 @@ import type {
 } from '../../src/tools/workflow/model.ts'
 import {
   type GateOptions,
-  type GateReport,
   type PrerequisiteResult,
   runGate,
 } from '../../src/tools/workflow/gate.ts'
@@ -19,7 +18,7 @@ export interface World {
   /** What was called, as `tool {params}`. */
   calls: string[]
   notes: string[]
-  gate(call: GatedCall, more?: Partial<GateOptions>): Promise<GateReport>
+  gate(call: GatedCall, more?: Partial<GateOptions>): Promise<void>
 }
 
 export type Answer = (tool: WorkflowTool, params: JsonObject) => PrerequisiteResult
@@ -42,7 +41,6 @@ export function world(
         workflows,
         tools,
         session,
-        runtime,
         note: (line) => void notes.push(line),
         caller: async (called, params) => {
           calls.push(`${called.id} ${JSON.stringify(params)}`)

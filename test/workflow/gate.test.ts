@@ -87,7 +87,7 @@ describe('the database template on the tools of a real server', () => {
   it('runs its steps in order with the parameters that the server requires', async () => {
     const { gate, calls, notes } = world(template('database'), databaseTools, databaseAnswer)
     const sql = 'SELECT * FROM users JOIN orders ON true'
-    const report = await gate(call(query, { database: 'shop', query: sql }))
+    await gate(call(query, { database: 'shop', query: sql }))
     expect(calls).toEqual([
       'db__list_databases {}',
       'db__list_tables {"database":"shop"}',
@@ -101,8 +101,6 @@ describe('the database template on the tools of a real server', () => {
       '✓ Step 3: inspect_table completed',
       '✓ Step 4: get_indexes completed',
     ])
-    expect(report).toMatchObject({ workflow: 'database-safe-query', mode: 'enforce' })
-    expect(report.steps.map(({ status }) => status)).toEqual(Array(4).fill('completed'))
   })
 
   it('takes the database from the only one that the server has, where the call names none', async () => {
@@ -142,9 +140,8 @@ describe('the database template on the tools of a real server', () => {
     const users = 'SELECT * FROM users'
     await gate(call(query, { database: 'shop', query: users }))
     const before = calls.length
-    const again = await gate(call(query, { database: 'shop', query: users }))
+    await gate(call(query, { database: 'shop', query: users }))
     expect(calls).toHaveLength(before)
-    expect(again.steps.map(({ status }) => status)).toEqual(Array(4).fill('valid'))
     await gate(call(query, { database: 'logs', query: users }))
     expect(calls.slice(before)).toEqual([
       'db__list_tables {"database":"logs"}',
@@ -196,8 +193,7 @@ describe('the database template on the tools of a real server', () => {
         ? { ok: false, error: 'no such view' }
         : databaseAnswer(called, params),
     )
-    const { steps } = await gate(call(query, { database: 'shop', query: 'SELECT * FROM users' }))
-    expect(steps.at(-1)).toMatchObject({ status: 'failed', result: 'no such view' })
+    await gate(call(query, { database: 'shop', query: 'SELECT * FROM users' }))
     expect(notes.at(-1)).toBe('- Step 4: get_indexes left out: no such view')
   })
 
@@ -308,12 +304,11 @@ describe('the other templates', () => {
 
   it('suggests the schema before a query, and calls nothing', async () => {
     const { gate, calls, notes } = world(template('graphql'), graphqlTools)
-    const { steps } = await gate(call(find(graphqlTools, 'query-graphql'), { query: '{a}' }))
+    await gate(call(find(graphqlTools, 'query-graphql'), { query: '{a}' }))
     expect(calls).toEqual([])
     expect(notes).toEqual([
       "Workflow 'graphql-schema-aware' suggests to run first\n  1. get_schema: Fetch the schema",
     ])
-    expect(steps.map(({ status }) => status)).toEqual(['suggested', 'not-installed'])
   })
 })
 
@@ -370,7 +365,8 @@ describe('modes', () => {
   it('enforces what a suggestion before it does not switch off', async () => {
     const all = workflowsOf({ ...workflow('A', { mode: 'suggest' }), ...workflow('B') })
     const { gate, notes, calls } = world(all, tools)
-    expect(await gate(go)).toMatchObject({ workflow: 'B', mode: 'enforce', also: ['A'] })
+    await gate(go)
+    expect(notes[0]).toBe("Multiple workflows matched. Using 'B'. Also matched: 'A'")
     expect(calls).toEqual(['s__look {}'])
     expect(notes.at(-1)).toContain("Workflow 'A' suggests to run first")
   })
@@ -523,10 +519,8 @@ it('takes back what a prerequisite makes stale', async () => {
 it('runs a step once for calls that are made at once', async () => {
   const tools = toolsNamed('go', 'look')
   const { gate, calls } = world(workflowsOf(workflow('a')), tools)
-  const reports = await Promise.all(Array.from({ length: 10 }, () => gate(call(tool('s__go')))))
+  await Promise.all(Array.from({ length: 10 }, () => gate(call(tool('s__go')))))
   expect(calls).toEqual(['s__look {}'])
-  const states = reports.flatMap(({ steps }) => steps.map(({ status }) => status))
-  expect(states.toSorted()).toEqual(['completed', ...Array<string>(9).fill('valid')])
 })
 
 it('lets the next one run a step that failed or was given up', async () => {

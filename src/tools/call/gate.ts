@@ -71,7 +71,6 @@ export function projectGate(options: ProjectGateOptions): CallGate {
         ask,
         skipPrerequisites,
         note,
-        runtime,
         signal: call.signal,
       })
     },

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { withFileLock } from '../../core/file-lock.ts'
 import { deepestJson, isList, sha256, tooDeepAt } from '../../core/json.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { type Runtime, untilAborted } from '../../core/runtime.ts'
+import { untilAborted } from '../../core/runtime.ts'
 import { StateFileError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { WorkflowPrerequisiteError } from './errors.ts'
@@ -12,17 +12,9 @@ import type {
   JsonObject,
   ScopeValues,
   WorkflowDefinition,
-  WorkflowMode,
   WorkflowTool,
 } from './model.ts'
-import {
-  type GatePlan,
-  type PlannedStep,
-  planStep,
-  planWorkflow,
-  scopeValues,
-  survives,
-} from './plan.ts'
+import { type PlannedStep, planStep, planWorkflow, scopeValues, survives } from './plan.ts'
 import { isReferred } from './references.ts'
 import { type Completion, findCompletion, type SessionState } from './session-file.ts'
 import type { SessionChange, SessionStore } from './session.ts'
@@ -59,35 +51,7 @@ export interface GateOptions {
   /** Leaves out the steps of `warn` workflows; never those of `enforce`. Default false. */
   skipPrerequisites?: boolean | undefined
   note: (line: string) => void
-  runtime: Pick<Runtime, 'elapsed'>
   signal?: AbortSignal | undefined
-}
-
-export interface GateStep {
-  step: number
-  tool: string
-  status:
-    | 'completed'
-    | 'valid'
-    | 'failed'
-    | 'skipped'
-    | 'suggested'
-    | 'not-applicable'
-    | 'not-installed'
-  id?: string | undefined
-  params: JsonObject
-  /** The text of the result, or of the error of a step that is not required. */
-  result?: string | undefined
-  durationMs?: number | undefined
-  reason?: string | undefined
-}
-
-export interface GateReport {
-  workflow?: string | undefined
-  mode?: WorkflowMode | undefined
-  steps: readonly GateStep[]
-  also: readonly string[]
-  notInstalled: GatePlan['notInstalled']
 }
 
 /**
@@ -96,22 +60,21 @@ export interface GateReport {
  * {@link WorkflowPrerequisiteError} when a required prerequisite failed, {@link StateFileError} for
  * a session file that cannot be written.
  */
-export async function runGate(call: GatedCall, options: GateOptions): Promise<GateReport> {
+export async function runGate(call: GatedCall, options: GateOptions): Promise<void> {
   const { note, session } = options
   const { state, diagnostics } = await session.read()
-  const { acting, also, notInstalled } = matchWorkflows(call, options.workflows, options.tools)
+  const { acting, matched, also, notInstalled } = matchWorkflows(
+    call,
+    options.workflows,
+    options.tools,
+  )
   for (const missing of notInstalled) note(notInstalledLine(missing))
-  const [first] = acting
-  if (first === undefined) return { also, notInstalled, steps: [] }
-  const { name, mode } = first.workflow
-  if (also.length > 0) note(multipleLine(name, also))
+  if (matched !== undefined && also.length > 0) note(multipleLine(matched.name, also))
   const caller = calledOnce(options.caller)
-  const steps: GateStep[] = []
   for (const { workflow } of acting) {
-    const plan = planWorkflow(call, workflow, state, options.tools)
-    steps.push(...(await pass(call, workflow, plan.steps, diagnostics, { ...options, caller })))
+    const { steps } = planWorkflow(call, workflow, state, options.tools)
+    await pass(call, workflow, steps.filter(isOpen), diagnostics, { ...options, caller })
   }
-  return { also, notInstalled, workflow: name, mode, steps }
 }
 
 /** Two workflows that want one call get its answer. */
@@ -128,34 +91,32 @@ function calledOnce(caller: PrerequisiteCaller): PrerequisiteCaller {
 async function pass(
   call: GatedCall,
   workflow: WorkflowDefinition,
-  planned: readonly PlannedStep[],
+  open: readonly PlannedStep[],
   diagnostics: readonly Diagnostic[],
   options: GateOptions,
-): Promise<GateStep[]> {
+): Promise<void> {
   const { note, permit, session, skipPrerequisites = false } = options
   const { name, mode } = workflow
-  const open = planned.filter(isOpen)
-  if (open.length === 0) return planned.map(withoutRun)
+  if (open.length === 0) return
   if (mode === 'suggest') {
     note(suggestionText(workflow, open))
-    return planned.map((step) => ifOpen(step, 'suggested'))
+    return
   }
   if (mode === 'enforce' || !skipPrerequisites) {
     permit?.(workflow)
     requireWritable(diagnostics)
   }
-  if (mode === 'warn' && (await isSkipped(open, workflow, options)))
-    return planned.map((step) => ifOpen(step, 'skipped'))
+  if (mode === 'warn' && (await isSkipped(open, workflow, options))) return
   if (mode === 'enforce' && skipPrerequisites)
     note(`Workflow '${name}' is enforced; its prerequisites cannot be skipped.`)
   // Parallel calls would each run the same steps. Questions are not serialized.
   const turn = JSON.stringify([session.path, name])
-  return await inTurn(turn, options.signal, async () => {
+  await inTurn(turn, options.signal, async () => {
     const { state: now } = await session.read()
     const again = planWorkflow(call, workflow, now, options.tools)
-    if (again.open === 0) return again.steps.map(withoutRun)
+    if (again.open === 0) return
     note(triggeredLine(name, again.open))
-    return await runSteps(call, workflow, again.steps, now, options)
+    await runSteps(call, workflow, again.steps, now, options)
   })
 }
 
@@ -184,10 +145,9 @@ async function runSteps(
   planned: readonly PlannedStep[],
   state: SessionState,
   options: GateOptions,
-): Promise<GateStep[]> {
+): Promise<void> {
   const results = new Map<number, JsonValue>()
   const again = new Set(planned.filter(({ status }) => status === 'run').map(({ step }) => step))
-  const done: GateStep[] = []
   for (const prerequisite of workflow.prerequisites) {
     const completion = (tool: string, scope: ScopeValues): Completion | undefined =>
       again.has(prerequisite.step) ? undefined : findCompletion(state, workflow.name, tool, scope)
@@ -195,9 +155,8 @@ async function runSteps(
     const step = planStep(prerequisite, { call, workflow, installed, results, completion })
     const kept = step.status === 'valid' ? completion(step.tool, step.scope)?.value : undefined
     if (kept !== undefined) results.set(step.step, kept)
-    done.push(await runStep(step, workflow, results, options))
+    await runStep(step, workflow, results, options)
   }
-  return done
 }
 
 async function runStep(
@@ -205,41 +164,33 @@ async function runStep(
   workflow: WorkflowDefinition,
   results: Map<number, JsonValue>,
   options: GateOptions,
-): Promise<GateStep> {
-  const { caller, note, runtime, session, signal, tools } = options
-  const tool = tools.find(({ id }) => id === step.id)
+): Promise<void> {
+  const { caller, note, session, signal } = options
+  const { step: number, tool: name, scope } = step
+  const tool = options.tools.find(({ id }) => id === step.id)
+  if (step.status === 'valid') return
   if (step.status !== 'run' || tool === undefined) {
     const isBlocked = step.status === 'blocked' || step.status === 'waits'
     if (isBlocked && step.required) throw failure(workflow, step, step.reason ?? 'it cannot run')
-    if (step.status !== 'valid') note(leftOutLine(step.step, step.tool, step.reason ?? ''))
-    return withoutRun(step)
+    note(leftOutLine(number, name, step.reason ?? ''))
+    return
   }
   signal?.throwIfAborted()
-  const startMs = runtime.elapsed()
   const result = await callEach(step, (params) => caller(tool, params, { signal }))
-  const durationMs = Math.round(runtime.elapsed() - startMs)
   // A prerequisite may invalidate other steps.
   await afterCall({ tool, params: step.params }, session, options.workflows)
-  const { step: number, tool: name, id, params } = step
-  const base = { step: number, tool: name, id, params, durationMs }
   if (result.ok) {
     const value = parsed(result.value)
     results.set(number, value)
-    const change = {
-      kind: 'record',
-      workflow: workflow.name,
-      tool: name,
-      scope: step.scope,
-    } as const
+    const record = { workflow: workflow.name, tool: name, scope, result: result.text }
     const kept = isReferred(number, workflow.prerequisites) ? value : undefined
-    await session.change([{ ...change, result: result.text, value: kept }])
+    await session.change([{ kind: 'record', ...record, value: kept }])
     note(completedLine(number, name))
-    return { ...base, status: 'completed', result: result.text }
+    return
   }
   signal?.throwIfAborted()
   if (step.required) throw failure(workflow, step, result.error, result.suggestion)
   note(leftOutLine(number, name, result.error))
-  return { ...base, status: 'failed', result: result.error }
 }
 
 /** One call, or one for each value of a list, up to the first that fails. */
@@ -271,19 +222,6 @@ function failure(
 
 function isOpen({ status }: PlannedStep): boolean {
   return status === 'run' || status === 'waits' || status === 'blocked'
-}
-
-function ifOpen(step: PlannedStep, status: 'suggested' | 'skipped'): GateStep {
-  return isOpen(step) ? { ...withoutRun(step), status } : withoutRun(step)
-}
-
-function withoutRun(planned: PlannedStep): GateStep {
-  const { step, tool, id, params, reason, status } = planned
-  const base = { step, tool, id, params, reason }
-  if (status === 'valid' || status === 'not-applicable' || status === 'not-installed') {
-    return { ...base, status }
-  }
-  return { ...base, status: 'skipped' }
 }
 
 /** Many servers answer with JSON as text. */
