@@ -59,14 +59,8 @@ export async function openView(options: ViewOptions): Promise<OpenedView> {
   }
 }
 
-/** Exchanges a code for the token. */
-interface Entrance {
-  invite(invitation?: Invitation): string
-  route: LocalRoute
-}
-
 interface Invitation {
-  /** Default: as long as the entrance. */
+  /** Default: as long as the view. */
   lifetimeMs?: number | undefined
   onUsed?: (() => void) | undefined
 }
@@ -75,30 +69,31 @@ interface Invitation {
  * An address holds a code instead of the token: other users can read the arguments of a browser,
  * and its history keeps addresses, but a used code is worthless.
  */
-export function openEntrance(token: string, now: () => number): Entrance {
+export function openEntrance(token: string, now: () => number) {
   const { randomBytes, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const invited = new Map<string, { end: number; onUsed: (() => void) | undefined }>()
+  const route: LocalRoute = {
+    method: 'POST',
+    isPublic: true,
+    answer(body, response) {
+      const given = Buffer.from(codeIn(body))
+      const code = [...invited.keys()].find(
+        (one) => one.length === given.length && timingSafeEqual(given, Buffer.from(one)),
+      )
+      const invitation = code === undefined ? undefined : invited.get(code)
+      if (code !== undefined) invited.delete(code)
+      const isGood = invitation !== undefined && now() < invitation.end
+      response.writeHead(isGood ? 200 : 401, { 'content-type': 'application/json' })
+      response.end(isGood ? JSON.stringify({ token }) : '{}')
+      if (isGood) invitation.onUsed?.()
+    },
+  }
   return {
-    invite({ lifetimeMs = Number.POSITIVE_INFINITY, onUsed } = {}) {
+    route,
+    invite({ lifetimeMs = Infinity, onUsed }: Invitation): string {
       const code = randomBytes(32).toString('hex')
       invited.set(code, { end: now() + lifetimeMs, onUsed })
       return code
-    },
-    route: {
-      method: 'POST',
-      isPublic: true,
-      answer(body, response) {
-        const given = Buffer.from(codeIn(body))
-        const code = [...invited.keys()].find(
-          (one) => one.length === given.length && timingSafeEqual(given, Buffer.from(one)),
-        )
-        const invitation = code === undefined ? undefined : invited.get(code)
-        if (code !== undefined) invited.delete(code)
-        const isGood = invitation !== undefined && now() < invitation.end
-        response.writeHead(isGood ? 200 : 401, { 'content-type': 'application/json' })
-        response.end(isGood ? JSON.stringify({ token }) : '{}')
-        if (isGood) invitation.onUsed?.()
-      },
     },
   }
 }
@@ -120,30 +115,24 @@ function questionRoute(view: ProjectView, question: Question): LocalRoute {
   return {
     method: 'POST',
     async answer(body, response) {
-      let status = 200
-      let value: unknown
-      try {
-        value = shown(await question(view, asked(body)))
-      } catch (error) {
-        status = statusOf(error)
-        value = shown(failure(error))
-      }
+      const [status, value] = await answerTo(() => question(view, asked(body)))
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
-      response.end(JSON.stringify(value))
+      response.end(JSON.stringify(shown(value)))
     },
   }
 }
 
 /** A failure that can be explained is an answer: browsers show any other status as an error. */
-function statusOf(error: unknown): number {
-  if (!(error instanceof SkillrailError)) return 500
-  return error instanceof UsageError ? 400 : 200
-}
-
-function failure(error: unknown): Failure {
-  if (!(error instanceof SkillrailError)) {
-    return { error: { code: 'unexpected', message: messageOf(error) } }
+async function answerTo(ask: () => unknown): Promise<[status: number, value: unknown]> {
+  try {
+    return [200, await ask()]
+  } catch (error) {
+    if (!(error instanceof SkillrailError)) {
+      const failure: Failure = { error: { code: 'unexpected', message: messageOf(error) } }
+      return [500, failure]
+    }
+    const { code, message, hint, diagnostics } = error
+    const failure: Failure = { error: { code, message, hint }, diagnostics }
+    return [error instanceof UsageError ? 400 : 200, failure]
   }
-  const { code, message, hint, diagnostics } = error
-  return { error: { code, message, hint }, diagnostics }
 }

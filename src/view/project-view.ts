@@ -256,8 +256,7 @@ function runAnswers(context: Context) {
   const { store } = openProject(context)
   const line = linesAgain(context)
   // A page asks every second, and a journal that did not change is not read again.
-  const rows = new Map<string, Known<ListedRun>>()
-  let last: Known<RunShownNow> | undefined
+  const rows = new Map<string, { stamp: string; value: ListedRun }>()
 
   /** Without reading the journal; undefined while a process seems to hold the run. */
   const stampOf = (runId: string): string | undefined => {
@@ -298,21 +297,11 @@ function runAnswers(context: Context) {
       return `${runId} ${journal.length} ${status}`
     },
     async run(runId: string): Promise<RunShownNow> {
-      const stamp = stampOf(runId)
-      if (last !== undefined && last.stamp === stamp) return last.value
       const { journal, status } = read(runId)
       const result = await readResult(journal, context.runtime)
-      const standing = status === 'running' ? status : result.status
-      const run = { journal, result, status: standing, line }
-      if (stamp !== undefined) last = { stamp, value: run }
-      return run
+      return { journal, result, status: status === 'running' ? status : result.status, line }
     },
   }
-}
-
-interface Known<T> {
-  stamp: string
-  value: T
 }
 
 const mostKept = 2000

@@ -87,14 +87,12 @@ function shownStep(step: StepResult, unfinished: ReadonlySet<StepResult>): Shown
 
 function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
   const isOpen = unfinished.has(step) && step.status !== 'waiting'
-  const status = isOpen ? (hasBegun(step) ? 'running' : 'pending') : step.status
+  const open = hasBegun(step) ? 'running' : 'pending'
   return {
     step: step.step,
     skill: step.skill,
-    status,
-    mark: isOpen
-      ? openMarks[hasBegun(step) ? 'running' : 'pending']
-      : statusMarks[step.status].mark,
+    status: isOpen ? open : step.status,
+    mark: isOpen ? openMarks[open] : statusMarks[step.status].mark,
     time: isOpen ? '' : stepDuration(step),
     startedAt: step.startedAt,
     durationMs: step.durationMs,
@@ -165,10 +163,7 @@ export function nextLines({ journal, result, status, line }: RunShownNow) {
     return gates.flatMap(({ step: { step } }) => {
       const which = gates.length > 1 ? ['--step', step] : []
       return [
-        {
-          what: `Approve ${step}`,
-          line: line('runs approve', runId, which),
-        },
+        { what: `Approve ${step}`, line: line('runs approve', runId, which) },
         { what: `Reject ${step}`, line: line('runs reject', runId, which) },
       ]
     })

@@ -75,6 +75,19 @@ export function useFollowed<Name extends keyof Answers>(
   return asked
 }
 
+/** What comes of one question. */
+export function Ask<Name extends keyof Answers>({
+  name,
+  question = {},
+  children,
+}: {
+  name: Name
+  question?: Readonly<Record<string, unknown>>
+  children(answer: Answers[Name]): Child
+}): JSX.Element {
+  return <Answered asked={useAnswer(name, question)}>{children}</Answered>
+}
+
 export function Answered<T>({
   asked,
   children,

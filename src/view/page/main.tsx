@@ -1,6 +1,6 @@
 import { type JSX, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Answered, useAnswer } from './answer.tsx'
+import { Ask } from './answer.tsx'
 import { ChainsTab } from './chains-tab.tsx'
 import { isField, walk } from './list.tsx'
 import { addressOf, Empty, Facts } from './parts.tsx'
@@ -90,9 +90,8 @@ function decoded(word: string): string {
 }
 
 function Project(): JSX.Element {
-  const asked = useAnswer('project')
   return (
-    <Answered asked={asked}>
+    <Ask name="project">
       {({ project, version }) => {
         document.title = `Skillrail: ${project.split('/').at(-1) ?? ''}`
         return (
@@ -101,7 +100,7 @@ function Project(): JSX.Element {
           </span>
         )
       }}
-    </Answered>
+    </Ask>
   )
 }
 

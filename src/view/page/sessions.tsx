@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
-import { Answered, useAnswer } from './answer.tsx'
+import { Ask } from './answer.tsx'
 import {
   amount,
   bytes,
@@ -19,10 +19,9 @@ type ListedSession = Answers['sessions']['sessions'][number]
 
 /** Sessions with what each has completed and called. */
 export function Sessions(): JSX.Element {
-  const asked = useAnswer('sessions')
   return (
     <Section title="Sessions">
-      <Answered asked={asked}>
+      <Ask name="sessions">
         {({ sessions }) => (
           <>
             {sessions.length === 0 && (
@@ -36,7 +35,7 @@ export function Sessions(): JSX.Element {
             ))}
           </>
         )}
-      </Answered>
+      </Ask>
     </Section>
   )
 }
@@ -51,14 +50,13 @@ function Session({ id, current, startedAt, completed, calls, isOver }: ListedSes
         {startedAt !== undefined && ['started ', <Clock iso={startedAt} />, ', ']}
         {`${amount(calls, 'call')}, ${amount(completed, 'prerequisite')} completed`}
       </summary>
-      {isOpen && <Opened id={id} />}
+      {isOpen && (
+        <Ask name="session" question={{ id }}>
+          {(session) => <Details {...session} />}
+        </Ask>
+      )}
     </details>
   )
-}
-
-function Opened({ id }: { id: string }): JSX.Element {
-  const asked = useAnswer('session', { id })
-  return <Answered asked={asked}>{(session) => <Details {...session} />}</Answered>
 }
 
 function Details(session: Answers['session']): JSX.Element {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { Answers } from '../questions.ts'
-import { Answered, useAnswer } from './answer.tsx'
+import { Answered, Ask, useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
 import {
   addressOf,
@@ -127,7 +127,9 @@ function Details(skill: SkillAnswer): JSX.Element {
       <Allowed {...skill} />
       <Triggers {...skill} />
       <Section title="What its files mention">
-        <Audit id={id} />
+        <Ask name="audit" question={{ id }}>
+          {(answer) => <AuditParts {...answer} />}
+        </Ask>
       </Section>
       <Source id={id} />
       <Files {...skill} />
@@ -187,12 +189,7 @@ function Files({ resources, resourcesTruncated }: SkillAnswer): Child {
 
 const mostSubjects = 12
 
-/** What `skillrail audit` says; asked when a skill is opened, since it reads each file. */
-function Audit({ id }: { id: string }): JSX.Element {
-  const asked = useAnswer('audit', { id })
-  return <Answered asked={asked}>{(answer) => <AuditParts {...answer} />}</Answered>
-}
-
+/** What `skillrail audit` says; it reads each file. */
 function AuditParts({ files, analysedBytes, findings }: AuditAnswer): JSX.Element {
   const facts = findings.filter(({ severity }) => severity === 'info')
   const rows = [...Map.groupBy(facts, ({ code }) => code)].map(([code, list]) => {

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
 import { shellWord } from '../../core/text.ts'
-import { Answered, useAnswer } from './answer.tsx'
+import { Answered, Ask, useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
 import {
   addressOf,
@@ -42,7 +42,11 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
       items={answer?.tools}
       error={error}
       selected={id}
-      detail={(key) => <Tool key={key} id={key} />}
+      detail={(key) => (
+        <Ask key={key} name="tool" question={{ id: key }}>
+          {(tool) => <Details {...tool} />}
+        </Ask>
+      )}
       resting={overview}
       overview
       keyOf={(tool) => tool.id}
@@ -116,11 +120,6 @@ function Server({ name, state, client, path, address, message, stderrTail }: Ser
       {stderrTail !== undefined && stderrTail !== '' && <pre>{stderrTail}</pre>}
     </div>
   )
-}
-
-function Tool({ id }: { id: string }): JSX.Element {
-  const asked = useAnswer('tool', { id })
-  return <Answered asked={asked}>{(tool) => <Details {...tool} />}</Answered>
 }
 
 function Details(tool: ToolAnswer): JSX.Element {

@@ -1,14 +1,13 @@
 import type { JSX } from 'preact'
 import type { Answers } from '../questions.ts'
-import { Answered, useAnswer } from './answer.tsx'
+import { Ask } from './answer.tsx'
 import { Chip, Empty, Facts, Findings, Section, Table } from './parts.tsx'
 
 /** What must run before a tool is called. */
 export function Workflows(): JSX.Element {
-  const asked = useAnswer('workflows')
   return (
     <Section title="Workflows">
-      <Answered asked={asked}>
+      <Ask name="workflows">
         {({ workflows, diagnostics }) => (
           <>
             <Findings list={diagnostics} />
@@ -23,7 +22,7 @@ export function Workflows(): JSX.Element {
             ))}
           </>
         )}
-      </Answered>
+      </Ask>
     </Section>
   )
 }
