@@ -3,6 +3,7 @@ import { nearest, safeLine, safeText } from '../core/text.ts'
 import { checkInvocation, type InvocationSource } from '../library/activation.ts'
 import { currentTrust, discoverOptionsFrom } from '../library/discover.ts'
 import type { SkillInfo } from '../library/model.ts'
+import { filesText } from '../library/skill-files.ts'
 import { findSkills as rankSkills } from '../trigger/examples.ts'
 import { quoteArgument } from '../skill/arguments.ts'
 import { renderCatalog } from '../skill/catalog.ts'
@@ -24,7 +25,6 @@ import {
 
 /** What a list of skills may cost a model, in estimated tokens. */
 const catalogTokens = 2000
-const mostFiles = 200
 
 const skill = nameOf('Its name, as find_skills gives it.')
 
@@ -132,11 +132,8 @@ async function readResource(
   if (path.trim() !== '') {
     return { text: `${warning}${(await manager.readResource(name, path)).text}` }
   }
-  const { files, truncated } = resources
-  if (files.length === 0) return { text: 'The skill has no other files.' }
-  const lines = files.slice(0, mostFiles).map((file) => `${file.path} (${file.size} bytes)`)
-  const more = truncated || files.length > mostFiles ? ['[There are more files.]'] : []
-  return { text: `${warning}${[...lines, ...more].join('\n')}` }
+  if (resources.files.length === 0) return { text: 'The skill has no other files.' }
+  return { text: `${warning}${filesText(resources)}` }
 }
 
 function matchReferences(project: ServedProject, prompt: string): ToolAnswer {
@@ -235,8 +232,8 @@ export async function getPrompt(
 }
 
 /** The values in the order in which the skill declares them, as a user would have typed them. */
-function argumentText(info: SkillInfo | undefined, given: Readonly<Record<string, string>>) {
-  const declared = info?.fields.arguments ?? []
+function argumentText({ fields }: SkillInfo, given: Readonly<Record<string, string>>) {
+  const declared = fields.arguments
   if (declared.length === 0) return given[wholeText] ?? ''
   const values = declared.map((name) => given[name] ?? '')
   const last = values.findLastIndex((value) => value !== '')

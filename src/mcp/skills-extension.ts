@@ -13,15 +13,6 @@ import { readFrontmatter } from '../skill/parse.ts'
 import { yamlToJson } from '../skill/read-yaml.ts'
 import type { ServedProject } from './served-project.ts'
 
-/**
- * The text of the extension that is served here: final since 13 September 2026, for MCP of
- * 2026-07-28. Its methods and the shape of an entry are the SDK's; what is in an entry is ours.
- */
-export const skillsExtension: { id: string; revision: string } = {
-  id: 'io.modelcontextprotocol/skills',
-  revision: '2026-09-13',
-}
-
 type ListedResource = NonNullable<
   Awaited<ReturnType<NonNullable<SkillSource['readDirectory']>>>
 >['resources'][number]

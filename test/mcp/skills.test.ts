@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { skillsExtension } from '../../src/mcp/skills-extension.ts'
 import type { Connected } from './_project.ts'
 import { servedProject } from './_served-project.ts'
 
@@ -168,7 +167,7 @@ const directory = z.object({
   resources: z.array(z.object({ uri: z.string(), mimeType: z.string() })),
 })
 
-describe(`the extension ${skillsExtension.id}`, () => {
+describe('the extension io.modelcontextprotocol/skills', () => {
   const listed = async (client: Client): Promise<z.infer<typeof entry>[]> =>
     (await client.request({ method: 'skills/list', params: {} }, list)).skills
 
@@ -190,7 +189,9 @@ describe(`the extension ${skillsExtension.id}`, () => {
   })
 
   it('is declared, with directories', () => {
-    expect(trusted.client.getServerCapabilities()?.extensions?.[skillsExtension.id]).toEqual({
+    expect(
+      trusted.client.getServerCapabilities()?.extensions?.['io.modelcontextprotocol/skills'],
+    ).toEqual({
       directoryRead: true,
     })
   })

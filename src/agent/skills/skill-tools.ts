@@ -1,5 +1,6 @@
 import type { SkillManager } from '../../library/manager.ts'
 import type { Skill, SkillInfo } from '../../library/model.ts'
+import { filesText } from '../../library/skill-files.ts'
 import { findSkills } from '../../trigger/examples.ts'
 import { renderCatalog } from '../../skill/catalog.ts'
 import { textOf } from '../built-in-tools/paths.ts'
@@ -88,7 +89,6 @@ export function findingTools(
 }
 
 const foundSkills = 8
-const listLimit = 200
 
 /** The tool that lists and reads the files of these skills, where they have any. */
 export function resourceTools(
@@ -112,10 +112,7 @@ export function resourceTools(
       if (path !== '') return (await manager.readResource(name, path)).text
       const skill = withFiles.find(({ info }) => info.name === name)
       if (skill === undefined) return `The skill ${name} is not active.`
-      const { files, truncated } = skill.resources
-      const lines = files.slice(0, listLimit).map((one) => `${one.path} (${one.size} bytes)`)
-      if (truncated || files.length > listLimit) lines.push('[There are more files.]')
-      return lines.join('\n')
+      return filesText(skill.resources)
     },
   }
   return [resources]
