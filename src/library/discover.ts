@@ -14,7 +14,6 @@ import type { TrustPolicy, TrustVerdict } from '../trust/model.ts'
 import { triggerOverlay, workspaceFileParts } from '../trust/project-files.ts'
 import { confirmTrust, skillTrust } from '../trust/skill-trust.ts'
 import { type LocationOptions, skillLocations } from './locations.ts'
-import { fieldsOf } from './scan-location.ts'
 import {
   type BrokenSkill,
   type Discovery,
@@ -22,7 +21,7 @@ import {
   type SkillInfo,
   type SkillLocation,
 } from './model.ts'
-import { scanLocation, type ScannedSkill } from './scan-location.ts'
+import { fieldsOf, scanLocation, type ScannedSkill } from './scan-location.ts'
 
 export interface DiscoverOptions extends LocationOptions {
   runtime: Runtime
@@ -34,7 +33,6 @@ export interface DiscoverOptions extends LocationOptions {
   useIndex?: boolean | undefined
 }
 
-/** Finds all skills and reads the metadata of each. */
 export function discoverSkills(options: DiscoverOptions): Discovery {
   const { policy, diagnostics } = trustPolicy(options)
   const search = searchLocations(options, policy)
@@ -107,13 +105,11 @@ export function toInfo(
     size: identity.size,
     mtimeMs: identity.mtimeMs,
     tokens: { metadata: estimateTokens(name + description), body: bodyTokens },
-    shadows: none,
+    shadows: [],
     diagnostics,
     fields: fieldsOf(head),
   }
 }
-
-const none: readonly never[] = Object.freeze([])
 
 /** The level of a skill now, and why: everything of it that can act is compared with what was accepted. */
 export function currentTrust(info: SkillInfo, options: DiscoverOptions): TrustVerdict {
@@ -144,8 +140,7 @@ export function resolveNames(
   const shadowed: SkillInfo[] = []
   const conflicts: SkillInfo[] = []
   const winners = new Map<SkillInfo, SkillInfo>()
-  const byName = grouped(candidates, ({ info }) => info.name)
-  for (const rivals of byName.values()) {
+  for (const rivals of grouped(candidates)) {
     const [winner, ...others] = distinct(rivals)
     if (winner === undefined) continue
     const opponents = others.filter(
@@ -171,11 +166,11 @@ export function resolveNames(
   return { shadowed, conflicts, skills }
 }
 
-/** `Map.groupBy`, which Node 20 does not have: the hook promises to run there. */
-function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>(items.map((item) => [keyOf(item), []]))
-  for (const item of items) groups.get(keyOf(item))?.push(item)
-  return groups
+/** By name. Without `Map.groupBy`, which Node 20 does not have: the hook promises to run there. */
+function grouped(candidates: readonly Candidate[]): Iterable<Candidate[]> {
+  const groups = new Map(candidates.map(({ info }) => [info.name, new Array<Candidate>()]))
+  for (const candidate of candidates) groups.get(candidate.info.name)?.push(candidate)
+  return groups.values()
 }
 
 /** Trusted ones before untrusted ones, otherwise in the given order; each real directory once. */
@@ -213,7 +208,6 @@ export function overlayPaths(runtime: Runtime, workspace: string): string[] {
   return [join(userDirectories(runtime).config, 'triggers.yaml'), join(workspace, triggerOverlay)]
 }
 
-/** Adds the triggers of overlays to the skills that they name. Never throws. */
 export function withOverlays(
   runtime: Runtime,
   policy: TrustPolicy,

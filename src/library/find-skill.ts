@@ -30,13 +30,14 @@ import {
   type SkillInfo,
 } from './model.ts'
 
-interface FindSkillOptions extends DiscoverOptions {
-  /** An answer that is there already; default: search now, if a name is asked for. */
-  discovery?: Discovery | undefined
-}
-
-/** What a user means by a word: a name, `scope:name`, a directory, or a `SKILL.md`. */
-export function findSkill(reference: string, options: FindSkillOptions): SkillInfo {
+/**
+ * What a user means by a word: a name, `scope:name`, a directory, or a `SKILL.md`; `discovery`: a
+ * search that was made already.
+ */
+export function findSkill(
+  reference: string,
+  options: DiscoverOptions & { discovery?: Discovery },
+): SkillInfo {
   if (isPath(reference)) return skillAt(reference, options)
   const discovery = options.discovery ?? discoverSkills(options)
   const found = selectSkill(discovery, reference)
@@ -44,7 +45,9 @@ export function findSkill(reference: string, options: FindSkillOptions): SkillIn
   if (skillFileAt(absolutePath(options.runtime, reference)) !== undefined) {
     return skillAt(reference, options)
   }
-  throw skillNotFound(discovery, reference, placesOf(options))
+  const places = skillLocations(options.runtime, options).map(({ directory }) => directory)
+  const existing = places.filter((directory) => realPathOf(directory) !== undefined)
+  throw skillNotFound(discovery, reference, [...new Set(existing)])
 }
 
 /** The skill in a directory, or of a `SKILL.md`. */
@@ -99,11 +102,6 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-function placesOf(options: DiscoverOptions): string[] {
-  const places = skillLocations(options.runtime, options).map(({ directory }) => directory)
-  return [...new Set(places.filter((directory) => realPathOf(directory) !== undefined))]
-}
-
 const scopes: readonly SkillScope[] = ['project', 'user', 'custom', 'code']
 
 /** The skill of a name, or of `scope:name`, which also reaches one that is shadowed. */
@@ -126,7 +124,6 @@ export function selectSkill(discovery: Discovery, reference: string): SkillInfo 
   return undefined
 }
 
-/** The sentence for a name that nothing has: what may have been meant, and where was looked. */
 export function skillNotFound(
   discovery: Discovery,
   reference: string,
@@ -145,7 +142,6 @@ export function skillNotFound(
   return new SkillNotFoundError({ code: 'skill-not-found', message, hint, diagnostics })
 }
 
-/** The error for a skill that a search found and could not use. */
 function brokenSkill({ name, path, diagnostics }: BrokenSkill): SkillError {
   const [first] = diagnostics.filter(({ severity }) => severity === 'error')
   const facts = {
@@ -159,7 +155,6 @@ function brokenSkill({ name, path, diagnostics }: BrokenSkill): SkillError {
   return isIncomplete(diagnostics) ? new SkillValidationError(facts) : new SkillParseError(facts)
 }
 
-/** Whether the frontmatter can be read and lacks a required field. */
 function isIncomplete(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some(({ code }) => code === 'description-missing')
 }

@@ -111,22 +111,14 @@ function tableBelow(directory: string, scope: 'project' | 'user', prefix: string
     .map((path) => {
       return { directory: join(directory, path), scope, source: prefix + path, explicit: false }
     })
-  return [...places, ...pluginLocations(join(directory, pluginFolder), scope, prefix)]
-}
-
-function pluginLocations(
-  folder: string,
-  scope: 'project' | 'user',
-  prefix: string,
-): SkillLocation[] {
-  return pluginsIn(folder).map((path) => {
+  const plugins = pluginsIn(join(directory, pluginFolder)).map((path) => {
     const source = `${prefix}${pluginFolder}/${basename(path)}`
-    const directory = join(path, 'skills')
-    return { directory, scope, source, explicit: false, plugin: readPlugin(path) }
+    const own = { directory: join(path, 'skills'), plugin: readPlugin(path) }
+    return { ...own, scope, source, explicit: false }
   })
+  return [...places, ...plugins]
 }
 
-/** The skills of plugins that clients installed. */
 function installedLocations({ home }: LocationRuntime): SkillLocation[] {
   return installedPlugins.flatMap(({ path, depth }) =>
     foldersIn(join(home, path), depth)

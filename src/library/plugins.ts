@@ -10,11 +10,8 @@ import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 export interface Plugin {
   /** Undefined: the manifest is invalid, so nothing of the plugin is used. */
   name: string | undefined
-  /** Real path. */
   root: string
-  /** The folder with its skills. */
   skills?: string | undefined
-  /** The file with its MCP servers. */
   servers?: string | undefined
   diagnostics: readonly Diagnostic[]
 }
@@ -27,16 +24,13 @@ const maxManifestBytes = 1024 * 1024
 export function readPlugin(directory: string): Plugin {
   const root = realPathOf(directory) ?? directory
   const path = join(directory, 'plugin.json')
-  const { name, problems, ignored } = readManifest(root, path)
-  const diagnostics = [
-    ...problems.map((message) => problem('error', 'plugin-invalid', path, message)),
-    ...ignored.map((key) => {
-      const why = key === 'extensions' ? 'must be an object' : 'is not a field of a plugin'
-      const message = `"${key}" ${why}; it is ignored`
-      return problem('warning', 'plugin-field-ignored', path, message)
-    }),
-  ]
-  if (problems.length > 0) return { name: undefined, root, diagnostics }
+  const diagnostics: Diagnostic[] = []
+  const report = (code: string, message: string, at = path): undefined => {
+    const severity = code === 'plugin-field-ignored' ? 'warning' : 'error'
+    diagnostics.push({ code, severity, message, path: at })
+  }
+  const name = readManifest(root, path, report)
+  if (name === undefined) return { name, root, diagnostics }
   const component = (part: string, isDirectory: boolean): string | undefined => {
     const place = join(directory, part)
     if (!existsSync(place)) return undefined
@@ -44,9 +38,7 @@ export function readPlugin(directory: string): Plugin {
     const isRight = isDirectory ? stats.isDirectory() : stats.isFile()
     if (isRight && isContained(root, place)) return place
     const what = isRight ? 'leads out of the plugin' : `is not a ${isDirectory ? 'folder' : 'file'}`
-    const message = `${part} ${what}; it is ignored`
-    diagnostics.push(problem('error', 'plugin-component-invalid', place, message))
-    return undefined
+    return report('plugin-component-invalid', `${part} ${what}; it is ignored`, place)
   }
   return {
     name,
@@ -70,16 +62,13 @@ export function isContained(root: string, path: string): boolean {
   return isInside(root, path) && (path === root || isContained(root, dirname(path)))
 }
 
-interface ManifestReading {
-  name?: string | undefined
-  problems: readonly string[]
-  /** Fields without a meaning. */
-  ignored: readonly string[]
-}
-
 /** Agent Plugins 1.0, 5.2 and 8.1: an unknown field and `extensions` that are not an object are ignored. */
-function readManifest(root: string, path: string): ManifestReading {
-  const refused = (message: string): ManifestReading => ({ problems: [message], ignored: [] })
+function readManifest(
+  root: string,
+  path: string,
+  report: (code: string, message: string) => undefined,
+): string | undefined {
+  const refused = (message: string): undefined => report('plugin-invalid', message)
   if (!isContained(root, path)) return refused('the file leads out of the plugin')
   const file = readRegularFile(path, { maxBytes: maxManifestBytes })
   if (!file.ok) return refused(`the file${file.message.slice(path.length)}`)
@@ -96,11 +85,15 @@ function readManifest(root: string, path: string): ManifestReading {
   const known = Object.entries(value).filter(([key]) => !ignored.includes(key))
   const { data, error } = schema.safeParse(Object.fromEntries(known))
   const keys = new Set(error?.issues.map((issue) => String(issue.path[0])))
-  const problems = [...keys].map((key) => {
+  for (const key of keys) {
     const wanted = Object.entries(schema.shape).find(([name]) => name === key)?.[1].description
-    return `"${key}" must be ${wanted ?? 'text'}`
-  })
-  return { name: data?.name, problems, ignored }
+    refused(`"${key}" must be ${wanted ?? 'text'}`)
+  }
+  for (const key of ignored) {
+    const why = key === 'extensions' ? 'must be an object' : 'is not a field of a plugin'
+    report('plugin-field-ignored', `"${key}" ${why}; it is ignored`)
+  }
+  return data?.name
 }
 
 export function isPluginName(text: string): boolean {
@@ -133,13 +126,4 @@ function manifestFields() {
 export function outsidePlugin({ root }: Plugin, file: string): string | undefined {
   if (basename(file) !== 'SKILL.md') return 'the file must be called SKILL.md'
   return isContained(root, file) ? undefined : 'the file leads out of the plugin'
-}
-
-function problem(
-  severity: Diagnostic['severity'],
-  code: string,
-  path: string,
-  message: string,
-): Diagnostic {
-  return { code, severity, message, path }
 }

@@ -25,11 +25,10 @@ export class SkillRegistry {
   #overlaid: (discovery: Discovery) => Discovery = (discovery) => discovery
   #resolved: Discovery | undefined
 
-  search(options: DiscoverOptions, policy: TrustPolicy): LocationSearch {
+  search(options: DiscoverOptions, policy: TrustPolicy): void {
     this.#found = searchLocations(options, policy)
     this.#overlaid = (discovery) => withOverlays(options.runtime, policy, discovery)
     this.#resolved = undefined
-    return this.#found
   }
 
   /** @throws {SkillConflictError} when another skill of that name was registered before. */

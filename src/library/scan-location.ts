@@ -23,16 +23,11 @@ export interface ScannedSkill {
   metadata: Metadata
 }
 
-interface LocationScan {
-  skills: readonly ScannedSkill[]
-  diagnostics: readonly Diagnostic[]
-}
-
 /** Finds the skills of one location and reads their metadata; inside a skill only those of a chain. */
 export function scanLocation(
   { directory: root, explicit, plugin }: SkillLocation,
   { runtime, useIndex }: { runtime: Runtime; useIndex: boolean },
-): LocationScan {
+) {
   const skills: ScannedSkill[] = []
   const diagnostics: Diagnostic[] = [...(plugin?.diagnostics ?? [])]
   if (plugin !== undefined && plugin.skills === undefined) return { skills, diagnostics }
@@ -76,7 +71,11 @@ export function scanLocation(
   }
   // A name that begins with `.` or `_` is a common way to say: this is not a skill.
   const expected = [...childless].filter((path) => !/[\\/][._][^\\/]*$/.test(path))
-  const missing = explicit ? [] : expected.map(withoutSkill)
+  const message = 'the directory holds no SKILL.md, nor does a directory below it'
+  const hint = 'Add a SKILL.md, or move the directory out of the place where skills lie.'
+  const missing = (explicit ? [] : expected).map((path): Diagnostic => {
+    return { code: 'skill-file-missing', severity: 'warning', message, path, hint }
+  })
   return { skills, diagnostics: [...diagnostics, ...missing] }
 }
 
@@ -106,16 +105,9 @@ function isAbsent(root: string): boolean {
   }
 }
 
-function withoutSkill(path: string): Diagnostic {
-  const message = 'the directory holds no SKILL.md, nor does a directory below it'
-  const hint = 'Add a SKILL.md, or move the directory out of the place where skills lie.'
-  return { code: 'skill-file-missing', severity: 'warning', message, path, hint }
-}
-
 interface LocationCache {
   /** When the scan began. What had changed shortly before may change again unnoticed. */
   scannedAtMs: number
-  /** By the path of the skill below the location. */
   rows: readonly { key: string; metadata: Metadata }[]
 }
 
@@ -128,7 +120,6 @@ const worthwhile = 32
 /** The coarsest clock of a file system (FAT): a second change within it can look like none. */
 const clockGrainMs = 2000
 
-/** The metadata of a location's skills in the user's cache. */
 class MetadataCache {
   readonly #path: string | undefined
   readonly #known: ReadonlyMap<string, Metadata>
@@ -151,9 +142,10 @@ class MetadataCache {
     const known = this.#known.get(key)
     const isSame = known?.identity !== undefined && this.#isUnchanged(file, known.identity)
     const metadata = isSame ? known : readMetadata(file)
-    if (metadata.identity === undefined) return metadata
-    this.#rows.push({ key, metadata })
-    this.#isNew ||= !isSame
+    if (metadata.identity !== undefined) {
+      this.#rows.push({ key, metadata })
+      this.#isNew ||= !isSame
+    }
     return metadata
   }
 
@@ -183,7 +175,6 @@ class MetadataCache {
 
 /** What the head of a `SKILL.md` says: plain JSON, so that a cache can keep it. */
 export interface Metadata {
-  /** Undefined where the file could not be read. */
   identity?: FileIdentity | undefined
   head?: SkillHead | undefined
   bodyTokens: number
@@ -232,10 +223,8 @@ export function readMetadata(path: string): Metadata {
   if (!reading.ok) {
     // The message begins with the path.
     const message = `the file${reading.message.slice(path.length)}`
-    return {
-      bodyTokens: 0,
-      diagnostics: [{ code: reading.code, severity: 'error', message, path }],
-    }
+    const { code } = reading
+    return { bodyTokens: 0, diagnostics: [{ code, severity: 'error', message, path }] }
   }
   const { bytes, size, mtimeMs, ctimeMs, ino } = reading
   const identity = { size, mtimeMs, ctimeMs, ino }

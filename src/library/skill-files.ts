@@ -39,18 +39,15 @@ function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFi
       if (parent !== '' && !nestedSkills && entries.some(({ name }) => isSkillFile(name))) continue
       for (const entry of entries) {
         const path = parent === '' ? entry.name : `${parent}/${entry.name}`
-        if (entry.isDirectory() && !closed(parent, entry.name)) next.push(path)
+        const isClosed =
+          ['.git', 'node_modules'].includes(entry.name) || foldersOutsideSkill.includes(path)
+        if (entry.isDirectory() && !isClosed) next.push(path)
         const file = isLeftBehind(entry.name) ? undefined : fileOf(directory, path, entry)
         if (file !== undefined) yield file
       }
     }
     level = next
   }
-}
-
-function closed(parent: string, name: string): boolean {
-  if (name === '.git' || name === 'node_modules') return true
-  return parent === '' && foldersOutsideSkill.includes(name)
 }
 
 function entriesOf(directory: string): Dirent[] {

@@ -16,13 +16,6 @@ export interface WalkOptions {
   list?: ((directory: string, key: string) => Listing) | undefined
 }
 
-interface WalkedDirectory {
-  path: string
-  real: string
-  depth: number
-  skillFile: string | undefined
-}
-
 export interface FoundSkillFile {
   path: string
   directory: string
@@ -45,7 +38,7 @@ export function* findSkillFiles(
 export function* walkDirectories(
   root: string,
   { limits, report = () => undefined, list = readListing }: WalkOptions = {},
-): Generator<WalkedDirectory, void> {
+): Generator<Omit<Visit, 'key'> & Pick<Listing, 'skillFile'>, void> {
   const start = resolve(root)
   const seen = new Set<string>()
   const waiting: Visit[] = [{ path: start, real: realPathOf(start) ?? start, key: '', depth: 0 }]
@@ -56,11 +49,13 @@ export function* walkDirectories(
     seen.add(real)
     const listing = list(path, visit.key)
     const { problem, skillFile } = listing
-    if (problem !== undefined) report(problemDiagnostic(path, problem))
+    if (problem !== undefined) report(problem)
     if (skillFile === undefined && depth > 0) without++
     if (limits !== undefined && without > limits.directories) {
-      report(limitDiagnostic(start, limits))
-      return
+      const message = `the search stopped after ${limits.directories} directories without a skill; there may be more skills`
+      const hint =
+        'Move what is not a skill elsewhere, or name the directories with skills in `skills.paths`.'
+      return report(finding('search-limit', start, message, hint))
     }
     yield { path, real, depth, skillFile }
     if (limits === undefined || depth < limits.depth) {
@@ -89,7 +84,11 @@ function childrenOf(
     // One string for both where they are the same: a search keeps thousands.
     if (!isLink.has(name)) return [{ ...visit, real: path === real ? child : below(real, name) }]
     const target = realPathOf(child)
-    if (target === undefined) report(brokenLink(child))
+    if (target === undefined) {
+      const message = 'the symbolic link leads nowhere or in a circle'
+      const hint = 'Remove the link, or restore what it pointed to.'
+      report(finding('link-broken', child, message, hint))
+    }
     return target !== undefined && isDirectory(target) ? [{ ...visit, real: target }] : []
   })
 }
@@ -107,47 +106,16 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function problemDiagnostic(directory: string, { code, name, message }: ListingProblem): Diagnostic {
-  const warning = code === 'skill-file-case' || code === 'directory-missing'
-  const path = name === '' ? directory : below(directory, name)
-  return { code, severity: warning ? 'warning' : 'error', message, path, hint: hints[code] }
-}
-
-const hints = {
-  'directory-missing': undefined,
-  'directory-unreadable': 'Give yourself the right to read and enter it, or remove it.',
-  'file-not-regular': 'Replace it by a regular file, or remove it.',
-  'skill-file-case': 'Rename it to SKILL.md.',
-} as const satisfies Record<ListingProblem['code'], string | undefined>
-
-function brokenLink(path: string): Diagnostic {
-  const message = 'the symbolic link leads nowhere or in a circle'
-  const hint = 'Remove the link, or restore what it pointed to.'
-  return { code: 'link-broken', severity: 'warning', message, path, hint }
-}
-
-function limitDiagnostic(path: string, { directories }: WalkLimits): Diagnostic {
-  const message = `the search stopped after ${directories} directories without a skill; there may be more skills`
-  const hint =
-    'Move what is not a skill elsewhere, or name the directories with skills in `skills.paths`.'
-  return { code: 'search-limit', severity: 'warning', message, path, hint }
+function finding(code: string, path: string, message: string, hint?: string): Diagnostic {
+  const isError = code === 'directory-unreadable' || code === 'file-not-regular'
+  return { code, severity: isError ? 'error' : 'warning', message, path, hint }
 }
 
 export interface Listing {
-  /** `SKILL.md`, else `skill.md`. */
   skillFile: string | undefined
-  /** Names to walk into, sorted by code point. */
   directories: readonly string[]
-  /** Names of symbolic links, which may lead to directories. */
   links: readonly string[]
-  problem: ListingProblem | undefined
-}
-
-interface ListingProblem {
-  code: 'directory-missing' | 'directory-unreadable' | 'file-not-regular' | 'skill-file-case'
-  /** A name in the directory, or empty for the directory itself. */
-  name: string
-  message: string
+  problem: Diagnostic | undefined
 }
 
 /** Never walked into, wherever they are. */
@@ -155,21 +123,21 @@ const skippedEverywhere: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 /** Of a skill: they hold its resources, and a `SKILL.md` there is a template or a sample. */
 const skippedInSkills: ReadonlySet<string> = new Set(['scripts', 'references', 'assets'])
 
-/** Reads one directory. Never throws: what went wrong is in `problem`. */
 export function readListing(directory: string): Listing {
   try {
-    return listingOf(readdirSync(directory, { withFileTypes: true }))
+    return listingOf(directory, readdirSync(directory, { withFileTypes: true }))
   } catch (error) {
-    const isMissing = systemCode(error) === 'ENOENT'
     const why = `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`
-    const message = isMissing ? 'the directory does not exist' : why
-    const code = isMissing ? 'directory-missing' : 'directory-unreadable'
-    const problem: ListingProblem = { code, name: '', message }
+    const hint = 'Give yourself the right to read and enter it, or remove it.'
+    const problem =
+      systemCode(error) === 'ENOENT'
+        ? finding('directory-missing', directory, 'the directory does not exist')
+        : finding('directory-unreadable', directory, why, hint)
     return { skillFile: undefined, directories: [], links: [], problem }
   }
 }
 
-function listingOf(entries: readonly Dirent[]): Listing {
+function listingOf(directory: string, entries: readonly Dirent[]): Listing {
   const named = (wanted: string) => entries.find(({ name }) => name === wanted)
   const file = named('SKILL.md') ?? named('skill.md')
   const usable = file !== undefined && (file.isFile() || file.isSymbolicLink())
@@ -182,21 +150,24 @@ function listingOf(entries: readonly Dirent[]): Listing {
     skillFile: usable ? file.name : undefined,
     directories: namesOf('isDirectory'),
     links: namesOf('isSymbolicLink'),
-    problem: usable ? undefined : problemOf(file, entries),
+    problem: usable ? undefined : problemOf(directory, file, entries),
   }
 }
 
 function problemOf(
+  directory: string,
   file: Dirent | undefined,
   entries: readonly Dirent[],
-): ListingProblem | undefined {
+): Diagnostic | undefined {
   if (file !== undefined) {
     const kind = file.isDirectory() ? 'a directory' : file.isFIFO() ? 'a named pipe' : 'no file'
     const message = `${file.name} is ${kind}; it must be a regular file`
-    return { code: 'file-not-regular', name: file.name, message }
+    const hint = 'Replace it by a regular file, or remove it.'
+    return finding('file-not-regular', below(directory, file.name), message, hint)
   }
   const misspelt = entries.find(({ name }) => name.length === 8 && /^skill\.md$/i.test(name))
   if (misspelt === undefined || !misspelt.isFile()) return undefined
   const message = `${misspelt.name} is not read: the file must be called SKILL.md`
-  return { code: 'skill-file-case', name: misspelt.name, message }
+  const path = below(directory, misspelt.name)
+  return finding('skill-file-case', path, message, 'Rename it to SKILL.md.')
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { writeLimit } from '../../core/project-state.ts'
-import { isAbsolute, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
 import { exitCode } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
-import { amount, count, estimateTokens, safeText } from '../../core/text.ts'
+import { amount, count, estimateTokens, linesText, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
 import { skillsFor } from '../../trigger/commands/skills.ts'
@@ -60,7 +60,7 @@ export const command = defineCommand<IndexResult>()({
     if (isWanted && !isUsed) context.note('The project has no skills; --all takes your own.')
     const targets = isUsed ? indexTargets(context.runtime.cwd, write) : []
     const files = targets.map((path): ReportedFile => {
-      const file = isAbsolute(path) ? path : resolve(context.runtime.cwd, path)
+      const file = resolve(context.runtime.cwd, path)
       const { before, text: after, problem } = planFile(file, text)
       if (problem !== undefined) return { path, state: 'broken', problem }
       if (after === before) return { path, state: 'current' }
@@ -78,14 +78,13 @@ export const command = defineCommand<IndexResult>()({
   },
   render({ files, text }) {
     if (files.length === 0) return text
-    return files.map((file) => `${fileText(file)}\n`).join('')
+    return linesText(
+      files.map(({ path, state, problem, diff }) =>
+        diff === undefined ? [`${state} ${path}`, problem ?? []].flat().join(': ') : safeText(diff),
+      ),
+    )
   },
 })
-
-function fileText({ path, state, problem, diff }: ReportedFile): string {
-  if (diff !== undefined) return safeText(diff)
-  return `${state} ${path}${problem === undefined ? '' : `: ${problem}`}`
-}
 
 /** The files that are named; else those of the table that exist; else `AGENTS.md`. */
 function indexTargets(cwd: string, named: true | readonly string[] | undefined): readonly string[] {
