@@ -23,13 +23,12 @@ export function shareContext(
     ;(fitting ? given : rest).push(reference)
   }
   // A name that was added late can be one line too much for what fitted before.
-  for (;;) {
-    const shares = fits(given, rest, limit)
-    if (shares !== undefined) return { shares, rest }
-    const last = given.pop()
-    if (last === undefined) return { shares: [], rest }
-    rest.unshift(last)
+  let shares = fits(given, rest, limit)
+  while (shares === undefined && given.length > 0) {
+    rest.unshift(...given.splice(-1))
+    shares = fits(given, rest, limit)
   }
+  return { shares: shares ?? [], rest }
 }
 
 /** How many parts the hook needs so that references of this size arrive whole; at least 1. */

@@ -108,15 +108,13 @@ export function claimDenial(
 }
 
 /** The references that a conversation has been given, as far as they are not lost. */
-export function givenReferences(runtime: Runtime, { session, agent }: Conversation): Mark[] {
-  const directory = sessionDirectory(runtime, session)
-  return namesOf(directory, agent).flatMap((name) => readMark(textOf(join(directory, name))) ?? [])
+export function givenReferences(runtime: Runtime, conversation: Conversation): Mark[] {
+  return marksOf(runtime, conversation).flatMap((path) => readMark(textOf(path)) ?? [])
 }
 
 /** Forgets what a conversation was given: its context was compacted. */
-export function forgetGiven(runtime: Runtime, { session, agent }: Conversation): void {
-  const directory = sessionDirectory(runtime, session)
-  for (const name of namesOf(directory, agent)) rmSync(join(directory, name), { force: true })
+export function forgetGiven(runtime: Runtime, conversation: Conversation): void {
+  for (const path of marksOf(runtime, conversation)) rmSync(path, { force: true })
 }
 
 /** The number of tool calls of a session so far; `one` counts one more. */
@@ -132,13 +130,13 @@ export function countCalls(runtime: Runtime, session: string, one: boolean): num
 function takeMark(
   runtime: Runtime,
   conversation: Conversation,
-  { skill, path, file, text }: InjectedReference,
+  reference: InjectedReference,
   turn: string,
   more: string,
 ): string | undefined {
-  const place = markPath(runtime, conversation, { file, text })
+  const place = markPath(runtime, conversation, reference)
   const { now = 0, most = Infinity } = conversation.calls ?? {}
-  const mark: Mark = { skill, path, turn, calls: now }
+  const mark: Mark = { skill: reference.skill, path: reference.path, turn, calls: now }
   makePrivateDirectory(dirname(place))
   forgetOldFiles(dirname(dirname(place)), runtime.now())
   for (;;) {
@@ -158,7 +156,7 @@ function takeMark(
 function markPath(
   runtime: Runtime,
   { session, agent }: Conversation,
-  { file, text }: Pick<InjectedReference, 'file' | 'text'>,
+  { file, text }: InjectedReference,
 ): string {
   const name = `${fingerprint(agent)}-${fingerprint(`${file}\0${text}`)}`
   return join(sessionDirectory(runtime, session), name)
@@ -170,9 +168,11 @@ function readMark(text: string): Mark | undefined {
   return isWhole ? { skill, path, turn: String(turn), calls: Number(calls) } : undefined
 }
 
-function namesOf(directory: string, agent: string): string[] {
+function marksOf(runtime: Runtime, { session, agent }: Conversation): string[] {
+  const directory = sessionDirectory(runtime, session)
   try {
-    return readdirSync(directory).filter((name) => name.startsWith(`${fingerprint(agent)}-`))
+    const own = readdirSync(directory).filter((name) => name.startsWith(`${fingerprint(agent)}-`))
+    return own.map((name) => join(directory, name))
   } catch {
     return []
   }

@@ -12,7 +12,7 @@ import { adapters, type Platform, platforms } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
 import { partsNeeded } from './context.ts'
 import { isAsBefore, withEntries, withoutEntries } from './edit-entries.ts'
-import { installLauncher, launcherName, removeLauncher } from './launcher.ts'
+import { installLauncher, launcherDirectory, launcherName } from './launcher.ts'
 import {
   configurationPath,
   hookCommands,
@@ -34,7 +34,6 @@ export interface FileChange {
   parts: number
 }
 
-/** Registers the hook with one client, once. */
 export async function installHook(
   runtime: Runtime,
   platform: Platform,
@@ -133,9 +132,7 @@ export async function uninstallHook(
       rmSync(path, { force: true })
       try {
         for (const directory of record?.directories ?? []) rmdirSync(directory)
-      } catch {
-        // Somebody else has put something into it.
-      }
+      } catch {} // Somebody else has put something into it.
     }
     if (record?.backup != null) rmSync(record.backup, { force: true })
     const others = readRecords(runtime).filter((candidate) => candidate.path !== path)
@@ -154,7 +151,7 @@ function textWithout(
   const { registration } = adapters[platform]
   const original = (): string | undefined =>
     record?.backup == null ? undefined : readFileSync(record.backup, 'utf8')
-  if (record !== undefined && sha256(before) === record.digest) return original()
+  if (sha256(before) === record?.digest) return original()
   if (registration.kind === 'file') return before.includes(launcherName) ? undefined : before
   if (before.trim() === '') return before
   const rest = withoutEntries(before, path, original())
@@ -165,10 +162,11 @@ function textWithout(
 
 /** Removes the launcher, the caches and what sessions were given. The log is the user's. */
 function removeOwnFiles(runtime: Runtime): void {
-  removeLauncher(runtime)
-  rmSync(cacheDirectory(runtime), { recursive: true, force: true })
-  for (const name of ['backups', 'turns', 'sessions']) {
-    rmSync(join(dirname(recordPath(runtime)), name), { recursive: true, force: true })
+  const own = ['backups', 'turns', 'sessions'].map((name) =>
+    join(dirname(recordPath(runtime)), name),
+  )
+  for (const directory of [launcherDirectory(runtime), cacheDirectory(runtime), ...own]) {
+    rmSync(directory, { recursive: true, force: true })
   }
   const { data } = userDirectories(runtime)
   if (existsSync(data) && readdirSync(data).length === 0) rmdirSync(data)
@@ -193,7 +191,6 @@ export function readConfiguration(path: string): string | undefined {
   throw new SkillrailError({ code: 'client-configuration-broken', message, hint })
 }
 
-/** What an installation did to one file, so that it can be undone to the byte. */
 type InstallRecord = Zod.infer<ReturnType<typeof recordSchema>>['files'][number]
 
 function recordSchema() {

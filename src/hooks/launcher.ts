@@ -37,10 +37,6 @@ export function launcherState(runtime: Runtime): 'current' | 'outdated' | 'missi
   return text.includes(version) && existsSync(entry) ? 'current' : 'outdated'
 }
 
-export function removeLauncher(runtime: Runtime): void {
-  rmSync(launcherDirectory(runtime), { recursive: true, force: true })
-}
-
 function packagedFiles(): ReadonlyMap<string, string> {
   const directory = packagedDirectory()
   const read = (folder: string, place: (name: string) => string): [string, string][] =>
@@ -78,13 +74,12 @@ function versionOf(files: ReadonlyMap<string, string>): string {
 function launcherTexts(runtime: Runtime, entry: string): ReadonlyMap<string, string> {
   const directory = launcherDirectory(runtime)
   const node = process.execPath
-  if (runtime.platform !== 'win32') {
-    return new Map([[launcherPath(runtime), posixLauncher({ node, entry })]])
-  }
-  const forward = (path: string): string => path.replaceAll('\\', '/')
-  const posix = posixLauncher({ node: forward(node), entry: forward(entry) })
+  const isWindows = runtime.platform === 'win32'
+  const word = (path: string) => shellWord(isWindows ? path.replaceAll('\\', '/') : path)
+  const posix = launcherText('sh', { node: word(node), entry: word(entry) })
+  const windows = windowsLauncher({ node, entry: relative(directory, entry) })
   return new Map([
-    [launcherPath(runtime), windowsLauncher({ node, entry: relative(directory, entry) })],
+    ...(isWindows ? [[launcherPath(runtime), windows] as const] : []),
     [join(directory, launcherName), posix],
   ])
 }
@@ -106,10 +101,6 @@ function readIfThere(path: string): string | undefined {
 /** `node`: the one that installed it, tried first: clients started from a desktop have a poor PATH. */
 type LauncherTarget = { node: string; entry: string }
 
-function posixLauncher({ node, entry }: LauncherTarget): string {
-  return launcherText('sh', { node: shellWord(node), entry: shellWord(entry) })
-}
-
 /** The launcher for Windows, not run by us: it takes the hook beside it, and Node from PATH alone. */
 export function windowsLauncher({ node, entry }: LauncherTarget): string {
   const escaped = (path: string): string => path.replaceAll('%', '%%')
@@ -127,7 +118,7 @@ export function launcherText(kind: 'sh' | 'cmd', { node, entry }: LauncherTarget
 export const launcherName = 'skillrail-hook'
 
 /** The directory of the hook that clients call: a fixed path, independent of the package's. */
-function launcherDirectory(runtime: Pick<Runtime, 'env' | 'home'>): string {
+export function launcherDirectory(runtime: Pick<Runtime, 'env' | 'home'>): string {
   return join(userDirectories(runtime).data, 'hook')
 }
 

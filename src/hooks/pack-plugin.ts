@@ -19,12 +19,6 @@ interface PackedFile {
   mode: number
 }
 
-interface PluginFacts {
-  name: string
-  version: string
-  description: string
-}
-
 /**
  * The files of a plugin with these skills; for a client those of its own form of plugins, with the hook.
  * Copilot CLI and Qwen Code run no hooks of a package that is an Agent Plugin, too.
@@ -38,12 +32,12 @@ export function packPlugin(
   const all = `Skills: ${skills.map((one) => one.name).join(', ')}`
   const description = skills.length === 1 ? (first?.description ?? '') : all
   const facts = { name, version: first?.fields.metadata['version'] ?? '0.1.0', description }
-  const own =
-    client === undefined
-      ? [fileOf('plugin.json', json({ $schema: manifestSchema, ...facts }))]
-      : filesOfPackage(client, facts)
+  const manifest = json({ $schema: manifestSchema, ...facts })
+  const own = client ? filesOfPackage(client, facts) : [fileOf('plugin.json', manifest)]
   return [...own, ...skills.flatMap(filesOfSkill)]
 }
+
+type PluginFacts = Record<'name' | 'version' | 'description', string>
 
 function fileOf(path: string, content: string | Buffer, mode = 0o644): PackedFile {
   return { path, bytes: Buffer.from(content), mode: mode & 0o111 ? 0o755 : 0o644 }

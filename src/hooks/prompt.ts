@@ -41,7 +41,6 @@ export function readPayload(
   name?: string,
 ): { ok: true; payload: HookPayload } | { ok: false; message: string } {
   const value = parseJson(input)
-  if (value === undefined) return { ok: false, message: 'standard input holds no JSON' }
   if (!isObject(value)) return { ok: false, message: 'standard input holds no JSON object' }
   const first = (...names: readonly string[]): string | undefined =>
     names.map((key) => value[key]).find(isText)
@@ -49,16 +48,17 @@ export function readPayload(
   const event = events[eventName.toLowerCase()] ?? 'prompt'
   const given = value['tool_input'] ?? value['toolArgs']
   const toolInput = typeof given === 'string' ? given : JSON.stringify(given ?? '')
-  const call = readCall(first('tool_name', 'toolName') ?? '', parseJson(toolInput) ?? given)
-  const prompt =
-    event === 'prompt' ? readPrompt(value) : eventText(first('tool_name', 'toolName'), call)
+  const tool = first('tool_name', 'toolName') ?? ''
+  const call = readCall(tool, parseJson(toolInput) ?? given)
+  const { paths = [], command = '' } = call ?? {}
+  const prompt = event === 'prompt' ? readPrompt(value) : [tool, ...paths, command].join(' ').trim()
   if (prompt === undefined) return { ok: false, message: 'standard input holds no prompt' }
   const session = first('session_id', 'sessionId', 'conversation_id')
   const { timestamp, workspace_roots: roots } = value
   // Gemini CLI, Qwen Code and Copilot CLI name no turn. They read the clock once for a prompt and tell
   // every hook the same millisecond; the same prompt typed again has another one.
   const hasMoment = session !== undefined && (typeof timestamp === 'number' || isText(timestamp))
-  const moment = `${session} ${String(timestamp)} ${prompt.slice(0, 4096)}`
+  const moment = fingerprint(`${session} ${String(timestamp)} ${prompt.slice(0, 4096)}`)
   const named = event === 'prompt' ? first('prompt_id', 'turn_id', 'generation_id') : undefined
   return {
     ok: true,
@@ -71,10 +71,7 @@ export function readPayload(
       cwd: first('cwd') ?? (Array.isArray(roots) ? roots.slice(0, 1).find(isText) : undefined),
       session,
       agent: first('agent_id', 'agentId') ?? '',
-      turn:
-        first('tool_use_id', 'toolCallId') ??
-        named ??
-        (hasMoment ? fingerprint(moment) : undefined),
+      turn: first('tool_use_id', 'toolCallId') ?? named ?? (hasMoment ? moment : undefined),
       fromCursor: value['cursor_version'] !== undefined,
       fromCopilot: timestamp !== undefined,
     },
@@ -85,10 +82,6 @@ function readPrompt(value: Readonly<Record<string, unknown>>): string | undefine
   const { prompt, command_name: command, command_args: words } = value
   if (isText(command)) return `/${command} ${isText(words) ? words : ''}`.trimEnd()
   return typeof prompt === 'string' ? prompt : undefined
-}
-
-function eventText(tool: string | undefined, call: ToolCall | undefined): string {
-  return [tool ?? '', ...(call?.paths ?? []), call?.command ?? ''].join(' ').trim()
 }
 
 /** What the tools of all clients do, by their names in lower case. */

@@ -49,12 +49,12 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
   const all = discoverSkills(options)
   const discovery = { ...all, skills: all.skills.filter(isServedBy(ownPlugin(runtime))) }
   const found = discovery.skills.map(acceptedTriggers)
+  const now = discovery.skills.map(({ path }) => stampOf(path))
   const examples = discovery.skills.flatMap(({ fields }) =>
     fields.triggers.flatMap(({ when }) => (when?.kind === 'examples' ? when.examples : [])),
   )
   const others = otherPaths(runtime, options, discovery).map(stampOf)
-  const skills = discovery.skills.map(({ path }) => stampOf(path))
-  const newest = [...others, ...skills].reduce((time, { changed }) => Math.max(time, changed), 0)
+  const newest = [...others, ...now].reduce((time, { changed }) => Math.max(time, changed), 0)
   const header: CacheHeader = {
     key: place.key,
     settled: newest < startedAt - clockGrainMs,
@@ -62,9 +62,9 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
     budget: settings.hooks.budget,
     problems: problemsIn(discovery),
     skills: {
-      path: skills.map(({ path }) => path),
-      changed: skills.map(({ changed }) => changed),
-      size: skills.map(({ size }) => size),
+      path: now.map(({ path }) => path),
+      changed: now.map(({ changed }) => changed),
+      size: now.map(({ size }) => size),
       name: discovery.skills.map(({ name }) => name),
       trust: discovery.skills.map(trustMarks(runtime, options)),
       needs: found.map(({ needs }) => needs),
@@ -105,7 +105,6 @@ function isServedBy(own: string | undefined): (info: SkillInfo) => boolean {
   }
 }
 
-/** Whether what can run in the skill is still what was accepted for its workspace. */
 export function isStillTrusted(runtime: Runtime, path: string): boolean {
   const { settings } = loadConfiguration(runtime)
   const options = discoverOptionsFrom(runtime, settings)
@@ -117,16 +116,13 @@ function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; n
   const triggers: CachedTrigger[] = []
   const texts = new Set<string>()
   for (const { match, inject, line, when = null, base } of fields.triggers) {
-    const trigger: CachedTrigger = [match, inject, line, when, base]
-    if (when !== null) {
-      triggers.push(trigger)
-      continue
-    }
-    const reading = compilePattern(match)
-    if (!reading.ok) continue
-    triggers.push(trigger)
+    const reading = when === null ? compilePattern(match) : undefined
+    if (reading?.ok === false) continue
+    triggers.push([match, inject, line, when, base])
     // The empty text is in every prompt.
-    for (const text of reading.pattern.required[0] ?? ['']) texts.add(text)
+    for (const text of reading === undefined ? [] : (reading.pattern.required[0] ?? [''])) {
+      texts.add(text)
+    }
   }
   const all = [...texts]
   // A text that contains another one of them says nothing more.
@@ -166,9 +162,7 @@ function otherPaths(
     ...overlayPaths(runtime, findWorkspace(runtime.cwd, runtime)),
     ...pluginPaths(runtime),
     ...[...shadowed, ...conflicts, ...broken].map(({ path }) => path),
-    ...directoriesUpward(runtime.cwd).map((directory) =>
-      join(directory, '.skillrail', 'config.json'),
-    ),
+    ...directoriesUpward(runtime.cwd).map((folder) => join(folder, '.skillrail', 'config.json')),
   ]
   const mayHoldSkills = new Set([
     ...broken.map(({ path }) => dirname(path)),

@@ -94,7 +94,6 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
   }
 }
 
-/** What an event is answered from. */
 interface Asked {
   request: HookRequest
   payload: HookPayload
@@ -121,9 +120,8 @@ async function answerEvent(
   const { session, agent, event } = payload
   const most = adapter.callsRemembered
   const isCounted = most !== undefined && session !== undefined
-  const calls = isCounted
-    ? { most, now: countCalls(runtime, session, event === 'before') }
-    : undefined
+  const now = isCounted ? countCalls(runtime, session, event === 'before') : 0
+  const calls = isCounted ? { most, now } : undefined
   const asked = {
     request,
     payload,
@@ -197,12 +195,9 @@ async function answerTool(asked: Asked, event: 'before' | 'after'): Promise<Answ
     const isNew = own.filter((one) => claimReference(runtime, conversation, one, turn))
     return isNew.length + deferred.length === 0 ? undefined : contextAnswer(asked, isNew, deferred)
   }
-  const limit = {
-    ...adapter.limit,
-    amount: Math.min(adapter.limit.amount, longestReason),
-    parts: 1,
-  }
-  const { shares, rest } = shareContext(denied, { ...limit, tokens: cache.budget })
+  const amount = Math.min(adapter.limit.amount, longestReason)
+  const limit = { ...adapter.limit, amount, parts: 1, tokens: cache.budget }
+  const { shares, rest } = shareContext(denied, limit)
   const reason = `Read this before the call of this tool, then make the call again.\n\n${shares[0] ?? ''}`
   return {
     stdout: `${JSON.stringify(adapter.deny(reason))}\n`,
@@ -243,7 +238,6 @@ function isRequired({ trigger: { when } }: TriggerMatch): boolean {
 /** Text for a denial that every client passes on whole. */
 const longestReason = 9000
 
-/** The triggers whose reference a tool call put into the context itself. */
 function readBy(call: ToolCall, skill: CachedSkill): TriggerMatch<CachedSkill>[] {
   const isLoaded = call.kind === 'skill' && call.paths.includes(skill.name)
   const isIn = (file: string): boolean =>
@@ -302,14 +296,11 @@ function outcome(
   return {
     stderr: complaints.join(''),
     injected: given.map(({ skill, path, text }) => ({ skill, path, characters: text.length })),
-    withheld: [
-      ...withheld,
-      ...rest.map(
-        because('it is larger than the client or hooks.budget takes; it was named instead'),
-      ),
-    ],
+    withheld: [...withheld, ...rest.map(because(tooLarge))],
   }
 }
+
+const tooLarge = 'it is larger than the client or hooks.budget takes; it was named instead'
 
 function because(reason: string) {
   return ({ skill, path }: { skill: string; path: string }): Withheld => ({ skill, path, reason })

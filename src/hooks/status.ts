@@ -36,7 +36,6 @@ export async function hooksStatus(runtime: Runtime) {
   return { launcher, probe, platforms: statuses }
 }
 
-/** How the hook stands with these clients, from their files alone. */
 export function platformStatuses(runtime: Runtime, wanted: readonly Platform[]) {
   const facts = {
     launcher: launcherState(runtime),
@@ -82,11 +81,8 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
     program: findProgram(program, runtime),
     user,
     project,
-    folder: { state: 'unknown', reason } as const,
-    trust:
-      platform === 'codex' && isThere
-        ? ({ user: 'unknown', project: 'unknown' } as const)
-        : undefined,
+    folder: { state: 'unknown', reason },
+    trust: platform === 'codex' && isThere ? { user: 'unknown', project: 'unknown' } : undefined,
     runs,
     /** What is left for the user to do before the hook runs. */
     steps: [...new Set(steps)],
@@ -97,13 +93,11 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
 }
 
 /** Whether a client that is started in this folder runs a registered hook; what it trusts is its own. */
-export type WillRun = { answer: 'yes' } | { answer: 'no' | 'unknown'; reason: string; step: string }
-
 export function willRun(
   platform: Platform,
   scope: HookScope,
   facts: Omit<PlaceFacts, 'largest'>,
-): WillRun {
+): { answer: 'yes' } | { answer: 'no' | 'unknown'; reason: string; step: string } {
   const { title, program, looksUp, steps } = adapters[platform]
   const { launcher, cwd, workspace } = facts
   if (launcher === 'missing') {
@@ -134,16 +128,15 @@ function registered(
   try {
     const text = readConfiguration(path) ?? ''
     if (!text.includes(launcherName)) {
-      // Says whether the file can be read at all.
       if (registration.kind === 'entry' && text.trim() !== '') ownCommands(text, path)
       return { state: 'absent', path }
     }
     const needed = partsNeeded(largest, limit)
     if (registration.kind === 'file') {
       const [command = ''] = hookCommands(runtime, platform, scope, needed)
-      return text === fileTexts[registration.text](command)
-        ? { state: 'installed', path, parts: 1 }
-        : { state: 'outdated', path, parts: 1, reason: 'it was written by another version' }
+      if (text === fileTexts[registration.text](command))
+        return { state: 'installed', path, parts: 1 }
+      return { state: 'outdated', path, parts: 1, reason: 'it was written by another version' }
     }
     const numbers = ownCommands(text, path).map((command) => / \d+\/(\d+)/.exec(command)?.[1])
     const parts = Math.max(1, ...numbers.map((number) => Number(number ?? 1)))
@@ -161,10 +154,7 @@ function registered(
 }
 
 /** Calls the launcher with a prompt that has no trigger, as the client would. `problem`: what was wrong. */
-export async function probeHook(
-  runtime: Runtime,
-  platform: Platform,
-): Promise<{ ok: boolean; durationMs: number; problem: string | undefined }> {
+export async function probeHook(runtime: Runtime, platform: Platform) {
   const input = JSON.stringify({
     session_id: 'skillrail-probe',
     cwd: runtime.cwd,

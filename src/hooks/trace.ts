@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type * as Zod from 'zod'
@@ -6,7 +6,6 @@ import { makePrivateDirectory } from '../core/write-files.ts'
 import { parseJson } from '../core/json.ts'
 import { redactText } from '../core/redact.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
-import { systemCode } from '../core/errors.ts'
 import { platforms } from './adapters.ts'
 
 /** What the hook did for one prompt or tool call. Secrets are masked before it is written. */
@@ -52,10 +51,7 @@ export function writeTrace(runtime: Runtime, trace: HookTrace): void {
 }
 
 /** The newest traces, oldest first. Lines that are not a trace are counted and left out. */
-export function readTraces(
-  runtime: Runtime,
-  limit: number,
-): { traces: readonly HookTrace[]; unreadable: number; path: string } {
+export function readTraces(runtime: Runtime, limit: number) {
   const path = tracePath(runtime)
   const lines = [...linesOf(`${path}.1`), ...linesOf(path)]
   const schema = traceSchema()
@@ -68,12 +64,6 @@ function tracePath(runtime: Runtime): string {
 }
 
 function linesOf(path: string): string[] {
-  try {
-    return readFileSync(path, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return []
-    throw error
-  }
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  return text.split('\n').filter((line) => line !== '')
 }

@@ -6,7 +6,6 @@ import type { TriggerOccasion } from '../skill/model.ts'
 import type { TriggerSkill } from '../trigger/match.ts'
 import { launcherName } from './launcher.ts'
 
-/** What the hook knows of all skills that a working directory can use. */
 export interface TriggerCache {
   repeat: 'prompt' | 'session'
   budget: number
@@ -22,7 +21,6 @@ export interface TriggerCache {
   named(name: string): CachedSkill | undefined
 }
 
-/** An index of examples: what is always needed of it, and the rest by bytes. */
 export interface StoredIndex {
   head: string
   read(start: number, end?: number): string

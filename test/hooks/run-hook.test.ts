@@ -216,10 +216,10 @@ it('names what no part can hold, to be read first', async () => {
 })
 
 const broken: [string, string, string][] = [
-  ['no JSON', 'hello', 'standard input holds no JSON'],
+  ['no JSON', 'hello', 'standard input holds no JSON object'],
   ['no object', '[1]', 'standard input holds no JSON object'],
   ['no prompt', '{"cwd":"/"}', 'standard input holds no prompt'],
-  ['nothing', '', 'standard input holds no JSON'],
+  ['nothing', '', 'standard input holds no JSON object'],
 ]
 it.each(broken)('lets a prompt through when it is sent %s', async (_, input, message) => {
   const { ask } = withSaw()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Platform } from '../../src/hooks/adapters.ts'
-import { type WillRun, willRun } from '../../src/hooks/status.ts'
+import { willRun } from '../../src/hooks/status.ts'
 
 const facts = {
   cwd: '/work',
@@ -8,7 +8,7 @@ const facts = {
   launcher: 'current',
 } as const
 
-type Answer = WillRun['answer']
+type Answer = ReturnType<typeof willRun>['answer']
 
 it.each<[Platform, Answer, Answer]>([
   ['claude', 'yes', 'unknown'],

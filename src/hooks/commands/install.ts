@@ -17,24 +17,16 @@ interface ChangesResult {
   dryRun: boolean
 }
 
-function optionsFor(user: string, project: string, dryRun: string) {
-  return {
-    user: option.flag('--user', user),
-    project: option.flag('--project', project),
-    dryRun: option.flag('--dry-run', dryRun),
-  } as const
-}
-
 export const install = defineCommand<ChangesResult>()({
   arguments: {
     '[client...]':
       'claude, codex, copilot, cursor, gemini, opencode, pi, qwen; default: those found here',
   },
-  options: optionsFor(
-    'in your own configuration, for every project (default)',
-    'in the configuration of this project',
-    'show what would be written, and write nothing',
-  ),
+  options: {
+    user: option.flag('--user', 'in your own configuration, for every project (default)'),
+    project: option.flag('--project', 'in the configuration of this project'),
+    dryRun: option.flag('--dry-run', 'show what would be written, and write nothing'),
+  },
   details:
     'Everything else in a file stays as it is, comments too, and skillrail hooks uninstall puts\nback what was there.',
   examples: ['hooks install claude'],
@@ -55,11 +47,11 @@ export const install = defineCommand<ChangesResult>()({
 
 export const uninstall = defineCommand<ChangesResult>()({
   arguments: { '[client...]': 'clients to remove the hook from; default: all' },
-  options: optionsFor(
-    'from your own configuration (default)',
-    'from the configuration of this project',
-    'show what would be changed, and change nothing',
-  ),
+  options: {
+    user: option.flag('--user', 'from your own configuration (default)'),
+    project: option.flag('--project', 'from the configuration of this project'),
+    dryRun: option.flag('--dry-run', 'show what would be changed, and change nothing'),
+  },
   details:
     'A file that nobody else has changed is put back byte for byte; from any other only our\nentries are taken.',
   examples: ['hooks uninstall claude'],
@@ -82,7 +74,7 @@ async function changeEach(
     throw contradiction('--user', '--project', 'Give one of them, or call the command twice.')
   }
   const scope = project ? 'project' : 'user'
-  const changes: ChangesResult['changes'][number][] = []
+  const changes: Change[] = []
   const errors: ChangesResult['errors'][number][] = []
   for (const platform of clients) {
     try {
@@ -97,7 +89,9 @@ async function changeEach(
   return { changes, errors, dryRun }
 }
 
-function described({ before, after, ...facts }: FileChange): ChangesResult['changes'][number] {
+type Change = ChangesResult['changes'][number]
+
+function described({ before, after, ...facts }: FileChange): Change {
   const changed = before !== after
   const action = after === undefined ? 'removed' : before === undefined ? 'made' : 'changed'
   const diff = unifiedDiff(facts.path, before ?? '', after ?? '')

@@ -13,15 +13,13 @@ import { type PackagedClient, packagedClients, packPlugin } from '../pack-plugin
 
 interface PackResult {
   name: string
-  plugins: readonly PackedPlugin[]
+  plugins: readonly {
+    /** Undefined: for clients that read Agent Plugins, without the hook. */
+    client: PackagedClient | undefined
+    directory: string
+    files: readonly { path: string; bytes: number }[]
+  }[]
   written: boolean
-}
-
-interface PackedPlugin {
-  /** Undefined: for clients that read Agent Plugins, without the hook. */
-  client?: PackagedClient | undefined
-  directory: string
-  files: readonly { path: string; bytes: number }[]
 }
 
 export const command = defineCommand<PackResult>()({

@@ -19,25 +19,27 @@ export const command = defineCommand<HooksStatus>()({
   },
   exitCode: (status) => (isWell(status) ? exitCode.done : exitCode.badAnswer),
   render({ launcher, probe, platforms }, screen) {
-    const rows = platforms.map((status) => [
-      status.title,
-      status.program === undefined ? 'not found' : 'found',
-      `you: ${shortState(status.user)}`,
-      `project: ${shortState(status.project)}`,
-      isThere(status) && status.missing.length > 0 ? `without: ${lacks(status)}` : '',
-    ])
+    const rows = platforms.map((status) => {
+      const missing = status.missing.map((event) => eventNames[event]).join(', ')
+      return [
+        status.title,
+        status.program === undefined ? 'not found' : 'found',
+        `you: ${shortState(status.user)}`,
+        `project: ${shortState(status.project)}`,
+        isThere(status) && missing !== '' ? `without: ${missing}` : '',
+      ]
+    })
     const lines = [
       ...platforms.flatMap(platformLines),
       '',
       `launcher  ${launcher.state}  ${safeLine(launcher.path)}`,
     ]
-    if (launcher.state === 'outdated') {
+    if (launcher.state === 'outdated')
       lines.push('          skillrail hooks install brings it up to date.')
-    }
-    if (probe !== undefined) {
-      const problem = safeLine(probe.problem ?? 'as it should be')
-      lines.push(`one call  ${probe.durationMs} ms  ${problem}`)
-    }
+    if (probe !== undefined)
+      lines.push(
+        `one call  ${probe.durationMs} ms  ${safeLine(probe.problem ?? 'as it should be')}`,
+      )
     return screen.table(rows) + linesText(lines)
   },
 })
@@ -45,14 +47,12 @@ export const command = defineCommand<HooksStatus>()({
 function isWell({ launcher, probe, platforms }: HooksStatus): boolean {
   const states = platforms.flatMap(({ user, project }) => [user.state, project.state])
   if (states.includes('broken') || states.includes('outdated')) return false
-  const runs = platforms.filter(({ program }) => program !== undefined).map(answersOf)
-  if (runs.some((answers) => answers.length > 0 && answers.every((one) => one === 'no')))
-    return false
+  const stuck = platforms.filter(({ program, runs }) => {
+    const answers = Object.values(runs).flatMap((run) => run?.answer ?? [])
+    return program !== undefined && answers.length > 0 && answers.every((one) => one === 'no')
+  })
+  if (stuck.length > 0) return false
   return !states.includes('installed') || (launcher.state === 'current' && probe?.ok === true)
-}
-
-function answersOf({ runs }: PlatformStatus) {
-  return [runs.user, runs.project].flatMap((run) => (run === undefined ? [] : [run.answer]))
 }
 
 const eventNames = {
@@ -61,10 +61,6 @@ const eventNames = {
   compact: 'compaction',
   subagent: 'subagents',
 } as const
-
-function lacks({ missing }: PlatformStatus): string {
-  return missing.map((event) => eventNames[event]).join(', ')
-}
 
 function isThere({ user, project }: PlatformStatus): boolean {
   return user.state !== 'absent' || project.state !== 'absent'
