@@ -50,7 +50,7 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
     diagnostics.push(...found)
     const errors = found.filter(({ severity }) => severity === 'error')
     const place = reading?.ok === true ? firstMatch(reading.pattern, body) : undefined
-    const bodyLine = place?.promptLine ?? 0
+    const { promptLine: bodyLine = 0 } = place ?? {}
     const risk = place && { bodyLine, text: body[bodyLine - 1] ?? '' }
     if (risk !== undefined) {
       // Some clients pass the body to a hook as part of the prompt: it fires on every invocation there.
@@ -126,7 +126,6 @@ function checkTwins({ triggers, path }: CheckedSkill): Diagnostic[] {
   })
 }
 
-/** Triggers that only a full YAML reader finds. */
 function checkFormat({ triggers, text, path }: CheckedSkill): Diagnostic[] {
   const reading = readPortableTriggers(text)
   if (triggers.length === 0 || reading.portable) return []
@@ -141,11 +140,10 @@ function checkSize({ triggers, directory, body, path }: CheckedSkill): Diagnosti
   const [first] = triggers
   const injected = new Set(triggers.map((trigger) => trigger.inject))
   const targets = [...injected].map((inject) => readTarget(directory, inject))
-  // The size of a skill with a missing file is unknown.
-  if (first === undefined || targets.some(({ ok }) => !ok)) return []
-  const texts = [body, ...targets.map((target) => (target.ok ? target.text : ''))]
+  const texts = [body, ...targets.flatMap((target) => (target.ok ? target.text : []))]
   const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
-  if (tokens >= smallSkill) return []
+  // The size of a skill with a missing file is unknown.
+  if (first === undefined || texts.length <= targets.length || tokens >= smallSkill) return []
   const message = `The skill has ${tokens} tokens with all its references; below ${smallSkill} triggers cost more than they save.`
   const hint = 'Put the references into the body.'
   return [finding('trigger-small-skill', path, first, { message, hint })]

@@ -47,9 +47,8 @@ export function explainPrompt(
         return { trigger, outcome: 'fired', ...place, ...costOf(skill, trigger) }
       }
       const miss = nearMiss(reading.pattern, lines.join('\n'))
-      if (miss === undefined)
-        return { trigger, outcome: 'no-match', reason: farReason(reading.pattern) }
-      return { trigger, outcome: 'near-miss', miss }
+      if (miss !== undefined) return { trigger, outcome: 'near-miss', miss }
+      return { trigger, outcome: 'no-match', reason: farReason(reading.pattern) }
     }),
   }))
 }
@@ -109,18 +108,11 @@ function farReason({ required: [texts] }: Pattern): string {
   return `the prompt does not contain ${texts.map((text) => `\`${text}\``).join(' or ')}`
 }
 
-type NearMissCause =
-  | 'not-sure'
-  | 'sigil'
-  | 'blanks'
-  | 'not-at-start'
-  | 'not-at-end'
-  | 'case'
-  | 'part'
-type NearMiss = { causes: readonly NearMissCause[]; reason: string }
+/** `not-sure`, `part`, or that of a relaxation. */
+type NearMiss = { causes: readonly string[]; reason: string }
 
 const relaxations: readonly {
-  cause: NearMissCause
+  cause: string
   reason: string
   source?: (source: string) => string
   prompt?: (prompt: string) => string

@@ -8,10 +8,7 @@ import { isPortable } from './rewrite-pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 
 /** Lines of ours inside a file of somebody else's: everything between the markers belongs to us. */
-interface BlockMarkers {
-  begin: string
-  end: string
-}
+type BlockMarkers = Record<'begin' | 'end', string>
 
 const routingMarkers: BlockMarkers = {
   begin: '<!-- skillrail:triggers -->',
@@ -78,21 +75,20 @@ function cell(text: string): string {
 
 /** Triggers that the script does not see, or that `grep -E` reads differently. */
 function notInScript({ text, path, triggers }: TriggerSkill & { text: string }): Diagnostic[] {
-  const warning = (code: string, line: number, message: string, hint: string): Diagnostic => {
-    return { code, severity: 'warning', message, path, line, hint }
-  }
   const reading = readPortableTriggers(text)
   if (!reading.portable) {
-    const message = `The script does not see the triggers from line ${reading.line} on: ${reading.reason}.`
+    const { line } = reading
+    const message = `The script does not see the triggers from line ${line} on: ${reading.reason}.`
     const hint = 'Write every trigger as two lines, `- match: "…"` and below it `inject: …`.'
-    return [warning('trigger-format', reading.line, message, hint)]
+    return [{ code: 'trigger-format', severity: 'warning', message, path, line, hint }]
   }
+  const code = 'trigger-pattern-not-portable'
   const hint = '`skillrail triggers check` says how, and --fix rewrites it where that is possible.'
   return triggers
     .filter(({ match, when }) => when === undefined && !isPortable(match))
     .map(({ match, line }) => {
       const message = `The script may read the pattern \`${match}\` differently.`
-      return warning('trigger-pattern-not-portable', line, message, hint)
+      return { code, severity: 'warning', message, path, line, hint }
     })
 }
 

@@ -11,33 +11,24 @@ export interface InjectedReference {
   text: string
 }
 
-interface DeferredReference {
-  skill: string
-  path: string
-  /** Absolute, for the instruction to read it; undefined where there is nothing to read. */
-  file?: string | undefined
+/** `file`: absolute, for the instruction to read it; undefined where there is nothing to read. */
+type DeferredReference = Pick<InjectedReference, 'skill' | 'path'> & {
+  file?: string
   reason: string
-}
-
-export interface Injection {
-  injected: readonly InjectedReference[]
-  deferred: readonly DeferredReference[]
-  diagnostics: readonly Diagnostic[]
 }
 
 interface InjectionOptions {
   /** Estimated tokens that all references together may have; default no limit. */
   tokenBudget?: number | undefined
   /** Which skills' text may be put into a context; default all. Hooks leave out untrusted ones. */
-  mayInject?: ((skill: TriggerSkill) => boolean) | undefined
+  mayInject?: (skill: TriggerSkill) => boolean
 }
 
 /** Every file once, in the order of the matches, as long as the budget lasts; the rest with a reason. */
 export function planInjection(
   matches: readonly TriggerMatch[],
-  options: InjectionOptions = {},
-): Injection {
-  const { tokenBudget = Infinity, mayInject = () => true } = options
+  { tokenBudget = Infinity, mayInject = () => true }: InjectionOptions = {},
+) {
   const injected: InjectedReference[] = []
   const deferred: DeferredReference[] = []
   const diagnostics: Diagnostic[] = []

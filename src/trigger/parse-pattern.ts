@@ -1,4 +1,4 @@
-import { type Construct, portabilityNote, type PortabilityNote } from './portability.ts'
+import { type Construct, constructs, type PortabilityNote } from './portability.ts'
 
 /** Clauses that all hold for every line that matches; one text of each clause is in the line. */
 export type RequiredText = readonly (readonly string[])[]
@@ -12,14 +12,14 @@ interface Part {
   anchor?: 'start' | 'end'
 }
 
-/** What we read of a pattern; without `facts` only the RE2 library can read it. */
-interface ParsedPattern {
+/**
+ * Reads a pattern with the meaning of RE2; without `facts` only the RE2 library can read it. Pure; time
+ * is linear in the length.
+ */
+export function parsePattern(source: string): {
   facts: Pick<Part, 'size' | 'required'> | undefined
   notes: readonly PortabilityNote[]
-}
-
-/** Reads a pattern with the meaning of RE2. Pure; time is linear in the length. */
-export function parsePattern(source: string): ParsedPattern {
+} {
   const parser = new PatternParser(source)
   try {
     return { facts: parser.readPattern(), notes: parser.notes }
@@ -81,7 +81,9 @@ class PatternParser {
   }
 
   private note(construct: Construct, start: number, rewrite?: string): void {
-    this.notes.push(portabilityNote(construct, this.source, start, this.at, rewrite))
+    const [engines, message] = constructs[construct]
+    const text = this.source.slice(start, this.at)
+    this.notes.push({ construct, start, end: this.at, text, engines, message, rewrite })
   }
 
   /** Reads what a sticky expression matches at this place; undefined where it does not match. */

@@ -20,7 +20,7 @@ const shell: readonly PatternEngine[] = ['grep', 'awk']
 const all: readonly PatternEngine[] = ['grep', 'awk', 'JavaScript']
 
 /** Measured with GNU grep 3.8, mawk 1.3.4, gawk --posix, busybox and V8. */
-const constructs = {
+export const constructs = {
   'perl-class': [
     shell,
     'grep and awk read the letter behind the backslash, or a class of their own',
@@ -49,14 +49,3 @@ const constructs = {
   'empty-branch': [['awk'], 'mawk refuses an empty alternative or group'],
   'anchor-inside': [shell, 'engines disagree about an anchor in the middle or under a repetition'],
 } as const satisfies Record<string, readonly [readonly PatternEngine[], string]>
-
-export function portabilityNote(
-  construct: Construct,
-  pattern: string,
-  start: number,
-  end: number,
-  rewrite?: string,
-): PortabilityNote {
-  const [engines, message] = constructs[construct]
-  return { construct, start, end, text: pattern.slice(start, end), engines, message, rewrite }
-}

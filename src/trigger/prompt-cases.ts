@@ -46,10 +46,10 @@ export function readPromptCases(
   const firstLine = trimmed.split('\n', 1)[0] ?? ''
   if (evals !== undefined && !isList(evals)) report(1, 'evals is not a list.')
   else if (isList(list)) {
-    const lines = linesOfEntries(text, isList(evals) ? 'evals' : undefined)
-    for (const [index, value] of list.entries()) add(value, lines[index], `Entry ${index + 1}`)
+    const { entries } = linesOf(text, isList(evals) ? 'evals' : undefined)
+    for (const [index, value] of list.entries()) add(value, entries[index], `Entry ${index + 1}`)
   } else if (/^[[{]/.test(trimmed) && parseJson(firstLine) === undefined) {
-    report(lineOfError(text), 'The file is not valid JSON.')
+    report(linesOf(text).error, 'The file is not valid JSON.')
   } else {
     for (const [index, line] of text.split('\n').entries()) {
       if (line.trim() !== '') add(parseJson(line), index + 1, 'The line')
@@ -59,26 +59,15 @@ export function readPromptCases(
   return { cases, diagnostics }
 }
 
-/** Where each entry of the list stands, from 1. */
-function linesOfEntries(text: string, key: string | undefined): (number | undefined)[] {
-  const { parseTree, findNodeAtLocation } = jsonc()
-  const root = parseTree(text)
-  const list = root && key !== undefined ? findNodeAtLocation(root, [key]) : root
-  return (list?.children ?? []).map(({ offset }) => lineAt(text, offset))
-}
-
-function lineOfError(text: string): number {
+/** Where each entry of the list stands, or the first error, from 1. */
+function linesOf(text: string, key?: string): { entries: number[]; error: number } {
+  const jsonc: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
   const errors: Jsonc.ParseError[] = []
-  jsonc().parse(text, errors)
-  return lineAt(text, errors[0]?.offset ?? 0)
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length
-}
-
-function jsonc(): typeof Jsonc {
-  return createRequire(import.meta.url)('jsonc-parser')
+  const root = jsonc.parseTree(text, errors)
+  const list = root && key !== undefined ? jsonc.findNodeAtLocation(root, [key]) : root
+  const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length
+  const entries = (list?.children ?? []).map(({ offset }) => lineAt(offset))
+  return { entries, error: lineAt(errors[0]?.offset ?? 0) }
 }
 
 function caseSchema() {
@@ -146,19 +135,15 @@ export function measureLine({ precision, recall }: ReturnType<typeof measure>): 
 
 /** A share of cases, with the bounds between which it lies with 95 % confidence (Wilson). */
 export function shareOf(count: number, total: number) {
+  if (total === 0) return { share: 0, low: 0, high: 1, total }
   const z = 1.96
-  const share = total === 0 ? 0 : count / total
+  const share = count / total
   const middle = (share + z ** 2 / (2 * total)) / (1 + z ** 2 / total)
   const spread =
     (z / (1 + z ** 2 / total)) *
     Math.sqrt((share * (1 - share)) / total + z ** 2 / (4 * total ** 2))
   const rounded = (value: number): number =>
     Math.round(1000 * Math.min(1, Math.max(0, value))) / 1000
-  if (total === 0) return { share: 0, low: 0, high: 1, total }
-  return {
-    share: rounded(share),
-    low: rounded(middle - spread),
-    high: rounded(middle + spread),
-    total,
-  }
+  const [low, high] = [rounded(middle - spread), rounded(middle + spread)]
+  return { share: rounded(share), low, high, total }
 }

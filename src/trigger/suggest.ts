@@ -37,9 +37,11 @@ export function suggestTriggers(
   const used = cases.filter(({ inject }) => inject)
   const prompts = { used: used.length, others: cases.length - used.length }
   if (used.length < fewestPrompts) return { skill: skill.name, prompts, entries: '' }
-  const { held = [], chosen = [] } = Object.groupBy(cases, (one) =>
-    isHeldOut(one) ? 'held' : 'chosen',
-  )
+  // The same third each time, whatever the other prompts are.
+  const isHeldOut = ({ prompt }: PromptCase): boolean =>
+    Number.parseInt(sha256(prompt).slice(-6), 16) % 3 === 0
+  const held = cases.filter(isHeldOut)
+  const chosen = cases.filter((one) => !isHeldOut(one))
   const examples = chooseExamples(chosen.filter(({ inject }) => inject))
   const pattern = separatingPattern(chosen)
   const inject = referenceOf(skill, turns)
@@ -63,14 +65,9 @@ export function withTriggers(text: string, path: string, entries: string): strin
   const split = splitFrontmatter(text)
   if (!split.found) return undefined
   const lines = text.split('\n')
-  const first = split.firstLine - 1
-  const end = first + split.source.trimEnd().split('\n').length
-  const start = lines.findIndex(
-    (line, at) => at >= first && at < end && /^triggers:\s*$/.test(line),
-  )
-  const next = lines.findIndex(
-    (line, at) => start >= 0 && at > start && at < end && /^[^\s#-]/.test(line),
-  )
+  const end = split.firstLine - 1 + split.source.trimEnd().split('\n').length
+  const start = lines.findIndex((line, at) => at < end && /^triggers:\s*$/.test(line))
+  const next = lines.findIndex((line, at) => at > start && at < end && /^[^\s#-]/.test(line))
   const place = start < 0 || next < 0 ? end : next
   const added = `${start < 0 ? 'triggers:\n' : ''}${entries}`.trimEnd()
   const changed = lines.toSpliced(place, 0, ...added.split('\n')).join('\n')
@@ -81,28 +78,21 @@ export function withTriggers(text: string, path: string, entries: string): strin
 }
 
 /** Each prompt once. A call by name says nothing about what prompts mean, and a secret is not repeated. */
-function labelledPrompts(skill: TriggerSkill, turns: readonly TranscriptTurn[]) {
-  const cases = new Map<string, PromptCase & { inject: boolean }>()
-  for (const turn of turns) {
-    const prompt = turn.prompt.trim()
+function labelledPrompts({ name, directory }: TriggerSkill, turns: readonly TranscriptTurn[]) {
+  const place = `/${basename(directory)}/`
+  const cases = new Map<string, LabelledPrompt>()
+  for (const { prompt: typed, skills, calls } of turns) {
+    const prompt = typed.trim()
     const isTyped = prompt !== '' && prompt.length <= longestPrompt && !/^[/$<]/.test(prompt)
     if (!isTyped || findSecrets(prompt).length > 0) continue
     const key = plainWords(prompt).join(' ')
-    const inject = isUsed(skill, turn) || cases.get(key)?.inject === true
-    cases.set(key, { prompt, inject })
+    const isUsed = skills.includes(name) || calls.some((call) => call.includes(place))
+    cases.set(key, { prompt, inject: isUsed || cases.get(key)?.inject === true })
   }
   return [...cases.values()].toSorted((a, b) => (a.prompt < b.prompt ? -1 : 1))
 }
 
-function isUsed({ name, directory }: TriggerSkill, { skills, calls }: TranscriptTurn): boolean {
-  const place = `/${basename(directory)}/`
-  return skills.includes(name) || calls.some((call) => call.includes(place))
-}
-
-/** The same third each time, whatever the other prompts are. */
-function isHeldOut({ prompt }: PromptCase): boolean {
-  return Number.parseInt(sha256(prompt).slice(-6), 16) % 3 === 0
-}
+type LabelledPrompt = PromptCase & { inject: boolean }
 
 /** The prompts that say most of what the ones before do not say. */
 function chooseExamples(used: readonly PromptCase[]): string[] {
@@ -123,12 +113,9 @@ function chooseExamples(used: readonly PromptCase[]): string[] {
 }
 
 /** A word of at least half of the prompts that used the skill, and of five, and of no other prompt. */
-function separatingPattern(
-  cases: readonly (PromptCase & { inject: boolean })[],
-): string | undefined {
-  const { used = [], others = [] } = Object.groupBy(cases, ({ inject }) =>
-    inject ? 'used' : 'others',
-  )
+function separatingPattern(cases: readonly LabelledPrompt[]): string | undefined {
+  const used = cases.filter(({ inject }) => inject)
+  const others = cases.filter(({ inject }) => !inject)
   // Without other prompts every word would separate.
   if (others.length < used.length) return undefined
   const foreign = new Set(others.flatMap(({ prompt }) => plainWords(prompt)))

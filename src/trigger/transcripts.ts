@@ -21,39 +21,32 @@ export function readTranscript(text: string): { turns: TranscriptTurn[]; broken:
   let broken = 0
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue
-    const entry = objectOf(parseJson(line))
-    if (entry['type'] === undefined) broken++
-    else readClaude(entry, turns)
-    const payload = objectOf(entry['payload'])
-    if (entry['type'] === 'event_msg' || entry['type'] === 'response_item')
-      readCodex(payload, turns)
+    const { type, payload, ...entry } = objectOf(parseJson(line))
+    if (type === undefined) broken++
+    if (type === 'event_msg' || type === 'response_item') readCodex(objectOf(payload), turns)
+    if (entry['isSidechain'] === true || entry['isMeta'] === true) continue
+    const { content } = objectOf(entry['message'])
+    const parts = isList(content) ? content.map(objectOf) : []
+    if (type === 'user') {
+      const text = parts.find((part) => part['type'] === 'text')?.['text']
+      addPrompt(turns, typeof content === 'string' ? content : text)
+    }
+    for (const part of type === 'assistant' ? parts : []) {
+      if (part['type'] === 'tool_use') addCall(turns.at(-1), part['name'], part['input'])
+    }
   }
   return { turns, broken }
 }
 
-function readClaude(entry: Fields, turns: TranscriptTurn[]): void {
-  if (entry['isSidechain'] === true || entry['isMeta'] === true) return
-  const { content } = objectOf(entry['message'])
-  const parts = isList(content) ? content.map(objectOf) : []
-  if (entry['type'] === 'user') {
-    const texts = parts.flatMap(({ type, text }) => (type === 'text' ? [text] : []))
-    const [prompt] = typeof content === 'string' ? [content] : texts
-    addPrompt(turns, prompt)
-  } else if (entry['type'] === 'assistant') {
-    for (const { type, name, input } of parts) {
-      if (type === 'tool_use') addCall(turns.at(-1), name, input)
-    }
-  }
-}
-
 /** Since 2026 a prompt is an item; before it was a message. */
-function readCodex(payload: Fields, turns: TranscriptTurn[]): void {
+function readCodex(payload: Readonly<Record<string, unknown>>, turns: TranscriptTurn[]): void {
+  const { type } = payload
   const item = objectOf(payload['item'])
-  if (payload['type'] === 'user_message') addPrompt(turns, payload['message'])
-  else if (payload['type'] === 'item_completed' && item['type'] === 'UserMessage') {
+  if (type === 'user_message') addPrompt(turns, payload['message'])
+  else if (type === 'item_completed' && item['type'] === 'UserMessage') {
     const parts = isList(item['content']) ? item['content'].map(objectOf) : []
-    addPrompt(turns, parts.find(({ type }) => type === 'text')?.['text'])
-  } else if (payload['type'] === 'function_call' || payload['type'] === 'custom_tool_call') {
+    addPrompt(turns, parts.find((part) => part['type'] === 'text')?.['text'])
+  } else if (type === 'function_call' || type === 'custom_tool_call') {
     addCall(turns.at(-1), payload['name'], payload['arguments'] ?? payload['input'])
   }
 }
@@ -70,5 +63,3 @@ function addCall(turn: TranscriptTurn | undefined, name: unknown, input: unknown
   }
   turn.calls.push((JSON.stringify(input) ?? '').slice(0, longestCall))
 }
-
-type Fields = Readonly<Record<string, unknown>>

@@ -21,18 +21,11 @@ interface InjectionRequest {
 /** Returns what a hook would inject for a prompt. A skill that is named counts as trusted. */
 export function injectionFor(context: Settled, request: InjectionRequest) {
   const { prompt, references, tokenBudget, source } = request
-  const {
-    skills,
-    diagnostics: found,
-    mayInject,
-  } = references.length > 0 ? namedSkills(context, references) : installedSkills(context, source)
-  const matching = matchTriggers(prompt, skills)
-  const { matches } = matching
-  const injection = planInjection(matches, {
-    tokenBudget,
-    mayInject: ({ path }) => mayInject(path),
-  })
-  const diagnostics = [...found, ...matching.diagnostics, ...injection.diagnostics]
+  const { skills, mayInject, ...set } =
+    references.length > 0 ? namedSkills(context, references) : installedSkills(context, source)
+  const { matches, ...matching } = matchTriggers(prompt, skills)
+  const injection = planInjection(matches, { tokenBudget, mayInject })
+  const diagnostics = [set, matching, injection].flatMap((part) => part.diagnostics)
   return { ...injection, skills, matches, diagnostics }
 }
 
@@ -60,18 +53,17 @@ export function matchResult(
 interface SkillSet {
   skills: readonly TriggerSkill[]
   diagnostics: readonly Diagnostic[]
-  mayInject: (path: string) => boolean
+  mayInject: (skill: TriggerSkill) => boolean
 }
 
 function installedSkills(context: Settled, source: InvocationSource = 'user'): SkillSet {
   const { skills: all, diagnostics } = skillsFor(context, [])
   const skills = all.filter(({ info }) => source !== 'model' || !info.fields.disableModelInvocation)
   const options = discoverOptionsFrom(context.runtime, context.settings)
-  const byPath = new Map(skills.map(({ path, info }) => [path, info]))
   // Only what matched is compared with what was accepted and locked, each once.
   const known = new Map<string, boolean>()
-  const mayInject = (path: string): boolean => {
-    const info = byPath.get(path)
+  const mayInject = ({ path }: TriggerSkill): boolean => {
+    const info = skills.find((skill) => skill.path === path)?.info
     const isTrusted = (): boolean =>
       info?.trustLevel === 'trusted' && currentTrust(info, options).level === 'trusted'
     const may = known.get(path) ?? isTrusted()

@@ -70,22 +70,14 @@ export const command = defineCommand<Result>()({
     const triggerSkills = checked.map(({ skill }) => skill)
     const prompts = cases?.map((one) => judgeCase(one, triggerSkills))
     const skills = checked.map((one) => one.file)
-    const { error = [], warning = [] } = Object.groupBy(
-      allDiagnostics({ skills, diagnostics }),
-      ({ severity }) => severity,
-    )
+    const found = allDiagnostics({ skills, diagnostics })
+    const errors = found.filter(({ severity }) => severity === 'error').length
+    const warnings = found.filter(({ severity }) => severity === 'warning').length
     const triggers = skills.flatMap((skill) => skill.triggers)
     const risks = triggers.filter(({ risk }) => risk !== undefined).length
-    const [errors, warnings] = [error.length, warning.length]
     const summary = { checked: triggers.length, risks, errors, warnings }
-    return {
-      skills,
-      prompts,
-      measured: prompts && measure(prompts),
-      diagnostics,
-      summary,
-      directory,
-    }
+    const measured = prompts && measure(prompts)
+    return { skills, prompts, measured, diagnostics, summary, directory }
   },
   exitCode({ skills, prompts = [], diagnostics }) {
     const isBad =
@@ -161,9 +153,9 @@ function checkLines(files: readonly CheckedFile[], { checked, risks }: Result['s
       ]
     }),
   ])
-  const broken = files
-    .flatMap((file) => file.triggers)
-    .filter(({ problems }) => problems.length > 0)
+  const broken = files.flatMap((file) =>
+    file.triggers.filter(({ problems }) => problems.length > 0),
+  )
   const summary = `${amount(checked, 'trigger')} checked, ${risks} false-positive risk(s)`
   return [...lines, broken.length === 0 ? summary : `${summary}, ${broken.length} with errors`]
 }

@@ -11,10 +11,9 @@ import {
   measure,
   measureLine,
   mostPromptBytes,
-  type PromptCase,
   readPromptCases,
 } from '../prompt-cases.ts'
-import { type InstalledSkill, readText, skillsFor } from './skills.ts'
+import { readText, skillsFor } from './skills.ts'
 
 interface Result {
   evaluations: readonly Evaluation[]
@@ -66,11 +65,14 @@ export const command = defineCommand<Result>()({
           ? evaluationFiles.map((name) => join(skill.directory, name)).filter(existsSync)
           : [resolve(cwd, file)]
       const others = all.filter(({ name }) => name !== skill.name)
+      // The skill competes with the others, as it does in the hook; only its own references count.
+      const skills = [skill, ...others]
       for (const path of files) {
         const reading = readPromptCases(readText(path, mostPromptBytes), path)
         diagnostics.push(...reading.diagnostics)
-        if (reading.cases.length > 0)
-          evaluations.push(evaluate(reading.cases, path, [skill, ...others]))
+        const prompts = reading.cases.map((one) => judgeCase(one, skills, skill.name))
+        const evaluation = { skill: skill.name, file: path, prompts, measured: measure(prompts) }
+        if (prompts.length > 0) evaluations.push(evaluation)
       }
     }
     const measured = measure(evaluations.flatMap(({ prompts }) => prompts))
@@ -97,14 +99,3 @@ export const command = defineCommand<Result>()({
   },
   notes: ({ diagnostics }) => [...diagnostics],
 })
-
-/** The first skill competes with the others, as it does in the hook; only its own references count. */
-function evaluate(
-  cases: readonly PromptCase[],
-  file: string,
-  skills: readonly [InstalledSkill, ...InstalledSkill[]],
-): Evaluation {
-  const { name } = skills[0]
-  const prompts = cases.map((one) => judgeCase(one, skills, name))
-  return { skill: name, file, prompts, measured: measure(prompts) }
-}

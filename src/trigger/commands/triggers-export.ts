@@ -68,7 +68,10 @@ export const command = defineCommand<Result>()({
 function exportPlan(skill: TriggerSkill, { remove, force }: { remove: boolean; force: boolean }) {
   const before = readText(skill.path)
   const script = scriptFile(skill.directory)
-  const present = presentScript(script)
+  const reading = readRegularFile(script, { maxBytes: 1024 * 1024, followSymlinks: false })
+  if (!reading.ok && reading.code !== 'file-missing')
+    throw new SkillrailError({ code: reading.code, message: `${reading.message}.` })
+  const present = reading.ok ? reading.text : undefined
   if (present !== undefined && scriptOrigin(present) === 'foreign' && !force) {
     const message = `${script} was not written by skillrail, or was changed since; it is left alone.`
     const hint = 'Look at it, then use --force.'
@@ -116,11 +119,4 @@ function scriptFile(directory: string): string {
   const message = `${folder} leads out of the skill, to ${parent}.`
   const hint = 'Make it a directory of the skill.'
   throw new SkillrailError({ code: 'path-escapes', message, hint })
-}
-
-function presentScript(path: string): string | undefined {
-  const reading = readRegularFile(path, { maxBytes: 1024 * 1024, followSymlinks: false })
-  if (reading.ok) return reading.text
-  if (reading.code === 'file-missing') return undefined
-  throw new SkillrailError({ code: reading.code, message: `${reading.message}.` })
 }

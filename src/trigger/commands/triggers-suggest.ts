@@ -9,7 +9,7 @@ import { unifiedDiff } from '../../core/unified-diff.ts'
 import { measureLine } from '../prompt-cases.ts'
 import { type Suggestion, suggestTriggers, withTriggers } from '../suggest.ts'
 import { readTranscript } from '../transcripts.ts'
-import { type InstalledSkill, readText, skillsFor } from './skills.ts'
+import { readText, skillsFor } from './skills.ts'
 
 interface Result {
   transcripts: number
@@ -44,11 +44,8 @@ export const command = defineCommand<Result>()({
     }
     const turns = newest(files).flatMap((path) => {
       const reading = readRegularFile(path, { maxBytes: longestTranscript })
-      if (!reading.ok) {
-        warn(path, reading.message)
-        return []
-      }
-      const { turns: read, broken } = readTranscript(reading.text)
+      if (!reading.ok) warn(path, reading.message)
+      const { turns: read, broken } = readTranscript(reading.ok ? reading.text : '')
       if (broken > 0) warn(path, `${amount(broken, 'line')} of it cannot be read`)
       return read
     })
@@ -60,7 +57,10 @@ export const command = defineCommand<Result>()({
     const suggestions = chosen.map((skill) => {
       const others = all.filter(({ name }) => name !== skill.name)
       const suggestion = suggestTriggers([skill, ...others], turns)
-      return { ...suggestion, diff: suggestion.entries && diffFor(skill, suggestion.entries) }
+      const { path } = skill
+      const before = suggestion.entries && readText(path)
+      const after = before && withTriggers(before, path, suggestion.entries)
+      return { ...suggestion, diff: after && unifiedDiff(path, before, after) }
     })
     return { transcripts: files.length, prompts: turns.length, suggestions, diagnostics }
   },
@@ -78,31 +78,16 @@ export const command = defineCommand<Result>()({
   notes: ({ diagnostics }) => [...diagnostics],
 })
 
-function suggestionLines({
-  skill,
-  prompts,
-  entries,
-  heldOut,
-  diff,
-}: Result['suggestions'][number]) {
-  const { used, others } = prompts
+function suggestionLines(suggestion: Result['suggestions'][number]): string[] {
+  const { skill, prompts, entries, heldOut, diff } = suggestion
+  const used = amount(prompts.used, 'prompt')
   return [
-    safeLine(`${skill}: used after ${amount(used, 'prompt')}, not after ${others} others`),
-    ...(heldOut === undefined
-      ? []
-      : [
-          `now:       ${measureLine(heldOut.now)}, on prompts held out`,
-          `suggested: ${measureLine(heldOut.suggested)}`,
-        ]),
+    safeLine(`${skill}: used after ${used}, not after ${prompts.others} others`),
+    ...(heldOut ? [`now:       ${measureLine(heldOut.now)}, on prompts held out`] : []),
+    ...(heldOut ? [`suggested: ${measureLine(heldOut.suggested)}`] : []),
     safeText(diff || `triggers:\n${entries.trimEnd()}`),
     '',
   ]
-}
-
-function diffFor({ path }: InstalledSkill, entries: string): string | undefined {
-  const before = readText(path)
-  const after = withTriggers(before, path, entries)
-  return after === undefined ? undefined : unifiedDiff(path, before, after)
 }
 
 function transcriptsIn(path: string): string[] {
