@@ -13,7 +13,7 @@ import {
   type SettingValue,
   variableOf,
 } from './settings.ts'
-import { nearest, placesIn } from './text.ts'
+import { didYouMean, placesIn } from './text.ts'
 
 export interface ConfigurationReading {
   settings: Settings
@@ -21,19 +21,16 @@ export interface ConfigurationReading {
   sources: readonly string[]
 }
 
-export interface LoadConfigurationOptions {
-  /** A file named by the user (`--config`); it takes precedence over the variables and the other files. */
-  file?: string | undefined
-}
-
 /**
  * Settings from, in rising precedence: defaults, the user's `config.json` in the XDG directory, the
  * nearest `.skillrail/config.json` up to the repository root, the `SKILLRAIL_*` variables, the
  * named file. A wrong value is reported with its line and the value from below is kept.
+ *
+ * @param options `file`: named by the user (`--config`).
  */
 export function loadConfiguration(
   runtime: Runtime,
-  options: LoadConfigurationOptions = {},
+  options: { file?: string | undefined } = {},
 ): ConfigurationReading {
   const { cwd, home } = runtime
   const diagnostics: Diagnostic[] = []
@@ -53,8 +50,10 @@ export function loadConfiguration(
     const text = runtime.env[variableOf(setting)]
     if (text === undefined || text === '') continue
     const { value, expected } = readSetting(setting, parseText(setting, text), { base: cwd, home })
-    if (value === undefined) diagnostics.push(wrongVariable(setting, expected))
-    else values.set(setting.key, value)
+    const path = variableOf(setting)
+    const message = `the variable ${path} must be ${expected}; it is ignored`
+    if (value !== undefined) values.set(setting.key, value)
+    else diagnostics.push({ code: 'setting-wrong-value', severity: 'error', message, path })
   }
   if (options.file !== undefined) {
     readFile({ path: resolve(cwd, options.file), base: cwd, isProject: false })
@@ -84,12 +83,6 @@ function toSettings(values: ReadonlyMap<string, SettingValue>): Settings {
   }
   // Each value was checked against its row of the table, from which the type is computed.
   return Object.assign(Object.create(null), settings, groups)
-}
-
-function wrongVariable(setting: Setting, expected: string): Diagnostic {
-  const path = variableOf(setting)
-  const message = `the variable ${path} must be ${expected}; it is ignored`
-  return { code: 'setting-wrong-value', severity: 'error', message, path }
 }
 
 interface PathBase {
@@ -130,7 +123,12 @@ function readConfigurationFile(
   const errors: Jsonc.ParseError[] = []
   const root = jsonc.parseTree(text, errors, { allowTrailingComma: true })
   for (const { error, offset } of errors) {
-    report('configuration-syntax', inWords(jsonc.printParseErrorCode(error)), offset)
+    // `PropertyNameExpected` is `property name expected` to a user.
+    const words = jsonc
+      .printParseErrorCode(error)
+      .replace(/(?<!^)[A-Z]/g, ' $&')
+      .toLowerCase()
+    report('configuration-syntax', `no JSON: ${words}`, offset)
   }
   if (errors.length > 0) return
   if (root?.type !== 'object') {
@@ -148,8 +146,12 @@ function readConfigurationFile(
       else if (isGroup) report('setting-wrong-value', `${key} must be an object`, value.offset)
       else if (key !== '$schema') {
         const message = `${key} is not a setting; it is ignored`
-        const hint = diagnostics.length < mostHints ? meantSetting(key) : undefined
-        report('setting-unknown', message, name.offset, hint)
+        const known = diagnostics.length < mostHints ? settingTable : []
+        const hint = didYouMean(
+          key,
+          known.map((row) => row.key),
+        )
+        report('setting-unknown', message, name.offset, hint || undefined)
       }
     }
   }
@@ -174,17 +176,6 @@ function added(before: SettingValue | undefined, value: SettingValue): SettingVa
 
 /** A file with more that is wrong is not a configuration; looking for what was meant costs time. */
 const mostHints = 50
-
-function meantSetting(key: string): string | undefined {
-  const known = settingTable.map((setting): string => setting.key)
-  const meant = nearest(key, known)
-  return meant === undefined ? undefined : `Did you mean ${meant}?`
-}
-
-/** `PropertyNameExpected`, as the parser calls it, is `property name expected` to a user. */
-function inWords(name: string): string {
-  return `no JSON: ${name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()}`
-}
 
 function parseText({ kind }: Setting, text: string): unknown {
   const parts = text.split(kind === 'paths' ? delimiter : /[\s,]+/).filter((part) => part !== '')
@@ -211,17 +202,15 @@ function readSetting(setting: Setting, given: unknown, paths: PathBase): ValueRe
   })
   switch (setting.kind) {
     case 'paths': {
-      const expected = 'a list of paths'
       const value = isTexts(given) ? given.map((path) => absolute(path, paths)) : undefined
-      return { value, expected }
+      return { value, expected: 'a list of paths' }
     }
     case 'names':
       return list('a list of names of environment variables', /^[A-Za-z_][A-Za-z0-9_]*$/)
-    case 'patterns':
-      return list(
-        'a list of names of tools, in which * stands for any characters',
-        /^[\w.*-]{1,200}$/,
-      )
+    case 'patterns': {
+      const expected = 'a list of names of tools, in which * stands for any characters'
+      return list(expected, /^[\w.*-]{1,200}$/)
+    }
     case 'words':
       return list('a list of words', /^[^\s,]+$/)
     case 'text':
@@ -245,10 +234,8 @@ function readSetting(setting: Setting, given: unknown, paths: PathBase): ValueRe
       const { minimum, maximum } = setting
       const expected = `a whole number from ${minimum} to ${maximum}`
       const isWhole = typeof given === 'number' && Number.isInteger(given)
-      return {
-        value: isWhole && given >= minimum && given <= maximum ? given : undefined,
-        expected,
-      }
+      const isRight = isWhole && given >= minimum && given <= maximum
+      return { value: isRight ? given : undefined, expected }
     }
   }
 }

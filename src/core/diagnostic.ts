@@ -34,10 +34,8 @@ export function diagnosticText(
   const colour = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'cyan'
   const head = `${safeLine(place)}: ${style(colour, severity)}: ${safeLine(message)}`
   const first = `${head} ${style('dim', `[${code}]`)}`
-  const changes = diff === '' ? [] : diff.split('\n')
-  return [first, ...(hint === undefined ? [] : [hint]), ...changes]
-    .map((text, index) => (index === 0 ? text : `  ${safeLine(text)}`))
-    .join('\n')
+  const below = [...(hint === undefined ? [] : [hint]), ...(diff === '' ? [] : diff.split('\n'))]
+  return [first, ...below.map((text) => `  ${safeLine(text)}`)].join('\n')
 }
 
 /** Total order for output: path, line, column, code, all by code point. */

@@ -5,7 +5,7 @@ import { isObject, sha256 } from './json.ts'
 import { reasonOf, StateFileError, systemCode } from './errors.ts'
 import { readRegularFile } from './read-files.ts'
 import { randomText } from './runtime.ts'
-import { makePrivateDirectory } from './write-files.ts'
+import { makePrivateDirectory, removeIfThere } from './write-files.ts'
 
 export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: ProcessIdentity }
 
@@ -49,16 +49,15 @@ function held(lockPath: string, mine: string): LockAttempt {
   return { ok: true, release: () => release(lockPath, mine) }
 }
 
-export interface LockOptions {
-  /** How long to wait for another process; default 10,000 ms. */
-  waitMs?: number | undefined
-}
-
-/** Runs `work` while this process alone holds the lock beside `path`. */
+/**
+ * Runs `work` while this process alone holds the lock beside `path`.
+ *
+ * @param options `waitMs`: how long to wait for another process; default 10,000 ms.
+ */
 export async function withFileLock<T>(
   path: string,
   work: () => Promise<T>,
-  options: LockOptions = {},
+  options: { waitMs?: number } = {},
 ): Promise<T> {
   const lock = await waitForLock(path, options.waitMs ?? 10_000)
   try {
@@ -132,7 +131,7 @@ function writeDraft(lockPath: string, content: string): string {
     writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
     return draft
   } catch (error) {
-    discard(draft)
+    removeIfThere(draft)
     throw new StateFileError({
       code: systemCode(error) === 'ENOSPC' ? 'lock-disk-full' : 'lock-unwritable',
       message: `the lock ${lockPath} could not be written: ${reasonOf(error)}`,
@@ -142,28 +141,11 @@ function writeDraft(lockPath: string, content: string): string {
   }
 }
 
-/** The file stays: the caller reports why it could not be written. */
-function discard(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {}
-}
-
-function removeIfThere(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error
-  }
-}
-
 /** A lock that cannot be removed is taken over once this process has ended. */
 function release(lockPath: string, mine: string): void {
   try {
     if (readIfThere(lockPath) === mine) unlinkSync(lockPath)
-  } catch {
-    // The work under the lock is done; its result is what counts.
-  }
+  } catch {} // The work under the lock is done; its result is what counts.
 }
 
 /** The file may be foreign, or a pipe that never ends. */

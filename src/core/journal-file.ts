@@ -7,13 +7,12 @@ import {
   openSync,
   readFileSync,
   statSync,
-  writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Diagnostic } from './diagnostic.ts'
 import { isObject } from './json.ts'
 import { reasonOf, StateFileError, systemCode } from './errors.ts'
-import { makePrivateDirectory } from './write-files.ts'
+import { makePrivateDirectory, writeAll } from './write-files.ts'
 
 /**
  * What links the lines of a journal. `code` returns {@link sumLength} or more hexadecimal digits
@@ -68,11 +67,15 @@ export function openJournal(path: string, seal: JournalSeal): JournalWriter {
       const { text, sum } = linesOf(records, end.sum, seal)
       const bytes = Buffer.from(text)
       try {
-        writeDurably(descriptor, bytes)
+        writeAll(descriptor, bytes)
+        fdatasyncSync(descriptor)
         end = { size: end.size + bytes.length, sum }
       } catch (error) {
         end = takeBack(descriptor, end, bytes)
-        throw unwritten(path, error)
+        const code = systemCode(error) === 'ENOSPC' ? 'journal-disk-full' : 'journal-unwritable'
+        const message = `the journal ${path} could not be written: ${reasonOf(error)}`
+        const hint = 'Free disk space or repair the disk. Recorded results are not lost.'
+        throw new StateFileError({ code, message, hint, cause: error })
       }
     },
     fileState: () => fileStateOf(path, descriptor, end.size),
@@ -102,11 +105,7 @@ export function readJournal(path: string, seal?: JournalSeal): JournalReading {
     const isOurs = seal === undefined || claimed === sumOf(seal, sum, line.subarray(0, -tailLength))
     if (record === undefined || !isOurs) {
       if (start === 0 && claimed === undefined) unsummed = record
-      const isForeign = start === 0 && record !== undefined
-      const { length } = records
-      diagnostics.push(
-        isForeign ? foreign(path) : corruptLine(path, length + 1, start, record !== undefined),
-      )
+      diagnostics.push(brokenLine(path, records.length + 1, start, record !== undefined))
       break
     }
     sum = claimed ?? ''
@@ -115,7 +114,10 @@ export function readJournal(path: string, seal?: JournalSeal): JournalReading {
     start = stop + 1
   }
   const tornTail = end < bytes.length ? { offset: end, bytes: bytes.length - end } : undefined
-  if (tornTail !== undefined) diagnostics.push(tornLine(path, tornTail))
+  if (tornTail !== undefined) {
+    const message = `the last ${tornTail.bytes} bytes (from byte ${end}) are an interrupted write and were dropped`
+    diagnostics.push({ code: 'journal-torn-tail', severity: 'warning', message, path })
+  }
   return { records, offsets, unsummed, tornTail, diagnostics }
 }
 
@@ -217,22 +219,6 @@ function wholeLength(bytes: Buffer): number {
   return bytes.lastIndexOf(newline) + 1
 }
 
-function writeDurably(descriptor: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.length;) {
-    written += writeSync(descriptor, bytes, written)
-  }
-  fdatasyncSync(descriptor)
-}
-
-function unwritten(path: string, error: unknown): StateFileError {
-  return new StateFileError({
-    code: systemCode(error) === 'ENOSPC' ? 'journal-disk-full' : 'journal-unwritable',
-    message: `the journal ${path} could not be written: ${reasonOf(error)}`,
-    hint: 'Free disk space or repair the disk. Recorded results are not lost.',
-    cause: error,
-  })
-}
-
 /** Cuts off a record that was not written whole; where the file ends afterwards. */
 function takeBack(descriptor: number, before: JournalEnd, bytes: Buffer): JournalEnd {
   try {
@@ -258,38 +244,19 @@ function parseRecord(line: Buffer): JournalRecord | undefined {
   }
 }
 
-/** Its first line continues something else, or was written with another key. */
-function foreign(path: string): Diagnostic {
-  return {
-    code: 'journal-foreign',
-    severity: 'error',
-    message:
-      'record 1 (byte 0) was not written by your Skillrail for this project, or was changed since',
-    path,
-    line: 1,
-    hint: `To read it: skillrail runs import ${path}`,
+/** A first line that is JSON continues something else, or was written with another key. */
+function brokenLine(path: string, line: number, offset: number, isJson: boolean): Diagnostic {
+  const record = `record ${line} (byte ${offset})`
+  if (isJson && line === 1) {
+    const message = `${record} was not written by your Skillrail for this project, or was changed since`
+    const hint = `To read it: skillrail runs import ${path}`
+    return { code: 'journal-foreign', severity: 'error', message, path, line, hint }
   }
-}
-
-function corruptLine(path: string, line: number, offset: number, isJson: boolean): Diagnostic {
   const what = isJson
     ? 'is not what was written there: it or the line before it was changed, removed or moved'
     : 'is not a JSON object; the file was changed or damaged'
-  return {
-    code: 'journal-corrupt',
-    severity: 'error',
-    message: `record ${line} (byte ${offset}) ${what}`,
-    path,
-    line,
-    hint: 'Nothing was written to it. Restore the file from a backup, or delete it and start again.',
-  }
-}
-
-function tornLine(path: string, tail: { offset: number; bytes: number }): Diagnostic {
-  return {
-    code: 'journal-torn-tail',
-    severity: 'warning',
-    message: `the last ${tail.bytes} bytes (from byte ${tail.offset}) are an interrupted write and were dropped`,
-    path,
-  }
+  const hint =
+    'Nothing was written to it. Restore the file from a backup, or delete it and start again.'
+  const message = `${record} ${what}`
+  return { code: 'journal-corrupt', severity: 'error', message, path, line, hint }
 }

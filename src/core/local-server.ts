@@ -15,7 +15,9 @@ export interface LocalRoute {
   answer(body: unknown, response: ServerResponse, request: IncomingMessage): Promise<void> | void
 }
 
-interface LocalServerOptions extends ReadBodyOptions {
+interface LocalServerOptions {
+  /** Bytes; default 1 MiB. */
+  largestBody?: number | undefined
   /** Whoever knows it is answered; 32 random bytes at least, and never in an address. */
   token: string
   routes: Readonly<Record<string, LocalRoute>>
@@ -72,12 +74,10 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
   server.on('connection', (socket) => {
     strangers.add(socket)
     // The limits of Node begin with the first byte.
-    const late = setTimeout(
-      () => {
-        if (strangers.has(socket)) socket.destroy()
-      },
-      Math.min(headMs, arrivalMs),
-    )
+    const closeStranger = (): void => {
+      if (strangers.has(socket)) socket.destroy()
+    }
+    const late = setTimeout(closeStranger, Math.min(headMs, arrivalMs))
     socket.once('close', () => {
       clearTimeout(late)
       strangers.delete(socket)
@@ -184,11 +184,6 @@ function hashesOf(html: string, element: 'script' | 'style'): string {
   return hashes.map((hash) => `'sha256-${hash.digest('base64')}'`).join(' ')
 }
 
-interface ReadBodyOptions {
-  /** Bytes; default 1 MiB. */
-  largestBody?: number | undefined
-}
-
 class RequestRefused extends Error {
   readonly status: number
 
@@ -201,7 +196,7 @@ class RequestRefused extends Error {
 /** The JSON that was sent; `{}` for nothing. */
 async function readJsonBody(
   request: IncomingMessage,
-  { largestBody = 1_048_576 }: ReadBodyOptions,
+  { largestBody = 1_048_576 }: LocalServerOptions,
 ): Promise<unknown> {
   if (Number(request.headers['content-length'] ?? 0) > largestBody) throw new RequestRefused(413)
   const parts: Buffer[] = []

@@ -7,17 +7,15 @@ import { findWorkspace, isInside, readRegularFile, realPathOf, sharedStore } fro
 import { type Runtime, stateDirectory, type StatePlace } from './runtime.ts'
 import { makePrivateDirectory } from './write-files.ts'
 
-/** Returns the code of a text under the user's key: hexadecimal HMAC-SHA-256, 64 digits. */
-export type Sealer = (...parts: readonly (string | Uint8Array)[]) => string
-
 /**
  * Opens the key with which Skillrail recognises what it wrote for this user: that of
  * `SKILLRAIL_STATE_KEY`, or of a file of mode 0600 in the state directory, made when it is missing.
- * Throws {@link StateFileError} when it cannot be read or made.
+ * Throws {@link StateFileError} when it cannot be read or made. What it returns gives the code of a text
+ * under that key: hexadecimal HMAC-SHA-256, 64 digits.
  */
-export function openSealer(place: StatePlace): Sealer {
+export function openSealer(place: StatePlace) {
   let key: string | undefined
-  return (...parts) => {
+  return (...parts: readonly (string | Uint8Array)[]): string => {
     key ??= place.runtime.env['SKILLRAIL_STATE_KEY'] || keyOf(join(stateDirectory(place), 'key'))
     const hmac = createHmac('sha256', key)
     for (const part of parts) hmac.update(part)

@@ -46,13 +46,13 @@ interface ReadRegularFileOptions {
  */
 export function readRegularFile(path: string, options: ReadRegularFileOptions): FileReading {
   let descriptor: number
+  const { own, followSymlinks = own !== true } = options
   try {
-    descriptor = openSync(path, openFlags(options.followSymlinks ?? options.own !== true))
+    // O_NONBLOCK: opening a FIFO for reading would otherwise wait for a writer. Both are 0 on Windows.
+    const noFollow = followSymlinks ? 0 : (constants.O_NOFOLLOW ?? 0)
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow)
   } catch (error) {
-    if (options.followSymlinks !== false && options.own !== true && systemCode(error) === 'ELOOP') {
-      return refusal('file-not-regular', `${path} is a circular symbolic link`)
-    }
-    return openingFailed(path, error)
+    return openingFailed(path, error, followSymlinks)
   }
   try {
     return readOpened(path, descriptor, options)
@@ -63,19 +63,13 @@ export function readRegularFile(path: string, options: ReadRegularFileOptions): 
   }
 }
 
-function openFlags(followSymlinks: boolean): number {
-  // O_NONBLOCK: opening a FIFO for reading would otherwise wait for a writer. Both are 0 on Windows.
-  const nonBlocking = constants.O_NONBLOCK ?? 0
-  const noFollow = followSymlinks ? 0 : (constants.O_NOFOLLOW ?? 0)
-  return constants.O_RDONLY | nonBlocking | noFollow
-}
-
-function openingFailed(path: string, error: unknown): FileReading {
+function openingFailed(path: string, error: unknown, followSymlinks: boolean): FileReading {
   const code = systemCode(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return refusal('file-missing', `${path} does not exist`)
   }
-  if (code === 'ELOOP') return refusal('file-not-regular', `${path} is a symbolic link`)
+  const kind = followSymlinks ? 'a circular symbolic link' : 'a symbolic link'
+  if (code === 'ELOOP') return refusal('file-not-regular', `${path} is ${kind}`)
   if (code === 'EISDIR') return refusal('file-not-regular', `${path} is a directory`)
   return refusal('file-unreadable', `${path} cannot be read: ${reasonOf(error)}`)
 }

@@ -30,7 +30,7 @@ export function systemRuntime(overrides: Partial<Runtime> = {}): Runtime {
     now,
     // `performance` would have to be loaded first.
     elapsed: () => process.uptime() * 1000,
-    id: () => timeOrderedId(now()),
+    id: () => now().toString(36).padStart(9, '0') + randomText(5),
     env,
     cwd: process.cwd(),
     home: homeOf(env['HOME']),
@@ -58,10 +58,6 @@ function accountName(): string {
   }
 }
 
-function timeOrderedId(now: number): string {
-  return now.toString(36).padStart(9, '0') + randomText(5)
-}
-
 /** Random lower-case letters and digits, `length` of them, from the system's secure source. */
 export function randomText(length: number): string {
   let text = ''
@@ -81,18 +77,11 @@ function nextByte(): number {
   return pool[taken++] ?? 0
 }
 
-export interface UserDirectories {
-  config: string
-  state: string
-  cache: string
-  data: string
-}
-
 /**
  * The XDG base directories, on every platform. A relative value of an XDG variable is ignored, as
  * the XDG Base Directory Specification asks.
  */
-export function userDirectories(runtime: Pick<Runtime, 'env' | 'home'>): UserDirectories {
+export function userDirectories(runtime: Pick<Runtime, 'env' | 'home'>) {
   return {
     config: base('XDG_CONFIG_HOME', '.config'),
     state: base('XDG_STATE_HOME', '.local/state'),

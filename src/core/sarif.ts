@@ -12,12 +12,6 @@ export interface SarifRule {
   source?: string | undefined
 }
 
-export interface SarifTool {
-  name: string
-  version: string
-  rules: readonly SarifRule[]
-}
-
 const levels = { error: 'error', warning: 'warning', info: 'note' } as const
 
 /** The schema that the OASIS standard publishes for this version. */
@@ -29,7 +23,11 @@ const schema =
  * those that were hit, by code; paths below `directory` become relative, others `file:` addresses.
  * Every text is safe to print and carries no secret.
  */
-export function sarifLog(tool: SarifTool, diagnostics: readonly Diagnostic[], directory: string) {
+export function sarifLog(
+  tool: { name: string; version: string; rules: readonly SarifRule[] },
+  diagnostics: readonly Diagnostic[],
+  directory: string,
+) {
   const codes = [...new Set(diagnostics.map(({ code }) => code))].toSorted(compareText)
   const known = new Map(tool.rules.map((rule) => [rule.code, rule]))
   const rules = codes.map((code) => descriptor(code, known.get(code)))

@@ -25,11 +25,9 @@ export function unifiedDiff(path: string, before: string, after: string): string
 }
 
 function wholeHunk(before: string, after: string): Diff.StructuredPatchHunk {
-  const [old, fresh] = [markedLines('-', before), markedLines('+', after)]
-  const count = (lines: readonly string[]): number =>
-    lines.filter((line) => !line.startsWith('\\')).length
-  const lines = [...old, ...fresh]
-  return { oldStart: 1, oldLines: count(old), newStart: 1, newLines: count(fresh), lines }
+  const lines = [...markedLines('-', before), ...markedLines('+', after)]
+  const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length
+  return { oldStart: 1, oldLines: count('-'), newStart: 1, newLines: count('+'), lines }
 }
 
 function markedLines(mark: string, text: string): string[] {

@@ -40,7 +40,11 @@ export function writeFileAtomicSync(
   options: AtomicWriteOptions = {},
 ): void {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (found !== undefined && !found.isFile() && !found.isDirectory()) throw noFile(path)
+  if (found !== undefined && !found.isFile() && !found.isDirectory()) {
+    const message = `${path} cannot be written: it is a device or a pipe, or leads to one`
+    const hint = 'Remove it if no other program uses it.'
+    throw new StateFileError({ code: 'file-not-regular', message, hint })
+  }
   const target = realTarget(path)
   if (options.within !== undefined) requireWithin(options.within, path)
   const directory = dirname(target)
@@ -71,24 +75,13 @@ export async function writeFileAtomic(
 }
 
 function writeWhole(path: string, content: string | Uint8Array, mode: number): void {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content
   const descriptor = openSync(path, 'wx', mode)
   try {
-    for (let written = 0; written < bytes.length;) {
-      written += writeSync(descriptor, bytes, written)
-    }
+    writeAll(descriptor, typeof content === 'string' ? Buffer.from(content) : content)
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
-}
-
-function noFile(path: string): StateFileError {
-  return new StateFileError({
-    code: 'file-not-regular',
-    message: `${path} cannot be written: it is a device or a pipe, or leads to one`,
-    hint: 'Remove it if no other program uses it.',
-  })
 }
 
 function realTarget(path: string): string {
@@ -125,12 +118,10 @@ function removeLeftovers(directory: string, name: string): void {
   }
 }
 
-function removeIfThere(path: string): void {
+export function removeIfThere(path: string): void {
   try {
     unlinkSync(path)
-  } catch {
-    // The write never got far enough to make it, or the directory is gone: nothing is left behind.
-  }
+  } catch {} // The write never got far enough to make it, or the directory is gone.
 }
 
 function syncDirectory(directory: string): void {
@@ -181,7 +172,6 @@ function look(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false })
 }
 
-/** Holds what a project shares beside what is private, so that others may look into it. */
 const sharedDirectory = '.skillrail'
 
 /**
@@ -224,7 +214,7 @@ export function openAtOnce(path: string, flags: number): number {
 }
 
 /** Writes all of it, also into a full pipe that does not block. Throws the error of the system. */
-export function writeAll(descriptor: number, bytes: Buffer): void {
+export function writeAll(descriptor: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     try {
       written += writeSync(descriptor, bytes, written)

@@ -1,9 +1,9 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../src/core/diagnostic.ts'
-import { sarifLog, type SarifTool } from '../../src/core/sarif.ts'
+import { sarifLog } from '../../src/core/sarif.ts'
 
-const tool: SarifTool = {
+const tool: Parameters<typeof sarifLog>[0] = {
   name: 'Skillrail',
   version: '1.2.3',
   rules: [
