@@ -28,8 +28,7 @@ function adviseOnLength(reader: FieldReader, input: AdviceInput): void {
   const body = input.body.trim()
   const at = { line: input.bodyLine, column: 1 }
   const hint = 'Move detail into files below `references/` and say when to read them.'
-  let lines = body === '' ? 0 : 1
-  for (let at = body.indexOf('\n'); at !== -1; at = body.indexOf('\n', at + 1)) lines++
+  const lines = body === '' ? 0 : body.split('\n').length
   if (lines > lineLimit) {
     const message = `The body has ${lines} lines; ${lineLimit} are recommended at most.`
     reader.report('body-too-many-lines', at, message, hint)
@@ -89,10 +88,10 @@ function adviseOnScripts(reader: FieldReader, { body, bodyLine, files = [] }: Ad
 
 function isHandedOver(body: string, path: string): boolean {
   const interpreter = /\b(?:ba|z|k|da)?sh\s+(?:-\w+\s+)*["']?(?:[\w./${}-]*\/)?$|\bsource\s+$/
-  for (let at = body.indexOf(path); at >= 0; at = body.indexOf(path, at + 1)) {
-    if (interpreter.test(body.slice(Math.max(0, at - 80), at))) return true
-  }
-  return false
+  return body
+    .split(path)
+    .slice(0, -1)
+    .some((before) => interpreter.test(before.slice(-80)))
 }
 
 function adviseOnDescription(reader: FieldReader, text: string, at: Position | undefined): void {

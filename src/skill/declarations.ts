@@ -39,9 +39,8 @@ export const besideChain: ReadonlySet<string> = new Set([
 export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   const reader = new FieldReader(path, diagnostics)
-  for (const { key } of frontmatter.entries) {
-    if (besideChain.has(key.text)) reportUnknown(reader, key)
-  }
+  const misplaced = frontmatter.entries.filter(({ key }) => besideChain.has(key.text))
+  for (const { key } of misplaced) reportUnknown(reader, key)
   return diagnostics
 }
 
@@ -68,12 +67,8 @@ export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclarat
   const nodes = new Map(metadata.entries.map(({ key, value }) => [key.text, value]))
   const policy = readPolicy(reader, nodes)
   const names = new Set([...steps.map(({ name }) => name), ...stepNames(steps)])
-  return {
-    steps,
-    policy,
-    gates: readGates(reader, nodes.get('gates'), names),
-    line: entry.key.line,
-  }
+  const gates = readGates(reader, nodes.get('gates'), names)
+  return { steps, policy, gates, line: entry.key.line }
 }
 
 /** How other engines call what a chain declares with a key or an option of its own. */
@@ -182,34 +177,25 @@ const stepOptions = new Map<string, { sentence: string; form?: RegExp }>([
   ['gate', { sentence: 'takes no value' }],
   ['allow-failure', { sentence: 'takes no value' }],
   ['always', { sentence: 'takes no value' }],
-  [
-    'retry',
-    { sentence: 'is a number of attempts from 1 to 1000', form: /^(?:[1-9]\d{0,2}|1000)$/ },
-  ],
-  ['backoff', { sentence: 'is a number of seconds', form: /^\d{1,6}(?:\.\d{1,3})?$/ }],
-  [
-    'timeout',
-    {
-      sentence: 'is a number of seconds above 0',
-      form: /^(?=[\d.]*[1-9])\d{1,6}(?:\.\d{1,3})?$/,
-    },
-  ],
-  [
+  takes('retry', /^(?:[1-9]\d{0,2}|1000)$/, 'is a number of attempts from 1 to 1000'),
+  takes('backoff', /^\d{1,6}(?:\.\d{1,3})?$/, 'is a number of seconds'),
+  takes('timeout', /^(?=[\d.]*[1-9])\d{1,6}(?:\.\d{1,3})?$/, 'is a number of seconds above 0'),
+  takes(
     'when',
-    {
-      sentence: 'is STEP.STATE or !STEP.STATE, with the state success, failure or skipped',
-      form: /^!?[^\s!].*\.(?:success|failure|skipped)$/,
-    },
-  ],
-  ['args', { sentence: 'is the arguments of the step', form: /^/ }],
-  [
+    /^!?[^\s!].*\.(?:success|failure|skipped)$/,
+    'is STEP.STATE or !STEP.STATE, with the state success, failure or skipped',
+  ),
+  takes('args', /^/, 'is the arguments of the step'),
+  takes(
     'id',
-    {
-      sentence: 'is letters, digits, dots, hyphens and underscores',
-      form: /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u,
-    },
-  ],
+    /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u,
+    'is letters, digits, dots, hyphens and underscores',
+  ),
 ])
+
+function takes(option: string, form: RegExp, sentence: string) {
+  return [option, { sentence, form }] as const
+}
 
 /**
  * The steps of a chain: names in a text (the chaining proposal), or one step or group a line of a

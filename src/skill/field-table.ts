@@ -54,6 +54,7 @@ function fieldsOf(
 }
 
 const extension = fieldsOf('skillrail', 'either', prd)
+const execution = fieldsOf('skillrail', 'either', 'Skillrail extension (execution)')
 const policy = fieldsOf('skillrail', 'metadata', chaining)
 
 function specified(name: string, kind: FieldKind, constraint: string) {
@@ -81,20 +82,13 @@ export const fieldTable: readonly FieldDefinition[] = [
   specified('allowed-tools', 'tools', 'Pre-approved tools, separated by spaces. Experimental.'),
   specified('metadata', 'map', 'A map from string keys to string values.'),
 
-  extension(
+  fieldsOf('skillrail', 'either', 'Skillrail extension (deterministic progressive disclosure)')(
     'triggers',
     'triggers',
     'List of { match | examples | paths | command, inject }, or lines of `PATTERN => FILE`.',
-    {
-      source: 'Skillrail extension (deterministic progressive disclosure)',
-    },
   ),
-  extension('run', 'path', 'The script that executes the skill, relative to its directory.', {
-    source: 'Skillrail extension (execution)',
-  }),
-  extension('sandbox', 'boolean', '`true` runs its scripts in a sandbox, trusted or not.', {
-    source: 'Skillrail extension (execution)',
-  }),
+  execution('run', 'path', 'The script that executes the skill, relative to its directory.'),
+  execution('sandbox', 'boolean', '`true` runs its scripts in a sandbox, trusted or not.'),
   extension('model', 'text', 'The model that executes the skill.', { clients: ['Claude Code'] }),
   extension('context', 'choice', '`fork` executes the skill in a subagent.', {
     choices: ['fork'],

@@ -50,9 +50,9 @@ export class FieldReader {
       const message = `\`${field}\` is ${shown(node)}; it must be a whole number.`
       return this.report('field-type', node, message)
     }
-    const range = `from ${minimum} to ${Number.MAX_SAFE_INTEGER}`
+    const wanted = `a number from ${minimum} to ${Number.MAX_SAFE_INTEGER}`
     const tooSmall = `\`${field}\` is ${number}; the least is ${minimum}.`
-    const tooLarge = `\`${field}\` is ${text}; it must be a number ${range}.`
+    const tooLarge = `\`${field}\` is ${text}; it must be ${wanted}.`
     return this.report('field-value', node, isSafe ? tooSmall : tooLarge)
   }
 

@@ -2,7 +2,7 @@ import { withoutEnd } from '../core/text.ts'
 import { formatAllowedTools, hasCommas, isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { type FrontmatterLines, frontmatterLines } from './frontmatter.ts'
 import { readYaml, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'
-import { doubleQuoted, quoteText } from './serialize.ts'
+import { jsonScalar, quoteText } from './serialize.ts'
 
 export interface FixChange {
   line: number
@@ -37,10 +37,7 @@ export function fixSkill(text: string): { text: string; changes: FixChange[] } {
   return { text: fixed, changes }
 }
 
-interface LineFix {
-  lines: string[]
-  changes: FixChange[]
-}
+type LineFix = { lines: string[]; changes: FixChange[] }
 
 function read({ lines, close }: FrontmatterLines) {
   const source = lines.slice(1, close).join('\n')
@@ -77,7 +74,7 @@ function withQuotes(line = '', next = ''): string | undefined {
   const isContinued = next.trim() !== '' && indentOf(next) > indentOf(line)
   const isUnreadable = /:(?:\s|$)/.test(value) || /^[@`%*]/.test(value)
   if (isContinued || !isUnreadable) return undefined
-  return head + doubleQuoted(value.trimEnd()) + rest.slice(value.length)
+  return head + jsonScalar(value.trimEnd()) + rest.slice(value.length)
 }
 
 function indentOf(line: string): number {

@@ -1,7 +1,7 @@
-/** Offsets are UTF-16 units into the text that was given; lines count from 1. */
-export type FrontmatterSplit = ReturnType<typeof splitFrontmatter>
-
-/** Finds the frontmatter: from a line `---` at the top to the next line that is `---`, blanks aside. */
+/**
+ * Finds the frontmatter: from a line `---` at the top to the next line that is `---`, blanks aside.
+ * Offsets are UTF-16 units into the text that was given; lines count from 1.
+ */
 export function splitFrontmatter(text: string) {
   const byteOrderMark = text.charCodeAt(0) === 0xfeff
   const opening = byteOrderMark ? 1 : 0

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { readFields } from './fields.ts'
-import { type FrontmatterSplit, splitFrontmatter } from './frontmatter.ts'
+import { splitFrontmatter } from './frontmatter.ts'
 import type { SkillReading } from './model.ts'
-import { readYaml, type YamlMap } from './read-yaml.ts'
+import { readYaml } from './read-yaml.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'
 
 const longestSkill: number = 1024 * 1024
@@ -35,26 +35,12 @@ export function parseSkill(content: string | Uint8Array, options: { path: string
 }
 
 /** The frontmatter of a file as a tree, or what stands in the way. */
-export type FrontmatterReading =
-  | {
-      ok: true
-      root: YamlMap
-      split: FrontmatterSplit & { found: true }
-      diagnostics: Diagnostic[]
-    }
-  | { ok: false; diagnostics: Diagnostic[] }
-
-export function readFrontmatter(content: string | Uint8Array, path: string): FrontmatterReading {
+export function readFrontmatter(content: string | Uint8Array, path: string) {
   const diagnostics: Diagnostic[] = []
-  const refuse = (
-    code: RuleCode,
-    message: string,
-    at?: Position,
-    hint?: string,
-  ): FrontmatterReading => ({
-    ok: false,
-    diagnostics: [...diagnostics, finding(code, path, at, message, hint)],
-  })
+  const refuse = (code: RuleCode, message: string, at?: Position, hint?: string) => {
+    diagnostics.push(finding(code, path, at, message, hint))
+    return { ok: false as const, diagnostics }
+  }
   const isText = typeof content === 'string'
   const size = isText ? Buffer.byteLength(content) : content.byteLength
   if (size > longestSkill) {
@@ -87,10 +73,10 @@ export function readFrontmatter(content: string | Uint8Array, path: string): Fro
   }
   const yaml = readYaml(split.source, { firstLine: split.firstLine, path })
   if (yaml.diagnostics.length > 0) {
-    return { ok: false, diagnostics: [...diagnostics, ...yaml.diagnostics] }
+    return { ok: false as const, diagnostics: [...diagnostics, ...yaml.diagnostics] }
   }
   const { root } = yaml
-  if (root?.kind === 'map') return { ok: true, root, split, diagnostics }
+  if (root?.kind === 'map') return { ok: true as const, root, split, diagnostics }
   const at = { line: 2, column: 1 }
   const hint = 'It needs at least a line `name: …` and a line `description: …`.'
   if (root === undefined) return refuse('frontmatter-empty', 'The frontmatter is empty.', at, hint)

@@ -29,7 +29,8 @@ export function findReferences(body: string): SkillReference[] {
   for (const [index, line] of body.split('\n').entries()) {
     if (line.length > longestLine) continue
     const opened = line.includes('```') || line.includes('~~~') ? fenceOf(line) : undefined
-    if (opened !== undefined && (fence === undefined || closes(opened, fence))) {
+    const isEnd = opened?.language === '' && opened.marker.startsWith(fence?.marker ?? '')
+    if (opened !== undefined && (fence === undefined || isEnd)) {
       fence = fence === undefined ? opened : undefined
       continue
     }
@@ -46,15 +47,10 @@ export function findReferences(body: string): SkillReference[] {
 
 /** Cheap, because nearly every line of nearly every body says no. */
 function mayRefer(text: string): boolean {
-  if (text.includes('](')) return true
-  return text.includes('scripts/') || text.includes('references/') || text.includes('assets/')
+  return ['](', 'scripts/', 'references/', 'assets/'].some((part) => text.includes(part))
 }
 
-interface Fence {
-  marker: string
-  length: number
-  language: string
-}
+type Fence = { marker: string; language: string }
 
 /** Fenced blocks in which a path is a call, not a picture of one. */
 const shellLanguages = new Set(['', 'bash', 'sh', 'shell', 'console', 'zsh', 'powershell', 'pwsh'])
@@ -63,12 +59,7 @@ function fenceOf(line: string): Fence | undefined {
   const match = /^\s*(?:[-*+]\s+|\d+[.)]\s+|>\s?)*(`{3,}|~{3,})\s*([^\s`]*)/.exec(line)
   if (match === null) return undefined
   const [, marker = '', language = ''] = match
-  return { marker: marker.charAt(0), length: marker.length, language: language.toLowerCase() }
-}
-
-function closes(candidate: Fence, open: Fence): boolean {
-  const same = candidate.marker === open.marker && candidate.length >= open.length
-  return same && candidate.language === ''
+  return { marker, language: language.toLowerCase() }
 }
 
 const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))[^)\n]{0,300}\)/g
@@ -94,13 +85,12 @@ function barePaths(line: string): string[] {
 
 /** Outside `scripts/` a word without an extension is a directory or a turn of phrase. */
 function isNamedFile(path: string): boolean {
-  return /\.[A-Za-z]\w{0,7}$/.test(path) || (/^scripts\/[\w-]+$/.test(path) && /[-_]/.test(path))
+  return /\.[A-Za-z]\w{0,7}$/.test(path) || /^scripts\/(?=.*[-_])[\w-]+$/.test(path)
 }
 
 function isRelativeFile(target: string): boolean {
-  if (target === '' || isPlaceholder(target)) return false
-  if (/^[a-z][a-z0-9+.-]*:/i.test(target) || /^[/\\~#]/.test(target)) return false
-  return /[./]/.test(target)
+  const isElsewhere = /^(?:[a-z][a-z0-9+.-]*:|[/\\~#])/i.test(target)
+  return /[./]/.test(target) && !isElsewhere && !isPlaceholder(target)
 }
 
 /** Names that every reader knows not to exist. */
@@ -119,10 +109,7 @@ function decode(target: string): string {
   }
 }
 
-interface Run {
-  start: number
-  end: number
-}
+type Run = { start: number; end: number }
 
 /**
  * A text without what stands in backticks, and without those: a span ends at the next run of as many

@@ -40,10 +40,10 @@ export function serializeSkill({ fields, body }: SkillSource): string {
 
 function triggerLines({ match, inject, when }: TriggerDeclaration): string[] {
   const end = `    inject: ${quoteText(inject)}`
-  const list = (texts: readonly string[]): string => `[${texts.map(doubleQuoted).join(', ')}]`
+  const list = (texts: readonly string[]): string => `[${texts.map(jsonScalar).join(', ')}]`
   switch (when?.kind) {
     case undefined:
-      return [`  - match: ${doubleQuoted(match)}`, end]
+      return [`  - match: ${jsonScalar(match)}`, end]
     case 'examples':
       return [`  - examples: ${list(when.examples)}`, end]
     case 'paths': {
@@ -51,7 +51,7 @@ function triggerLines({ match, inject, when }: TriggerDeclaration): string[] {
       return [`  - paths: ${list(when.paths)}`, ...more]
     }
     case 'command':
-      return [`  - command: ${doubleQuoted(when.pattern)}`, end, `    require: ${when.require}`]
+      return [`  - command: ${jsonScalar(when.pattern)}`, end, `    require: ${when.require}`]
   }
 }
 
@@ -117,7 +117,7 @@ function optionText([name, value]: ReturnType<typeof optionsOf>[number]): string
 /** Words on one line, as the specification has it; as a list where a word has a separator in it. */
 function wordLines(name: string, words: readonly string[]): string[] {
   if (!words.some((word) => /[\s,]/.test(word))) return [`  ${name}: ${quoteText(words.join(' '))}`]
-  return [`  ${name}:`, ...words.map((word) => `    - ${doubleQuoted(word)}`)]
+  return [`  ${name}:`, ...words.map((word) => `    - ${jsonScalar(word)}`)]
 }
 
 export function newSkillText(name: string, description?: string): string {
@@ -161,17 +161,13 @@ export function quoteText(text: string): string {
     /^[A-Za-z\u00c0-\uffff/(](?:[^\n\r\t]*[^\s:])?$/.test(text) &&
     !/: |\s#|[\p{Cc}\p{Cs}\p{Cn}\u2028\u2029\ufeff]/u.test(text) &&
     !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
-  return plain ? text : doubleQuoted(text)
-}
-
-export function doubleQuoted(text: string): string {
-  return jsonScalar(text)
+  return plain ? text : jsonScalar(text)
 }
 
 const control = /[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/u
 
 /** JSON on one line, which YAML reads as the same. */
-function jsonScalar(value: unknown): string {
+export function jsonScalar(value: unknown): string {
   return JSON.stringify(value).replace(
     new RegExp(control, 'gu'),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

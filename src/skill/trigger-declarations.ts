@@ -75,11 +75,8 @@ function triggerOf(
     return { match: `examples: ${texts.join(' | ')}`, ...at, when: { kind, examples: texts } }
   }
   if (kind === 'command') {
-    return {
-      match: `command: ${pattern}`,
-      ...at,
-      when: { kind, pattern, require: require ?? true },
-    }
+    const when = { kind, pattern, require: require ?? true }
+    return { match: `command: ${pattern}`, ...at, when }
   }
   const when = { kind, paths: texts, on, require: require ?? false }
   return { match: `paths[${on}]: ${texts.join(', ')}`, ...at, when }

@@ -69,12 +69,8 @@ function validateSpec(
   const listed = `${description ?? ''}${fields.whenToUse ?? ''}`.length
   if (fields.whenToUse !== undefined && listed > longestEntry) {
     const message = `\`description\` and \`when_to_use\` have ${listed} characters; Claude Code cuts them at ${longestEntry}.`
-    reader.report(
-      'catalogue-cut',
-      values.get('when_to_use'),
-      message,
-      'Say the most important first.',
-    )
+    const hint = 'Say the most important first.'
+    reader.report('catalogue-cut', values.get('when_to_use'), message, hint)
   }
   const compatibility = values.get('compatibility')
   if (compatibility?.kind === 'scalar' && isEmpty(compatibility)) {
@@ -108,7 +104,7 @@ function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
   } else if (field.owner === 'client') {
     const message = `\`${name}\` is a field of ${field.clients.join(' and ')}; others ignore it.`
     reader.report('client-field', key, message)
-  } else if (!ownEmptyRule.has(name) && isEmpty(value)) reportEmpty(reader, name, value)
+  } else if (!ownEmptyRule.includes(name) && isEmpty(value)) reportEmpty(reader, name, value)
   else if (textKinds.has(field.kind)) {
     // A value, or an entry of a list, that YAML takes for something other than the text it is.
     const nodes = value.kind === 'list' ? value.items : [value]
@@ -126,12 +122,7 @@ function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
 const textKinds: ReadonlySet<string> = new Set(['text', 'path', 'tools', 'names'])
 
 /** Fields with a rule of their own about being empty. */
-const ownEmptyRule: ReadonlySet<string> = new Set([
-  'name',
-  'description',
-  'compatibility',
-  'metadata',
-])
+const ownEmptyRule = ['name', 'description', 'compatibility', 'metadata']
 
 function isEmpty(value: YamlNode): boolean {
   return isNull(value) || (value.kind === 'scalar' && value.text.trim() === '')

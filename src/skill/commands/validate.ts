@@ -12,8 +12,8 @@ import { isPluginManifest } from '../../library/plugins.ts'
 import {
   shownPath,
   type SkillVerdict,
+  validate,
   validationTargets,
-  validatorOf,
   verdictOn,
   withPlan,
 } from './verdicts.ts'
@@ -58,12 +58,15 @@ export const command = defineCommand<ValidateResult>()({
   examples: ['validate skills/pdf-processing', 'validate --fix --dry-run .agents/skills'],
   async run({ runtime, signal }, { arguments: paths, profile, fix, dryRun }) {
     const skills: SkillVerdict[] = []
-    const validate = await validatorOf(profile)
+    const validator =
+      profile === 'reference'
+        ? (await import('../reference/validate-reference.ts')).validateReference
+        : validate
     const fixing = dryRun ? 'show' : fix ? 'write' : undefined
     skills.push(...(await pluginVerdicts(runtime, paths)))
     for (const target of validationTargets(runtime.cwd, paths, skills.length > 0)) {
       if (signal.aborted) return undefined
-      const verdict = verdictOn(target, { validate, fix: fixing, runtime })
+      const verdict = verdictOn(target, { validate: validator, fix: fixing, runtime })
       const isChain = profile === 'spec' && verdict.isChain === true
       skills.push(isChain ? await withPlan(verdict, target.file, runtime.cwd) : verdict)
       // Lets a signal in: the work itself is synchronous.
@@ -86,11 +89,8 @@ export const command = defineCommand<ValidateResult>()({
     github: ({ skills }) =>
       skills.flatMap(({ diagnostics }) => diagnostics.map(annotation)).join(''),
     sarif({ skills, directory }) {
-      const tool = {
-        name: 'Skillrail',
-        version: packageVersion(),
-        rules: [...validationRules, ...triggerRules],
-      }
+      const rules = [...validationRules, ...triggerRules]
+      const tool = { name: 'Skillrail', version: packageVersion(), rules }
       const found = skills.flatMap(({ diagnostics }) => diagnostics)
       return `${JSON.stringify(sarifLog(tool, found, directory), null, 2)}\n`
     },
@@ -155,10 +155,12 @@ function summaryLine(
 const annotations = { error: 'error', warning: 'warning', info: 'notice' } as const
 
 function annotation({ severity, path, line, column, code, message, hint }: Diagnostic): string {
-  const properties = [`file=${property(path)}`]
-  if (line !== undefined) properties.push(`line=${line}`)
-  if (column !== undefined) properties.push(`col=${column}`)
-  properties.push(`title=${property(code)}`)
+  const properties = [
+    `file=${property(path)}`,
+    ...(line === undefined ? [] : [`line=${line}`]),
+    ...(column === undefined ? [] : [`col=${column}`]),
+    `title=${property(code)}`,
+  ]
   const text = hint === undefined ? message : `${message}\n${hint}`
   return `::${annotations[severity]} ${properties.join(',')}::${data(safeText(text))}\n`
 }

@@ -69,14 +69,8 @@ function* targetsAt(cwd: string, path: string): Generator<ValidationTarget, void
     const hint = 'Give a skill, a SKILL.md, or a folder with skills below it.'
     throw notFound(`${path} does not exist`, hint)
   }
-  if (basename(absolute) === 'plugin.json') {
-    yield* targetsAt(cwd, dirname(path))
-    return
-  }
-  if (!stats.isDirectory()) {
-    yield { file: absolute, path: shownPath(cwd, absolute) }
-    return
-  }
+  if (basename(absolute) === 'plugin.json') return yield* targetsAt(cwd, dirname(path))
+  if (!stats.isDirectory()) return yield { file: absolute, path: shownPath(cwd, absolute) }
   const problems: ValidationTarget[] = []
   const report = (problem: Diagnostic): void => {
     const path = shownPath(cwd, problem.path)
@@ -109,12 +103,10 @@ export interface VerdictOptions {
   runtime: Pick<Runtime, 'cwd' | 'home'>
 }
 
-export async function validatorOf(profile: string): Promise<VerdictOptions['validate']> {
-  if (profile !== 'reference') return validate
-  return (await import('../reference/validate-reference.ts')).validateReference
-}
-
-const validate: VerdictOptions['validate'] = (content, { path, directory, directoryName }) => {
+export const validate: VerdictOptions['validate'] = (
+  content,
+  { path, directory, directoryName },
+) => {
   const options = { path, directoryName, files: listSkillFiles(directory) }
   const verdict = validateSkill(content, options)
   const text = typeof content === 'string' ? content : Buffer.from(content).toString()
@@ -127,7 +119,6 @@ const validate: VerdictOptions['validate'] = (content, { path, directory, direct
   return { ...verdict, valid: !hasErrors(diagnostics), diagnostics }
 }
 
-/** The verdict with what is wrong with the plan of the chain. */
 export async function withPlan(
   verdict: SkillVerdict,
   file: string,
@@ -162,8 +153,13 @@ export async function invalidSkills(
     const before = byFile.get(file)
     const isAlone = fields.chain === undefined && fields.triggers.length === 0
     const isKnown = isAlone && before?.size === size && before.mtimeMs === mtimeMs
-    const row = isKnown ? before : { file, size, mtimeMs, error: await errorOf(file, runtime) }
-    rows.push(row)
+    if (isKnown) {
+      rows.push(before)
+      continue
+    }
+    const { diagnostics } = await skillVerdict(file, runtime)
+    const error = diagnostics.find(({ severity }) => severity === 'error')?.message
+    rows.push({ file, size, mtimeMs, error })
   }
   if (rows.some((row) => byFile.get(row.file) !== row)) writeCache(cache, '1', rows)
   return new Map(rows.flatMap(({ file, error }) => (error === undefined ? [] : [[file, error]])))
@@ -173,11 +169,6 @@ export async function invalidSkills(
 export async function skillVerdict(file: string, runtime: Runtime): Promise<SkillVerdict> {
   const verdict = verdictOn({ file, path: file }, { validate, runtime })
   return verdict.isChain ? await withPlan(verdict, file, runtime.cwd) : verdict
-}
-
-async function errorOf(file: string, runtime: Runtime): Promise<string | undefined> {
-  const { diagnostics } = await skillVerdict(file, runtime)
-  return diagnostics.find(({ severity }) => severity === 'error')?.message
 }
 
 export function verdictOn(target: ValidationTarget, options: VerdictOptions): SkillVerdict {
