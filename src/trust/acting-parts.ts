@@ -150,10 +150,10 @@ const belowSkill = new RegExp(
 )
 
 function relativePath(line: string): string | undefined {
-  const first = firstWord.exec(line)?.[0]
-  if (first === undefined || !first.includes('/')) return undefined
+  const [first = ''] = firstWord.exec(line) ?? []
   // A shell reads `~/bin/lint` as a path of the home.
-  return isAbsolute(first) || /^(?:~|[A-Za-z]:)/.test(first) ? undefined : first
+  const isElsewhere = isAbsolute(first) || /^(?:~|[A-Za-z]:)/.test(first)
+  return first.includes('/') && !isElsewhere ? first : undefined
 }
 
 export function allowingHint(

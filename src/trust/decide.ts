@@ -53,13 +53,7 @@ export function isUnderLock({ scope, directory, policy }: TrustFacts): boolean {
   return isInside(policy.workspace, directory)
 }
 
-function reasonOf({
-  scope,
-  directory,
-  policy,
-  changed = false,
-  added = false,
-}: TrustFacts): TrustReason {
+function reasonOf({ scope, directory, policy, changed, added }: TrustFacts): TrustReason {
   if (scope === 'code') return 'registered-by-program'
   if (scope === 'user') return 'user-scope'
   if (directory === undefined) return 'directory-unreadable'
@@ -107,13 +101,12 @@ export function readTrustPolicy(
   const trustedPaths = named.filter(isAbsolute).flatMap((path) => realPathOf(path) ?? [])
   const acceptance = acceptances.find((item) => item.workspace === workspace)
   const hint = 'Give an absolute path or one that begins with ~/.'
-  const relative = named
-    .filter((path) => !isAbsolute(path))
-    .map((path) => {
-      const message = `the trusted path "${path}" is relative and was ignored`
-      const facts = { message, path: 'skills.trustedPaths', hint }
-      return { code: 'trusted-path-relative', severity: 'warning' as const, ...facts }
-    })
+  const relative = named.flatMap((written): Diagnostic[] => {
+    if (isAbsolute(written)) return []
+    const message = `the trusted path "${written}" is relative and was ignored`
+    const path = 'skills.trustedPaths'
+    return [{ code: 'trusted-path-relative', severity: 'warning', message, path, hint }]
+  })
   const policy = { workspace, workspaceTrust, trustedPaths, acceptance }
   return { policy, diagnostics: [...diagnostics, ...relative] }
 }

@@ -9,10 +9,6 @@ export const maxFileBytes: number = 64 * 1024 * 1024
 const keptTextBytes = 64 * 1024
 const chunkBytes = 256 * 1024
 
-type FileDigest =
-  | { ok: true; digest: string; size: number; executable: boolean; text: string | undefined }
-  | ChunksFailure
-
 /** `size`: the bytes that were read, `tooLarge`: the limit is why reading ended. */
 type ChunksFailure = { ok: false; problem: string; size: number; tooLarge: boolean }
 
@@ -24,7 +20,7 @@ type ChunksFailure = { ok: false; problem: string; size: number; tooLarge: boole
 export function digestFile(
   path: string,
   { maxBytes = maxFileBytes, textBytes = keptTextBytes } = {},
-): FileDigest {
+) {
   const hash = openSha256()
   const kept: Buffer[] = []
   let size = 0
@@ -38,7 +34,7 @@ export function digestFile(
   const bytes = Buffer.concat(size <= textBytes ? kept : [])
   const isText = size <= textBytes && isUtf8(bytes) && !bytes.includes(0)
   const text = isText ? bytes.toString('utf8') : undefined
-  return { ok: true, digest: digestOf(hash), size, executable: reading.executable, text }
+  return { ...reading, digest: digestOf(hash), size, text }
 }
 
 /** The first bytes of a file as Latin-1 text, or '' where it cannot be read. */

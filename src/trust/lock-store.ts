@@ -77,10 +77,8 @@ export class LockStore {
     makePrivateDirectory(dirname(this.mark))
     writeFileSync(this.mark, `${this.workspace}\n`, { mode: 0o600 })
     const files = skills.flatMap(({ tree }) => tree.files)
-    this.texts.keep(
-      files,
-      Array.from(files, ({ digest }) => digest),
-    )
+    const digests = files.map(({ digest }) => digest)
+    this.texts.keep(files, digests)
   }
 }
 

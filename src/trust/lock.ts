@@ -73,15 +73,14 @@ export function readLock(workspace: string): LockReading {
     const diagnostic = { code, severity: 'error', ...place, path, hint, message } as const
     return { state: 'unreadable', path, diagnostics: [diagnostic] }
   }
-  const directory = entryStats(dirname(path))
+  const { stats: directory } = entryStats(dirname(path))
   const entry = entryStats(path)
-  const isMissing = entry.stats === undefined && entry.problem === undefined
-  const isOddDirectory = directory.stats?.isDirectory() === false
-  if (isMissing && isOddDirectory && directory.stats?.isSymbolicLink() === false) {
+  if (entry.stats === undefined && entry.problem === undefined) {
+    if (!directory || directory.isDirectory() || directory.isSymbolicLink())
+      return { state: 'none', path }
     const message = `${dirname(path)} is not a directory, so there can be no lock file in it`
     return unreadable('lock-directory', message)
   }
-  if (isMissing) return { state: 'none', path }
   if (entry.stats?.isSymbolicLink() === true || (realPathOf(path) ?? path) !== path) {
     return unreadable('lock-file-link', `${path} is reached through a link`)
   }
@@ -244,9 +243,9 @@ function compareSkill(
 /** What may be executed counts only where both sides know. */
 function compareFiles(locked: LockedSkill | undefined, tree: SkillTree): LockFileChange[] {
   const now = new Set(tree.files.map(({ path }) => path))
-  const changes: LockFileChange[] = [...(locked?.files ?? [])]
-    .filter(([path]) => !now.has(path))
-    .map(([path, digest]) => ({ change: 'removed', path, locked: digest }))
+  const changes = [...(locked?.files ?? [])].flatMap(([path, digest]): LockFileChange[] =>
+    now.has(path) ? [] : [{ change: 'removed', path, locked: digest }],
+  )
   for (const file of tree.files) {
     const { path, digest } = file
     const before = locked?.files.get(path)

@@ -43,16 +43,10 @@ const workspaceFiles = (): readonly WorkspaceFile[] => [
   { path: '.skillrail/config.json', kind: 'configuration' },
   { path: triggerOverlay, kind: 'configuration' },
   { path: '.skillrail/workflows.json', kind: 'workflow' },
-  ...toolCaches.map((path): WorkspaceFile => ({
-    path,
-    kind: 'workflow',
-    select: keyOf('workflows'),
-  })),
-  ...toolCaches.map((path): WorkspaceFile => ({
-    path,
-    kind: 'category',
-    select: (text) => placementsText(placementsIn(text)),
-  })),
+  ...toolCaches.flatMap((path): WorkspaceFile[] => [
+    { path, kind: 'workflow', select: keyOf('workflows') },
+    { path, kind: 'category', select: (text) => placementsText(placementsIn(text)) },
+  ]),
   { path: '.mcp.json', kind: 'mcp' },
   { path: '.cursor/mcp.json', kind: 'mcp' },
   { path: '.vscode/mcp.json', kind: 'mcp' },
@@ -71,7 +65,11 @@ const workspaceFiles = (): readonly WorkspaceFile[] => [
 
 /** The acting parts of a workspace that belong to no skill. A file reached by a link is shown so. */
 export function workspaceFileParts(workspace: string): ActingPart[] {
-  const files = [...workspaceFiles(), ...pluginFiles(workspace)]
+  const ofPlugins = pluginsIn(join(workspace, pluginFolder))
+    .map((path) => `${pluginFolder}/${basename(path)}/mcp.json`)
+    .filter((path) => statOf(join(workspace, path))?.isFile() === true)
+    .map((path): WorkspaceFile => ({ path, kind: 'mcp' }))
+  const files = [...workspaceFiles(), ...ofPlugins]
   const read = files.flatMap((file) => readPart(workspace, file) ?? [])
   // Without workflows a category is a label.
   const hasWorkflows = read.some(({ kind }) => kind === 'workflow')
@@ -85,14 +83,6 @@ export function workspaceFileParts(workspace: string): ActingPart[] {
     }
   }
   return [...parts, ...programs.values()]
-}
-
-/** The servers of plugins in the workspace. */
-function pluginFiles(workspace: string): WorkspaceFile[] {
-  return pluginsIn(join(workspace, pluginFolder))
-    .map((path) => `${pluginFolder}/${basename(path)}/mcp.json`)
-    .filter((path) => statOf(join(workspace, path))?.isFile() === true)
-    .map((path) => ({ path, kind: 'mcp' }))
 }
 
 /** The plugins in a folder: those of its folders that have a manifest. */

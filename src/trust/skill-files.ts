@@ -154,8 +154,7 @@ class SkillWalk {
   }
 
   private refuseRun(run: string): void {
-    const path = workspaceRelative(this.directory, join(this.directory, run))
-    this.refuse(path, 'is run by the skill and lies where it cannot be verified')
+    this.refuse(posix.normalize(run), 'is run by the skill and lies where it cannot be verified')
   }
 
   /** Bytes that are not text could stand for another name, whose file would be looked at instead. */

@@ -99,21 +99,6 @@ export function lockLines(result: LockResult): string[] {
   ]
 }
 
-export interface UnlockResult {
-  workspace: string
-  path: string
-  removed: boolean
-}
-
-export async function unlockSkills(
-  context: Context,
-  store: TrustStore,
-  path: string | undefined,
-): Promise<UnlockResult> {
-  const { workspace, lockStore } = reviewWorkspace(context, store, path)
-  return { workspace, path: lockStore.path, removed: await lockStore.remove() }
-}
-
 export type CheckResult = ReturnType<typeof checkLock>
 
 /** Compares skills with the lock. Writes nothing. */

@@ -12,27 +12,18 @@ import { workspaceRelative } from '../skill-files.ts'
 export type TrustReport = ReturnType<typeof trustReport>
 type PartReport = ReturnType<typeof partReport>
 
-interface ReportFacts {
+export function trustReport(facts: {
   workspace: string
   /** The only skill that this is about, by its path in the workspace. */
-  one?: string | undefined
+  one: string | undefined
   pinned: boolean
   skills: readonly SkillInfo[]
   parts: readonly ActingPart[]
   assessment: WorkspaceAssessment
   texts: TextSource
-}
-
-export function trustReport({
-  workspace,
-  one,
-  pinned,
-  skills,
-  parts,
-  assessment,
-  texts,
-}: ReportFacts) {
-  const { state, changes } = assessment
+}) {
+  const { workspace, one, pinned, skills, parts, texts } = facts
+  const { state, changes } = facts.assessment
   const byOwner = Map.groupBy(parts, ({ owner }) => owner)
   return {
     workspace,
@@ -51,15 +42,9 @@ export function trustReport({
 /** What differs from what was accepted, each part as an error. */
 export function changeDiagnostics(changes: readonly PartChange[], texts: TextSource): Diagnostic[] {
   return changes.map((difference) => {
-    const { change, kind, path, note, diff } = changeReport(difference, texts)
+    const { change, kind, path, note, ...shown } = changeReport(difference, texts)
     const message = `${change} since its workspace was trusted: ${kind}${note === undefined ? '' : ` (${note})`}`
-    return {
-      code: 'part-changed',
-      severity: 'error',
-      message,
-      path,
-      ...(diff === undefined ? {} : { diff }),
-    }
+    return { code: 'part-changed', severity: 'error', message, path, ...shown }
   })
 }
 
@@ -121,11 +106,7 @@ export function trustReportLines(report: TrustReport): string[] {
   const isIdle = state === 'untrusted' && acting.length === 0 && configuration.length === 0
   return [
     `${subject} ${safeLine(workspace)}: ${stateWords[isIdle ? 'idle' : state]}`,
-    ...acting.flatMap(({ name, path, lines }) => [
-      '',
-      `  ${safeLine(name)}  ${safeLine(path)}`,
-      ...lines,
-    ]),
+    ...acting.flatMap(({ name, path, lines }) => ['', safeLine(`  ${name}  ${path}`), ...lines]),
     ...configuration.flatMap((part) => [
       '',
       `  ${partWords(part)}`,

@@ -31,7 +31,10 @@ export function reviewWorkspace(
   const place = existingPlace(resolve(runtime.cwd, path ?? '.'))
   const workspace = findWorkspace(place, runtime)
   const recorded = store.find(workspace)
-  const one = options.one === true ? skillAlone(workspace, place) : undefined
+  const isSkill = ['SKILL.md', 'skill.md'].some((name) => existsSync(join(place, name)))
+  const isAlone = options.one === true && isSkill && place !== workspace
+  /** The only skill that is meant, by owner. */
+  const one = isAlone ? workspaceRelative(workspace, place) : undefined
   const acceptance = acceptanceOf(recorded, one)
   const lock = readLock(workspace)
   const lockStore = new LockStore(runtime, workspace)
@@ -79,12 +82,6 @@ export function reviewWorkspace(
       else await acceptOne(store, recorded, { workspace, one, accepted })
     },
   }
-}
-
-/** The skill that the user named, by owner; undefined for a workspace and any other folder. */
-function skillAlone(workspace: string, place: string): string | undefined {
-  const isSkill = ['SKILL.md', 'skill.md'].some((name) => existsSync(join(place, name)))
-  return isSkill && place !== workspace ? workspaceRelative(workspace, place) : undefined
 }
 
 /** What was accepted of that skill, or of the whole workspace. */

@@ -20,14 +20,18 @@ import {
   lockLines,
   type LockResult,
   lockSkills,
-  type UnlockResult,
-  unlockSkills,
 } from './lock.ts'
 import { trustedLine, type TrustReport, trustReportLines } from './report.ts'
 import { agree, reviewWorkspace } from './review.ts'
 
 /** One kind for each way to use the command; an interim result is emitted before a question is asked. */
-type Result = TrustResult | ListResult | RevokeResult | LockResult | UnlockResult | CheckResult
+type Result =
+  | TrustResult
+  | ListResult
+  | { workspace: string; revoked: boolean }
+  | LockResult
+  | { workspace: string; path: string; removed: boolean }
+  | CheckResult
 
 interface TrustResult extends TrustReport {
   was: TrustReport['state']
@@ -40,11 +44,6 @@ interface TrustResult extends TrustReport {
 interface ListResult {
   workspaces: readonly (Omit<Acceptance, 'parts'> & { parts: number })[]
   diagnostics: readonly Diagnostic[]
-}
-
-interface RevokeResult {
-  workspace: string
-  revoked: boolean
 }
 
 const options = {
@@ -91,7 +90,10 @@ export const command = defineCommand<Result, Result>()({
       const workspace = store.find(place)?.workspace ?? findWorkspace(place, context.runtime)
       return { workspace, revoked: await store.revoke(workspace) }
     }
-    if (values.unlock) return await unlockSkills(context, store, path)
+    if (values.unlock) {
+      const { workspace, lockStore } = reviewWorkspace(context, store, path)
+      return { workspace, path: lockStore.path, removed: await lockStore.remove() }
+    }
     if (values.check) return checkLock(context, store, path)
     if (values.lock) return await lockSkills(context, store, path, values)
     return await trustWorkspace(context, store, path, values)
