@@ -78,7 +78,11 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
         const end = match.index + match[0].length
         if (near?.test(text.slice(Math.max(0, match.index - nearby), end + nearby)) === false)
           continue
-        if (unless?.test(lineAround(text, match.index, end)) === true) continue
+        // At most so much of its line as tells what it says.
+        const from = Math.max(text.lastIndexOf('\n', match.index - 1) + 1, match.index - nearby)
+        const stop = text.indexOf('\n', end)
+        const line = text.slice(from, Math.min(stop === -1 ? Infinity : stop, end + nearby))
+        if (unless?.test(line) === true) continue
         if (countsOnly(code)) continue
         const about = safeLine(subject ?? match[1] ?? match[0]).slice(0, 80)
         const key = `${placeOf(match.index).line} ${about}`
@@ -105,13 +109,6 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
 
 const wordRules = [...capabilities, ...dangers]
 const nearby = 600
-
-/** At most so much of it as tells what it says. */
-function lineAround(text: string, start: number, end: number): string {
-  const from = Math.max(text.lastIndexOf('\n', start - 1) + 1, start - nearby)
-  const to = text.indexOf('\n', end)
-  return text.slice(from, Math.min(to === -1 ? text.length : to, end + nearby))
-}
 
 /** Hosts of addresses; names and passwords before an `@` are not part of what is shown. */
 const addressPattern: RegExp =

@@ -118,9 +118,8 @@ const claims = new Map(
 const starters = new Set('exe scr com bat cmd ps1 vbs lnk pif'.split(' '))
 
 function belies(claim: string, { group }: FileKind): boolean {
-  if (group === 'program' || group === 'byte code' || group === 'archive') return true
-  if (group === 'script') return claim !== 'a text'
-  return claim === 'a text' && group === 'data'
+  const isText = claim === 'a text'
+  return ['program', 'byte code', 'archive', isText ? 'data' : 'script'].includes(group)
 }
 
 /** What an archive claims about itself. Nothing is unpacked. */
@@ -134,8 +133,8 @@ export function checkArchive(
   const claim = head.readUInt16LE(0) === 0x8b1f ? gzipClaim(path, size) : zipClaim(path, size)
   if (claim === undefined) return
   const { bytes, entries, escape } = claim
-  const grows =
-    bytes > auditLimits.archiveBytes && bytes > Math.max(1, size) * auditLimits.archiveGrowth
+  const { archiveBytes, archiveGrowth } = auditLimits
+  const grows = bytes > archiveBytes && bytes > Math.max(1, size) * archiveGrowth
   if (grows || entries > auditLimits.archiveEntries) {
     const message = `claims to unpack to ${bytes} bytes in ${entries} files, from ${size} bytes`
     findings.add('archive-bomb', place, message)

@@ -212,10 +212,12 @@ function isPortableExecutable(head: Buffer, text: string): boolean {
   return text.startsWith('PE\0\0', head.readUInt32LE(60)) || text.slice(2, 64).includes('\0')
 }
 
-type BytesReading = { ok: true; bytes: Buffer } | { ok: false; reason: string }
-
 /** Up to `length` bytes of a regular file from `offset`. Follows no link and waits for no pipe. */
-export function readBytes(path: string, offset: number, length: number): BytesReading {
+export function readBytes(
+  path: string,
+  offset: number,
+  length: number,
+): { ok: true; bytes: Buffer } | { ok: false; reason: string } {
   let descriptor: number | undefined
   try {
     // Both flags are 0 on Windows.

@@ -1,10 +1,5 @@
 import type { Severity } from '../core/diagnostic.ts'
 
-interface AuditRule extends RuleFacts {
-  code: string
-  kind: AuditKind
-}
-
 /**
  * `structure`: what hides something or harms whoever reads the folder. `capability`: what the skill
  * asks for or can do, as a fact. `secret`: what should not have been published.
@@ -39,7 +34,8 @@ const structure = `${format}#directory-structure`
 const git = 'https://git-scm.com/docs/git-config#Documentation/git-config.txt-safebareRepository'
 const names = 'https://learn.microsoft.com/windows/win32/fileio/naming-a-file'
 const exfiltration = 'https://attack.mitre.org/techniques/T1567/'
-const persistence = 'https://attack.mitre.org/tactics/TA0003/'
+const shell = 'https://attack.mitre.org/techniques/T1059/'
+const startup = 'https://attack.mitre.org/tactics/TA0003/'
 const destruction = 'https://attack.mitre.org/techniques/T1485/'
 const injection = 'https://genai.owasp.org/llmrisk/llm01-prompt-injection/'
 const decoding = 'https://attack.mitre.org/techniques/T1140/'
@@ -110,17 +106,11 @@ const capabilityRules = {
     'No sentence asks to send secrets or a conversation to another machine.',
     exfiltration,
   ),
-  'reverse-shell': warning(
-    'No shell for another machine.',
-    'https://attack.mitre.org/techniques/T1059/',
-  ),
-  'persistence-written': warning(
-    'No download or hidden program starts automatically.',
-    persistence,
-  ),
+  'reverse-shell': warning('No shell for another machine.', shell),
+  'persistence-written': warning('No download or hidden program starts automatically.', startup),
   'agent-configuration-written': warning(
     'No skill loosens the permissions of an agent client.',
-    persistence,
+    startup,
   ),
   destruction: warning('No command deletes a home or overwrites a disk.', destruction),
   'encoded-instructions': warning('No sentence is hidden by an encoding.', reviewed),
@@ -156,13 +146,13 @@ const tables = [
   ['secret', secretRules],
 ] as const
 
-export const auditRules: readonly AuditRule[] = tables.flatMap(([kind, table]) =>
+export const auditRules = tables.flatMap(([kind, table]) =>
   Object.entries<RuleFacts>(table).map(([code, facts]) => ({ code, kind, ...facts })),
 )
 
 const rulesByCode = new Map(auditRules.map((rule) => [rule.code, rule]))
 
-export function auditRule(code: AuditCode): AuditRule {
+export function auditRule(code: AuditCode): (typeof auditRules)[number] {
   const rule = rulesByCode.get(code)
   if (rule === undefined) throw new TypeError(`no audit rule is called ${code}`)
   return rule
