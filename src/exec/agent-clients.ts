@@ -1,5 +1,6 @@
 import { win32 } from 'node:path'
 import { readRegularFile } from '../core/read-files.ts'
+import { formatAllowedTools } from '../skill/allowed-tools.ts'
 import type { AllowedTool } from '../skill/model.ts'
 import { failedOutput, readAgentOutput, type StepOutput } from './output-protocol.ts'
 import { capturedText, type ProcessRequest, runProcess } from './process.ts'
@@ -36,7 +37,7 @@ export const agentClis = {
       'text',
       ...(allowedTools.length === 0
         ? []
-        : ['--allowedTools', allowedTools.map(toolText).join(',')]),
+        : ['--allowedTools', allowedTools.map((tool) => formatAllowedTools([tool])).join(',')]),
       ...(model === undefined ? [] : ['--model', model]),
     ],
     honours: ['allowed-tools', 'model'],
@@ -96,10 +97,6 @@ export const networkVariables: readonly string[] =
     ' ',
   )
 
-function toolText({ tool, pattern }: AllowedTool): string {
-  return pattern === undefined ? tool : `${tool}(${pattern})`
-}
-
 interface AgentRequest extends Pick<ProcessRequest, 'cwd' | 'outputLimit' | 'signal' | 'onOutput'> {
   client: AgentCli
   program: string
@@ -108,14 +105,10 @@ interface AgentRequest extends Pick<ProcessRequest, 'cwd' | 'outputLimit' | 'sig
   environment: Readonly<Record<string, string>>
 }
 
-interface AgentResult {
-  output: StepOutput
-  stdout: string
-  stderr: string
-}
-
 /** Asks an agent's command line once, headless, and reads the output block of its answer. */
-export async function runAgent(request: AgentRequest): Promise<AgentResult> {
+export async function runAgent(
+  request: AgentRequest,
+): Promise<{ output: StepOutput; stdout: string; stderr: string }> {
   const { client, program, wishes, prompt, environment, ...process } = request
   const started = startOf(program)
   if (started === undefined) {
@@ -176,26 +169,19 @@ export function isCommandFile(path: string): boolean {
   return /\.(cmd|bat)$/i.test(path)
 }
 
-interface AgentPromptParts {
+/**
+ * The whole prompt of a step for an agent's command line or a model. Nothing is left to it to find.
+ * The example of the answer stands behind bars, so that an echo of the prompt is never taken for it.
+ */
+export function agentPrompt(facts: {
   content: string
   references: string
   step: string
   state: string
   /** How the report is given: as a block in the answer (default), or by a schema. */
   report?: 'block' | 'schema' | undefined
-}
-
-/**
- * The whole prompt of a step for an agent's command line or a model. Nothing is left to it to find.
- * The example of the answer stands behind bars, so that an echo of the prompt is never taken for it.
- */
-export function agentPrompt({
-  content,
-  references,
-  step,
-  state,
-  report = 'block',
-}: AgentPromptParts): string {
+}): string {
+  const { content, references, step, state, report = 'block' } = facts
   const parts = [
     `You carry out one step of a chain of skills: ${step}. These are its instructions.`,
     content,

@@ -64,12 +64,9 @@ function openScript(directory: string, relative: string): ScriptSearch {
     const isMissing = inside.code === 'path-missing'
     const reason = isMissing ? problemIn(() => statSync(join(directory, relative))) : undefined
     if (reason !== undefined) return unreadable(directory, relative, reason)
-    return broken(
-      isMissing ? 'script-missing' : 'script-outside',
-      directory,
-      `the script ${relative} cannot be used: ${inside.message}`,
-      'Name a file below the directory of the skill.',
-    )
+    const code = isMissing ? 'script-missing' : 'script-outside'
+    const message = `the script ${relative} cannot be used: ${inside.message}`
+    return broken(code, directory, message, 'Name a file below the directory of the skill.')
   }
   const { path } = inside
   let head = ''
@@ -81,12 +78,10 @@ function openScript(directory: string, relative: string): ScriptSearch {
     return unreadable(directory, relative, problem)
   if (interpreter !== undefined)
     return { kind: 'found', script: { path, relative, ...interpreter } }
-  return broken(
-    'script-not-executable',
-    directory,
-    `the script ${relative} does not name an interpreter`,
-    'Start it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or make it executable.',
-  )
+  const message = `the script ${relative} does not name an interpreter`
+  const hint =
+    'Start it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or make it executable.'
+  return broken('script-not-executable', directory, message, hint)
 }
 
 /** Why a path cannot be looked at; undefined where it can, or where there is nothing. */
@@ -101,12 +96,8 @@ function problemIn(look: () => unknown): string | undefined {
 
 function unreadable(directory: string, relative: string, reason: string): ScriptSearch {
   const message = `${relative} cannot be read: ${reason}`
-  return broken(
-    'script-unreadable',
-    directory,
-    message,
-    'Make it readable, or fix or remove the link.',
-  )
+  const hint = 'Make it readable, or fix or remove the link.'
+  return broken('script-unreadable', directory, message, hint)
 }
 
 function broken(code: string, path: string, message: string, hint: string): ScriptSearch {

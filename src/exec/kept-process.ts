@@ -2,24 +2,18 @@ import { spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endGroup, endOrphans, groupIsGone } from './process-group.ts'
-import { exitOf } from './process.ts'
-
-interface KeptProcessRequest {
-  file: string
-  args: readonly string[]
-  cwd: string
-  env: Readonly<Record<string, string>>
-  /** One of a kind: by it what left the process group is found again. No spaces. */
-  key: string
-}
+import { exitOf, type ProcessRequest } from './process.ts'
 
 export type KeptProcess = Awaited<ReturnType<typeof startKeptProcess>>
 
 /**
  * Starts a program in a process group of its own that ends with us at the latest, whatever ends us.
+ * @param request `key` is one of a kind, without spaces: by it what left the group is found again.
  * @throws {Error} of `spawn` where it cannot be started.
  */
-export async function startKeptProcess(request: KeptProcessRequest) {
+export async function startKeptProcess(
+  request: Pick<ProcessRequest, 'file' | 'args' | 'cwd' | 'env'> & { key: string },
+) {
   const child = spawn(request.file, [...request.args], {
     cwd: request.cwd,
     env: { ...request.env, SKILLRAIL_IDEMPOTENCY_KEY: request.key },

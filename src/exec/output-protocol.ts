@@ -48,11 +48,8 @@ function claimed(source: OutputSource, subject: string): StepOutput | undefined 
 function contradicted(output: StepOutput, code: number, subject: string): StepOutput {
   if (code === 0 || output.status !== 'success') return output
   const message = `${subject} reported success but ended with exit code ${code}`
-  return {
-    ...output,
-    status: 'failure',
-    errors: [...output.errors, { code: 'exit-code', message }],
-  }
+  const errors = [...output.errors, { code: 'exit-code', message }]
+  return { ...output, status: 'failure', errors }
 }
 
 /**
@@ -82,20 +79,17 @@ const maxResultBytes = 1_048_576
 const maxEntries = 1000
 
 function endedBadly(end: ProcessEnd, subject: string): StepOutput | undefined {
-  switch (end.kind) {
-    case 'exit':
-      return undefined
-    case 'signal':
-      return failedOutput('signal', `${subject} was killed by ${end.signal}`)
-    case 'timeout':
-      return failedOutput('timeout', `${subject} did not finish in time`)
-    case 'aborted':
-      return failedOutput('aborted', `${subject} was stopped before it finished`)
-    case 'limit':
-      return failedOutput('limit-exceeded', `${subject} was stopped because ${end.message}`)
-    case 'not-started':
-      return failedOutput('not-started', `${subject} could not be started: ${end.message}`)
-  }
+  if (end.kind === 'exit') return undefined
+  const code = end.kind === 'limit' ? 'limit-exceeded' : end.kind
+  return failedOutput(code, `${subject} ${howItEnded(end)}`)
+}
+
+function howItEnded(end: Exclude<ProcessEnd, { kind: 'exit' }>): string {
+  if (end.kind === 'signal') return `was killed by ${end.signal}`
+  if (end.kind === 'timeout') return 'did not finish in time'
+  if (end.kind === 'aborted') return 'was stopped before it finished'
+  if (end.kind === 'limit') return `was stopped because ${end.message}`
+  return `could not be started: ${end.message}`
 }
 
 function findClaim(source: OutputSource): string | undefined {
@@ -133,7 +127,7 @@ function withinLimit(output: StepOutput): StepOutput {
 }
 
 function fromExitCode(code: number, source: OutputSource): StepOutput {
-  const said = lastLine(capturedText(source.stdout))
+  const said = capturedText(source.stdout).trimEnd().split('\n').at(-1)?.trim() ?? ''
   if (code === 0) {
     const result = { result: said, errors: [], metrics: {} }
     return withinLimit({ status: 'success', ...result, evidence: 'exit-code' })
@@ -141,11 +135,6 @@ function fromExitCode(code: number, source: OutputSource): StepOutput {
   const complaint = shortened(lastComplaint(capturedText(source.stderr)) || said, 2000)
   const message = complaint === '' ? `exit code ${code}` : `exit code ${code}: ${complaint}`
   return { ...failedOutput('exit-code', message), result: complaint || message }
-}
-
-function lastLine(text: string): string {
-  const trimmed = text.trimEnd()
-  return trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim()
 }
 
 function parseValue(text: string): unknown {

@@ -45,15 +45,9 @@ export function groupOf(pid: number): number | undefined {
 }
 
 function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (process.platform !== 'win32') {
-    tried(false, () => process.kill(-leader, signal))
-    return
-  }
-  const force = signal === 'SIGKILL' ? ['/F'] : []
-  spawn('taskkill', ['/pid', String(leader), '/T', ...force], { stdio: 'ignore' }).on(
-    'error',
-    () => undefined,
-  )
+  if (process.platform !== 'win32') return void tried(false, () => process.kill(-leader, signal))
+  const args = ['/pid', String(leader), '/T', ...(signal === 'SIGKILL' ? ['/F'] : [])]
+  spawn('taskkill', args, { stdio: 'ignore' }).on('error', () => undefined)
 }
 
 /** What `look` returns, or `otherwise` where it throws: processes and their files may end meanwhile. */

@@ -62,10 +62,8 @@ async function run(request: ProcessRequest, stdout: Capture, stderr: Capture): P
     return startFailure(request, messageOf(error))
   }
   if (request.descriptors !== undefined) serve(child, request.descriptors)
-  for (const [name, capture] of [
-    ['stdout', stdout],
-    ['stderr', stderr],
-  ] as const) {
+  for (const name of ['stdout', 'stderr'] as const) {
+    const capture = name === 'stdout' ? stdout : stderr
     child[name]?.on('data', (chunk: Buffer) => {
       capture.add(chunk)
       request.onOutput?.(chunk, name)

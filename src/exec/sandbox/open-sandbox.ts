@@ -220,17 +220,16 @@ export async function runConfined(
   request: ConfinedScript,
 ): Promise<ProcessResult> {
   const { script, skillDirectory, arguments: given, ambient, own, ...rest } = request
+  const locale = Object.fromEntries(
+    Object.entries(ambient).filter(([name]) => /^(?:LANG|LANGUAGE|TZ|LC_[A-Z]+)$/.test(name)),
+  )
   try {
     const result = await sandbox.run({
       ...rest,
       skillDirectory: realpathSync.native(skillDirectory),
       grants,
       command: (places) => [...commandInside(script, places), ...given],
-      environment: (places) => ({
-        ...localeOf(ambient),
-        PYTHONDONTWRITEBYTECODE: '1',
-        ...own(places),
-      }),
+      environment: (places) => ({ ...locale, PYTHONDONTWRITEBYTECODE: '1', ...own(places) }),
     })
     return { ...result, end: explained(script, result.end) }
   } catch (error) {
@@ -251,10 +250,4 @@ function commandInside({ path, relative, file, args }: Script, places: Places): 
     [path, `${places.skill}/${relative}`],
   ])
   return [file, ...args].map((word) => inside.get(word) ?? word)
-}
-
-function localeOf(ambient: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(ambient).filter(([name]) => /^(?:LANG|LANGUAGE|TZ|LC_[A-Z]+)$/.test(name)),
-  )
 }

@@ -2,11 +2,9 @@ import { createCapture, type ProcessRequest, type ProcessResult } from '../proce
 import type { Grants } from './grants.ts'
 
 export interface Sandbox {
-  readonly name: SandboxName
+  readonly name: 'bubblewrap' | 'seatbelt'
   run(request: SandboxRequest): Promise<ProcessResult>
 }
-
-type SandboxName = 'bubblewrap' | 'seatbelt'
 
 export type Supervised = Pick<
   ProcessRequest,
