@@ -7,6 +7,8 @@ import { findWorkspace, isInside, readRegularFile, realPathOf, sharedStore } fro
 import { type Runtime, stateDirectory, type StatePlace } from './runtime.ts'
 import { makePrivateDirectory } from './write-files.ts'
 
+export type Sealer = ReturnType<typeof openSealer>
+
 /**
  * Opens the key with which Skillrail recognises what it wrote for this user: that of
  * `SKILLRAIL_STATE_KEY`, or of a file of mode 0600 in the state directory, made when it is missing.
