@@ -8,7 +8,7 @@ import type { Skill, SkillInfo } from '../library/model.ts'
 import { parseAllowedTools } from '../skill/allowed-tools.ts'
 import type { AllowedTool } from '../skill/model.ts'
 import { projectInstructions } from './agents-file.ts'
-import { callSettings, limits, requireOptions } from './check-options.ts'
+import { callSettings, limits, requireOptions, runLimits } from './check-options.ts'
 import type { ConversationLimits } from './conversation/compact.ts'
 import type { ConversationStore } from './conversation/store.ts'
 import { type PromptText, promptText } from './prompt-template.ts'
@@ -121,47 +121,22 @@ export type McpChoice = 'project' | readonly (string | McpServer)[]
 /** How long a run or a delegation may take where nothing else is said. */
 export const defaultTimeoutMs = 3_600_000
 
-const any = z.unknown().optional()
+const unchecked =
+  'model name instructions tools builtIns skills startSkills skillDirs trustedPaths discover ' +
+  'subagents mcp approver disallowedTools permissionMode messages store conversation agentsFile ' +
+  'project runtime settings workspaceTrust providers baseUrl apiKey output telemetry ' +
+  'approvalSecret onEvent'
 
 /** Names of all options, and the range of every number; the rest is checked where it is used. */
 const knownOptions = z.strictObject({
-  model: any,
-  name: any,
-  instructions: any,
-  tools: any,
-  builtIns: any,
-  skills: any,
-  startSkills: any,
-  skillDirs: any,
-  discover: any,
-  subagents: any,
+  ...Object.fromEntries(unchecked.split(' ').map((name) => [name, z.unknown().optional()])),
   concurrency: limits.concurrency,
-  mcp: any,
-  approver: any,
-  disallowedTools: any,
-  permissionMode: any,
-  maxTurns: limits.maxTurns,
-  timeoutMs: limits.timeoutMs,
-  limits: z.strictObject({ budget: limits.contextTokens, strategy: any }).optional(),
-  maxTokens: limits.maxTokens,
-  messages: any,
-  store: any,
-  conversation: any,
-  agentsFile: any,
-  project: any,
-  runtime: any,
-  settings: any,
-  workspaceTrust: any,
-  trustedPaths: any,
-  providers: any,
-  baseUrl: any,
-  apiKey: any,
+  ...runLimits.shape,
+  limits: z
+    .strictObject({ budget: limits.contextTokens, strategy: z.unknown().optional() })
+    .optional(),
   callSettings,
-  output: any,
-  telemetry: any,
-  approvalSecret: any,
-  onEvent: any,
-} satisfies Record<keyof AgentOptions, z.ZodType>)
+})
 
 /** Options, runtime, settings and models of an agent. Nothing is read or loaded until it is asked for. */
 export class AgentEnvironment {

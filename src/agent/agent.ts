@@ -90,11 +90,9 @@ export class Agent<
     this.name = this.#environment.name
     const { tools = [] } = options
     this.#given = isList(tools) ? { set: {}, tools: [] } : { set: tools, tools: fromToolSet(tools) }
-    const note = (message: string): void =>
-      this.#emit({ type: 'notice', agent: this.name, message })
-    this.#servers = new McpPart(this.#environment, note)
+    this.#servers = new McpPart(this.#environment, this.#note)
     this.#session = this.#openSession()
-    this.#keeper = this.#openKeeper(note)
+    this.#keeper = this.#openKeeper()
     if (options.skills !== undefined || options.skillDirs !== undefined) this.#offerSkills()
     if (options.subagents !== undefined) this.#offerSubagents()
   }
@@ -326,6 +324,9 @@ export class Agent<
     }
   }
 
+  readonly #note = (message: string): void =>
+    this.#emit({ type: 'notice', agent: this.name, message })
+
   #openSession(): AgentSession {
     const { runtime, project, options } = this.#environment
     const { tools = [], builtIns, permissionMode, approver } = options
@@ -360,7 +361,7 @@ export class Agent<
     })
   }
 
-  #openKeeper(notice: (message: string) => void): ConversationKeeper | undefined {
+  #openKeeper(): ConversationKeeper | undefined {
     const { options, runtime } = this.#environment
     const { store, conversation: reference, model } = options
     if (store === undefined && reference === undefined) return undefined
@@ -372,7 +373,7 @@ export class Agent<
       reference,
       runtime,
       model: typeof model === 'string' ? model : model.modelId,
-      notice,
+      notice: this.#note,
       used: () => this.#ledger.report().total,
       state: () => ({
         messages: [...this.messages],
@@ -419,9 +420,7 @@ export class Agent<
     const { startSkills, approvalSecret } = options
     const none = { ...options, skills: undefined, skillDirs: undefined, discover: false }
     const set = this.#skills?.set ?? new SkillSet(new AgentEnvironment(none), async () => [])
-    const onNotice = (message: string): void =>
-      this.#emit({ type: 'notice', agent: this.name, message })
-    const own = { startSkills: this.#skills && startSkills, approvalSecret, onNotice }
+    const own = { startSkills: this.#skills && startSkills, approvalSecret, onNotice: this.#note }
     this.#sdk = new Skills(own, this.#environment, this.#servers, set)
     return this.#sdk
   }

@@ -54,6 +54,13 @@ export const limits = {
   contextTokens: whole(1, 1_000_000_000),
 }
 
+/** Those of one run or delegation, among other options. */
+export const runLimits = z.looseObject({
+  maxTurns: limits.maxTurns,
+  timeoutMs: limits.timeoutMs,
+  maxTokens: limits.maxTokens,
+})
+
 export const callSettings = z
   .strictObject(
     {

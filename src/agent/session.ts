@@ -1,7 +1,6 @@
-import type { LanguageModel, ModelMessage, TelemetryOptions } from 'ai'
-import { z } from 'zod'
+import type { ModelMessage, TelemetryOptions } from 'ai'
 import type { JsonObject } from '../tools/model.ts'
-import { limits as ranges, requireOptions } from './check-options.ts'
+import { requireOptions, runLimits } from './check-options.ts'
 import { Compactor, type ConversationLimits, messageTexts } from './conversation/compact.ts'
 import { type AgentUsageError, usageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
@@ -14,6 +13,7 @@ import type {
   AgentTool,
   CallSettings,
   LoopOutcome,
+  ModelObject,
   Permission,
   Permit,
   RunOptions,
@@ -28,7 +28,7 @@ export interface SessionOptions {
   agent: string
   delegation?: string | undefined
   /** Asked at the start of every run; its errors reach the caller of `run`. */
-  model: () => LanguageModel | Promise<LanguageModel>
+  model: () => ModelObject | Promise<ModelObject>
   tools?: readonly AgentTool[] | undefined
   parts?: readonly SessionPart[] | undefined
   maxTurns?: number | undefined
@@ -58,7 +58,7 @@ export interface SessionPart {
   /** Whether the model may see a tool now; every part must agree. */
   offers?: ((tool: AgentTool) => boolean) | undefined
   /** A model in place of the agent's own; asked before every step, the last part with one takes precedence. */
-  model?: (() => LanguageModel | undefined) | undefined
+  model?: (() => ModelObject | undefined) | undefined
   /** Asked in order until one refuses; each sees the input that the one before it returned. */
   permit?: Permit | undefined
   /** Runs before a call that is allowed; throwing prevents the call. */
@@ -74,12 +74,6 @@ export interface PromptContext {
   onEvent: (event: AgentEvent) => void
   signal: AbortSignal | undefined
 }
-
-const runOptions = z.looseObject({
-  maxTurns: ranges.maxTurns,
-  timeoutMs: ranges.timeoutMs,
-  maxTokens: ranges.maxTokens,
-})
 
 /** One conversation: its history and what may change in it. Every delegation gets its own. */
 export class AgentSession {
@@ -136,7 +130,7 @@ export class AgentSession {
     if (prompt?.trim() === '') {
       throw usageError('task-empty', 'The task is empty: an agent needs to be told what to do.')
     }
-    requireOptions(runOptions, run, 'a run')
+    requireOptions(runLimits, run, 'a run')
     if (this.#running !== undefined) {
       const message = `The agent ${this.#options.agent} is still working on the last prompt.`
       const hint = 'Wait for it, send it a message with steer, or make another agent.'

@@ -226,14 +226,8 @@ const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
 const walkLimit = 50_000
 
-interface WalkedFile {
-  path: string
-  relative: string
-  name: string
-}
-
 interface FileWalk {
-  files: Iterable<WalkedFile>
+  files: Iterable<Record<'path' | 'relative' | 'name', string>>
   /** What the walk left out, once it is over. */
   notes: readonly string[]
 }
@@ -244,7 +238,7 @@ function filesBelow({ real: start, shown }: ResolvedPath): FileWalk {
   let left = walkLimit
   return { files: below(start, ''), notes }
 
-  function* below(directory: string, prefix: string): Generator<WalkedFile> {
+  function* below(directory: string, prefix: string): FileWalk['files'] {
     if (prefix === '' && statSync(start).isFile()) {
       yield { path: start, relative: basename(start), name: shown }
       return

@@ -25,14 +25,9 @@ type AgentFacts = Omit<SubagentConfig, 'config' | 'systemPrompt'> &
     shadows?: readonly string[] | undefined
   }
 
-interface AgentList extends Pick<AgentDiscovery, 'withheld' | 'diagnostics'> {
-  agents: AgentFacts[]
-}
+type Place = Pick<Context, 'runtime' | 'settings'>
 
-export function findAgents({
-  runtime,
-  settings,
-}: Pick<Context, 'runtime' | 'settings'>): AgentDiscovery {
+export function findAgents({ runtime, settings }: Place): AgentDiscovery {
   const { trustedPaths, precedence } = settings.skills
   const { workspaceTrust } = settings
   return discoverAgents({ runtime, trustedPaths, precedence, workspaceTrust })
@@ -43,7 +38,9 @@ function factsOf({ config, ...info }: AgentInfo): AgentFacts {
   return { ...fields, timeoutMs: overrides?.timeoutMs, ...info }
 }
 
-export const list = defineCommand<AgentList>()({
+export const list = defineCommand<
+  Omit<AgentDiscovery, 'agents' | 'broken'> & { agents: AgentFacts[] }
+>()({
   options: {},
   examples: ['agents list'],
   async run(context) {
@@ -159,10 +156,7 @@ export const validate = defineCommand<Verdicts>()({
   exitCode: ({ summary }) => (summary.invalid > 0 ? exitCode.badAnswer : exitCode.done),
 })
 
-function validateAgents(
-  { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
-  paths: readonly string[],
-): AgentVerdict[] {
+function validateAgents({ runtime, settings }: Place, paths: readonly string[]): AgentVerdict[] {
   const files =
     paths.length > 0
       ? paths.flatMap(filesAt)

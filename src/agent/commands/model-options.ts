@@ -113,10 +113,7 @@ export function lineOf(event: AgentEvent): string | undefined {
       return `[${safeLine(event.subagent)}] ${event.status}`
     case 'notice':
       return `${whose}${safeLine(redactText(event.message))}`
-    case 'text':
-    case 'reasoning':
-    case 'waiting':
-    case 'step':
+    default:
       return undefined
   }
 }

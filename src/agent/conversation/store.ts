@@ -165,8 +165,7 @@ async function read(path: string, id: string, code: Sealer): Promise<Conversatio
   if (!file.ok && file.code === 'file-shared') throw sharedStore(file.message)
   const found = file.ok ? parseJson(file.text) : undefined
   const later = z.object({ version: z.number().gt(version) }).safeParse(found)
-  const { conversation } = await schemas()
-  const { data } = conversation.safeParse(revealed(found, code))
+  const { data } = (await conversationSchema()).safeParse(revealed(found, code))
   if (data !== undefined && data.id === id) return data
   const why = file.ok ? 'it is not what was written there' : file.message
   throw new StateFileError({
@@ -189,11 +188,11 @@ function revealed(found: unknown, code: Sealer): unknown {
   }
 }
 
-async function schemas() {
+async function conversationSchema() {
   const { modelMessageSchema } = await aiSdk()
   const messages = z.array(modelMessageSchema)
   const count = z.number()
-  const conversation = z.object({
+  return z.object({
     version: z.literal(version),
     id: z.string(),
     title: z.string(),
@@ -213,7 +212,6 @@ async function schemas() {
     skills: z.array(z.string()),
     delegations: z.array(z.object({ id: z.string(), subagent: z.string(), messages })),
   })
-  return { conversation }
 }
 
 /** A link could lead to anything that the user can write. */

@@ -1,4 +1,4 @@
-import type { AssistantModelMessage, LanguageModel, ModelMessage, TelemetryOptions } from 'ai'
+import type { AssistantModelMessage, ModelMessage } from 'ai'
 import { isObject } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { didYouMean } from '../../core/text.ts'
@@ -7,13 +7,14 @@ import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { Queue } from '../queue.ts'
 import { aiSdk } from '../ai-sdk.ts'
+import type { SessionOptions } from '../session.ts'
 import { toWireNames, wireName, type WireNames } from '../tool.ts'
 import type {
   AfterTool,
   AgentEvent,
   AgentTool,
-  CallSettings,
   LoopOutcome,
+  ModelObject,
   Permit,
   RunOptions,
   RunStatus,
@@ -32,14 +33,12 @@ import {
 } from './results.ts'
 import type { ModelReply, RequestedCall } from './sdk.ts'
 
-export interface LoopRequest extends Omit<
-  RunOptions,
-  'outputSchema' | 'timeoutMs' | 'maxTokens' | 'files'
-> {
+export interface LoopRequest
+  extends
+    Pick<RunOptions, 'signal' | 'stream'>,
+    Pick<SessionOptions, 'agent' | 'delegation' | 'exhausted' | 'callSettings' | 'telemetry'> {
   outputSchema?: JsonObject | undefined
-  agent: string
-  delegation?: string | undefined
-  model: () => LanguageModel
+  model: () => ModelObject
   instructions: string
   messages: readonly ModelMessage[]
   offered: () => readonly AgentTool[]
@@ -48,8 +47,6 @@ export interface LoopRequest extends Omit<
   /** Asked when the model has stopped calling tools; text makes it continue (a Stop hook). */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
   maxTurns: number
-  /** Why no model may be asked any more: the tokens are used up. */
-  exhausted?: (() => string | undefined) | undefined
   /** Calls of the last answer in `messages` that are made now. */
   open?: readonly RequestedCall[] | undefined
   /** Told when messages were added: after every answer of the model, and after its calls. */
@@ -65,8 +62,6 @@ export interface LoopRequest extends Omit<
     | undefined
   onUsage: (entry: UsageEntry) => void
   onEvent: (event: AgentEvent) => void
-  callSettings?: CallSettings | undefined
-  telemetry?: TelemetryOptions | undefined
 }
 
 /** Lets a model work with tools until it answers. Never throws: a failure is an outcome. */
@@ -295,11 +290,8 @@ class Run {
       instructions: '',
       messages: [{ role: 'user', content }],
       tools: new Map(),
-      outputSchema: undefined,
       settings: callSettings,
       signal: this.signal,
-      onText: undefined,
-      onReasoning: () => undefined,
       onUsage(answering, usage) {
         onUsage({ model: answering, agent, delegation, usage })
         onEvent({ type: 'step', agent, delegation, usage })
@@ -315,7 +307,7 @@ class Run {
     const { agent, delegation, instructions, stream, onEvent, callSettings } = this.#request
     const model = this.#request.model()
     await aiSdk()
-    const { callModel, modelFailure, modelName } = await import('./sdk.ts')
+    const { callModel, modelFailure } = await import('./sdk.ts')
     const all = [...this.#request.messages, ...this.#added]
     const messages =
       (await this.#request.prepareMessages?.(all, (prompt) => this.#ask(prompt))) ?? all
@@ -359,7 +351,7 @@ class Run {
     } catch (error) {
       // A stream that was cut off has a cost, but its usage is unknown.
       if (booked === undefined && this.#text !== '') {
-        book(modelName(model), { ...noUsage, requests: 1 })
+        book(model.modelId, { ...noUsage, requests: 1 })
       }
       if (this.#text !== '') await this.#add({ role: 'assistant', content: this.#text })
       throw this.signal.aborted ? error : new Error(modelFailure(error), { cause: error })

@@ -5,7 +5,6 @@ import {
   generateText,
   jsonSchema,
   type JSONSchema7,
-  type LanguageModel,
   type LanguageModelUsage,
   type ModelMessage,
   type OutputInterface,
@@ -20,23 +19,22 @@ import { messageOf, systemCode } from '../../core/errors.ts'
 import { redactText } from '../../core/redact.ts'
 import { cutToColumns } from '../../core/text.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { ModelNotFoundError } from '../errors.ts'
-import type { AgentTool, CallSettings, TokenUsage } from '../types.ts'
+import type { AgentTool, CallSettings, ModelObject, TokenUsage } from '../types.ts'
 
 // Only imported dynamically: the AI SDK is loaded when a model is called for the first time.
 
 export interface ModelCall {
-  model: LanguageModel
+  model: ModelObject
   instructions: string
   messages: readonly ModelMessage[]
   tools: ReadonlyMap<string, AgentTool>
-  outputSchema: JsonObject | undefined
+  outputSchema?: JsonObject | undefined
   settings: CallSettings | undefined
   telemetry?: TelemetryOptions | undefined
   signal: AbortSignal
-  onText: ((text: string) => void) | undefined
+  onText?: ((text: string) => void) | undefined
   /** Told of each whole piece of reasoning. */
-  onReasoning: (text: string) => void
+  onReasoning?: ((text: string) => void) | undefined
   /** Called once when the provider has answered, before anything can fail afterwards. */
   onUsage: (model: string, usage: TokenUsage) => void
 }
@@ -62,12 +60,6 @@ export interface RequestedCall {
 
 export async function callModel(call: ModelCall): Promise<ModelReply> {
   const { model } = call
-  // The SDK sends a bare name to a hosted gateway; here a name is resolved before, or not at all.
-  if (typeof model === 'string') {
-    const message = `${JSON.stringify(model)} is a name and not a model.`
-    const hint = 'resolveModel makes a model of a name such as anthropic:claude-sonnet-4-5.'
-    throw new ModelNotFoundError({ code: 'model-unresolved', message, hint })
-  }
   const plain = { ...call, outputSchema: undefined }
   if (call.outputSchema === undefined || plainModels.has(model)) return await callOnce(plain)
   try {
@@ -101,7 +93,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
   if (onText === undefined) {
     const { text, reasoning, toolCalls, finishReason, responseMessages } =
       await generateText(options)
-    for (const part of reasoning) if (part.type === 'reasoning') call.onReasoning(part.text)
+    for (const part of reasoning) if (part.type === 'reasoning') call.onReasoning?.(part.text)
     return replyOf(text, toolCalls, finishReason, responseMessages)
   }
   const streamed = streamText({ ...options, onError: () => undefined })
@@ -109,7 +101,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
   for await (const part of streamed.stream) {
     if (part.type === 'reasoning-delta') reasoning += part.text
     else if (reasoning !== '') {
-      call.onReasoning(reasoning)
+      call.onReasoning?.(reasoning)
       reasoning = ''
     }
     if (part.type === 'text-delta') onText(part.text)
@@ -124,8 +116,10 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
  * OpenAI's packages put the text of a failed call into JSON, and over chat completions pictures of
  * results: the text is sent as it is instead, and the pictures as a message of the user.
  */
-function resultsAsText(messages: readonly ModelMessage[], model: LanguageModel): ModelMessage[] {
-  const provider = typeof model === 'string' ? '' : model.provider
+function resultsAsText(
+  messages: readonly ModelMessage[],
+  { provider }: ModelObject,
+): ModelMessage[] {
   const isChat = provider.endsWith('.chat')
   if (!isChat && !provider.endsWith('.responses')) return [...messages]
   let files: FilePart[] = []
@@ -145,10 +139,6 @@ function resultsAsText(messages: readonly ModelMessage[], model: LanguageModel):
     files = []
     return [{ ...message, content }, shown]
   })
-}
-
-export function modelName(model: LanguageModel): string {
-  return typeof model === 'string' ? model : model.modelId
 }
 
 function toolSet(tools: ReadonlyMap<string, AgentTool>): ToolSet {

@@ -8,22 +8,16 @@ import { toolSelectors } from '../approval/tool-patterns.ts'
 import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import { readModelName } from '../resolve-model.ts'
 import { wireName } from '../tool.ts'
-import type { FieldPlaces } from './discover-agents.ts'
+import type { AgentFileReading } from './discover-agents.ts'
 import type { SubagentConfig } from './config.ts'
 import { readMcpName } from './select-tools.ts'
 import { findCycle, forWhom, notForModels, splitSkill } from './skills.ts'
-
-interface ReadAgent {
-  config: SubagentConfig | undefined
-  path: string
-  places?: FieldPlaces | undefined
-}
 
 type Problem = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { field?: string }
 
 /** Finds problems beside the fields: names, skills, models and tools that cannot be resolved. */
 export function checkAgents(
-  readings: readonly ReadAgent[],
+  readings: readonly (Pick<AgentFileReading, 'config' | 'places'> & { path: string })[],
   skills: readonly SkillInfo[],
   servers: readonly string[],
 ): Diagnostic[] {

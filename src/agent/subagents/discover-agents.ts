@@ -109,8 +109,7 @@ export function readAgentAt(path: string): AgentFileReading {
     const { code, message } = file
     return { config: undefined, diagnostics: [{ code, severity: 'error', message, path }] }
   }
-  const toolsWhenAbsent = /[\\/]\.claude[\\/]agents[\\/]/.test(path) ? 'parent' : 'none'
-  return readAgentFile(file.bytes, { path, toolsWhenAbsent })
+  return readAgentFile(file.bytes, path)
 }
 
 /** The error for a name that no subagent has: withheld, broken or not there. */
@@ -140,29 +139,15 @@ export function subagentNotFound(
   return new SubagentNotFoundError({ code: 'subagent-not-found', message, hint })
 }
 
-interface AgentFileReading {
+export interface AgentFileReading {
   config: SubagentConfig | undefined
   name?: string | undefined
   /** The positions of the values of its fields, by the names of the documentation. */
-  places?: FieldPlaces | undefined
+  places?: ReadonlyMap<string, { line: number; column: number }> | undefined
   diagnostics: readonly Diagnostic[]
 }
 
-export type FieldPlaces = ReadonlyMap<string, { line: number; column: number }>
-
-interface ReadAgentFileOptions {
-  path: string
-  /**
-   * What an absent `tools` means. `none` everywhere except in `.claude/agents`, whose owner defines
-   * it as all that the parent has (code.claude.com/docs/en/sub-agents).
-   */
-  toolsWhenAbsent: 'none' | 'parent'
-}
-
-export function readAgentFile(
-  content: string | Uint8Array,
-  { path, toolsWhenAbsent }: ReadAgentFileOptions,
-): AgentFileReading {
+export function readAgentFile(content: string | Uint8Array, path: string): AgentFileReading {
   const reading = readFrontmatter(content, path)
   if (!reading.ok) return { config: undefined, diagnostics: reading.diagnostics }
   const { root, split } = reading
@@ -194,6 +179,9 @@ export function readAgentFile(
     const message = `\`permission-mode: ${String(written)}\` has no effect here; the approver is still asked.`
     report('warning', 'permission-mode', mode, message)
   }
+  // Where no `tools` are named, the owner of this directory means all that the parent has
+  // (code.claude.com/docs/en/sub-agents).
+  const absent = /[\\/]\.claude[\\/]agents[\\/]/.test(path) ? ['*'] : undefined
   const model = valueOf('model')
   const timeout = numberOf(valueOf('timeout'))
   if (Number.isNaN(timeout)) {
@@ -204,7 +192,7 @@ export function readAgentFile(
     name: valueOf('name'),
     description: valueOf('description'),
     model: model === 'inherit' ? undefined : model,
-    tools: toolsOf(nodes.get('tools')) ?? (toolsWhenAbsent === 'parent' ? ['*'] : undefined),
+    tools: toolsOf(nodes.get('tools')) ?? absent,
     disallowedTools: toolsOf(nodes.get('disallowed-tools')),
     skills: skillsOf(valueOf('skills')),
     maxTurns: numberOf(valueOf('max-turns')),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Activation } from '../../library/activation.ts'
 import { defaultTimeoutMs } from '../agent-options.ts'
-import { limits, requireOptions } from '../check-options.ts'
+import { limits, requireOptions, runLimits } from '../check-options.ts'
 import type { Conversation } from '../conversation/store.ts'
 import { SubagentConfigError, SubagentDelegationError } from '../errors.ts'
 import { Queue } from '../queue.ts'
@@ -314,7 +314,7 @@ export class SubagentManager {
   }
 
   #stopperFor({ config, options }: Work): Stopper {
-    requireOptions(delegateOptions, options, 'a delegation')
+    requireOptions(runLimits, options, 'a delegation')
     const { signal, timeoutMs } = options
     const ofParent = this.#parent.environment.options.timeoutMs
     const limit = timeoutMs ?? config.config?.timeoutMs ?? ofParent ?? defaultTimeoutMs
@@ -338,11 +338,6 @@ export class SubagentManager {
 const managerOptions = z.strictObject({
   files: z.unknown().optional(),
   concurrency: limits.concurrency,
-})
-const delegateOptions = z.looseObject({
-  maxTurns: limits.maxTurns,
-  timeoutMs: limits.timeoutMs,
-  maxTokens: limits.maxTokens,
 })
 
 type StoredDelegation = Conversation['delegations'][number]

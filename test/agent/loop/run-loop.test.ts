@@ -404,11 +404,6 @@ describe('a run that ends before the model is done', () => {
         'Two tools would be called a__b: a.b (of the program) and a__b (of the program). Rename one of the tools.',
     })
   })
-
-  it('never asks a hosted gateway for a bare name', async () => {
-    const { outcome } = await run([], { model: () => 'anthropic/claude' })
-    expect(outcome.error).toContain('"anthropic/claude" is a name and not a model')
-  })
 })
 
 describe('a structured answer', () => {

@@ -8,8 +8,7 @@ function read(
   options: { body?: string; parent?: boolean } = {},
 ): ReturnType<typeof readAgentFile> {
   const text = `---\n${frontmatter}\n---\n${options.body ?? 'Do it.'}\n`
-  const toolsWhenAbsent = options.parent === true ? 'parent' : 'none'
-  return readAgentFile(text, { path: 'a.md', toolsWhenAbsent })
+  return readAgentFile(text, options.parent === true ? '/.claude/agents/a.md' : 'a.md')
 }
 
 const head = 'name: tester\ndescription: Tests.'
@@ -121,7 +120,7 @@ describe('US-008: a definition in Markdown', () => {
   it.each(['', 'no frontmatter', '---\nname: a\n', '---\n- a\n---\n', '---\n__proto__: 1\n---\n'])(
     '%j is reported, and never thrown',
     (text) => {
-      const reading = readAgentFile(text, { path: 'a.md', toolsWhenAbsent: 'none' })
+      const reading = readAgentFile(text, 'a.md')
       expect(reading.config).toBeUndefined()
       expect(hasErrors(reading.diagnostics)).toBe(true)
     },
