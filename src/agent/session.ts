@@ -1,7 +1,8 @@
-import type { ModelMessage, TelemetryOptions } from 'ai'
+import type { ModelMessage } from 'ai'
 import type { JsonObject } from '../tools/model.ts'
+import type { AgentOptions } from './agent-options.ts'
 import { requireOptions, runLimits } from './check-options.ts'
-import { Compactor, type ConversationLimits, messageTexts } from './conversation/compact.ts'
+import { Compactor, messageTexts } from './conversation/compact.ts'
 import { type AgentUsageError, usageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
 import type { RequestedCall } from './loop/sdk.ts'
@@ -11,7 +12,6 @@ import type {
   AfterTool,
   AgentEvent,
   AgentTool,
-  CallSettings,
   LoopOutcome,
   ModelObject,
   Permission,
@@ -24,26 +24,21 @@ import type { UsageLedger } from './usage.ts'
 /** Maximum number of turns of an agent that sets none (PRD 5.6). */
 export const defaultMaxTurns = 50
 
-export interface SessionOptions {
+export interface SessionOptions extends Pick<
+  AgentOptions,
+  'maxTurns' | 'timeoutMs' | 'messages' | 'limits' | 'callSettings' | 'telemetry'
+> {
   agent: string
   delegation?: string | undefined
   /** Asked at the start of every run; its errors reach the caller of `run`. */
   model: () => ModelObject | Promise<ModelObject>
   tools?: readonly AgentTool[] | undefined
   parts?: readonly SessionPart[] | undefined
-  maxTurns?: number | undefined
-  /** Milliseconds of one run; default: no limit of its own. */
-  timeoutMs?: number | undefined
   usage: Pick<UsageLedger, 'record'>
-  /** A conversation to continue; it is cloned. */
-  messages?: readonly ModelMessage[] | undefined
-  limits?: ConversationLimits | undefined
-  callSettings?: CallSettings | undefined
   /** Why no model may be asked any more: the tokens are used up. */
   exhausted?: (() => string | undefined) | undefined
   /** Told of the whole conversation whenever it has grown. */
   onMessages?: (() => Promise<void>) | undefined
-  telemetry?: TelemetryOptions | undefined
 }
 
 /** Something that takes part in a conversation: skills, approvals, delegation, MCP servers. */

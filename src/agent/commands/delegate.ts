@@ -9,9 +9,7 @@ import { findAgents } from './agents.ts'
 import { CommandApprover, type Ending } from './approver.ts'
 import { agentOptions, modelOptions, noteMissingServers, tell, usageText } from './model-options.ts'
 
-interface DelegateResult extends Omit<SubagentResult, 'result' | 'error'>, Ending {
-  turns: number
-}
+type DelegateResult = Omit<SubagentResult, 'result' | 'error'> & Ending & { turns: number }
 
 export const command = defineCommand<DelegateResult, AgentEvent>()({
   arguments: {

@@ -113,7 +113,10 @@ export function lineOf(event: AgentEvent): string | undefined {
       return `[${safeLine(event.subagent)}] ${event.status}`
     case 'notice':
       return `${whose}${safeLine(redactText(event.message))}`
-    default:
+    case 'text':
+    case 'reasoning':
+    case 'waiting':
+    case 'step':
       return undefined
   }
 }

@@ -3,7 +3,7 @@ import type { Runtime } from '../../core/runtime.ts'
 import { cutToColumns } from '../../core/text.ts'
 import { failureText } from '../loop/results.ts'
 import type { RunStatus, TokenUsage } from '../types.ts'
-import { addUsage, subtractUsage } from '../usage.ts'
+import { addUsage, noUsage, subtractUsage } from '../usage.ts'
 import type { Conversation, ConversationInfo, ConversationStore } from './store.ts'
 
 type State = Omit<Conversation, keyof ConversationInfo>
@@ -28,12 +28,11 @@ export class ConversationKeeper {
   /** When it was stored for the last time. */
   #stored: number | undefined
   /** Used by earlier processes. */
-  #before: TokenUsage
+  #before = noUsage
   #hasFailed = false
 
   constructor(options: KeeperOptions) {
     this.#options = options
-    this.#before = addUsage()
   }
 
   get id(): string | undefined {
@@ -78,16 +77,8 @@ export class ConversationKeeper {
     const shown = redactText(prompt ?? '', secretVariables(runtime.env))
     const title = cutToColumns(shown.replaceAll(/\s+/g, ' ').trim(), 80)
     const createdAt = runtime.now()
-    const usage = this.#before
-    return {
-      id: runtime.id(),
-      title,
-      createdAt,
-      updatedAt: createdAt,
-      model,
-      status: 'running',
-      usage,
-    }
+    const times = { createdAt, updatedAt: createdAt }
+    return { id: runtime.id(), title, ...times, model, status: 'running', usage: noUsage }
   }
 
   async #load(id: string): Promise<void> {

@@ -107,7 +107,12 @@ export function conversationFiles(options: ConversationFilesOptions = {}): Conve
         writeFileAtomicSync(path, `${text}\n`, { mode: 0o600 })
       } catch (error) {
         if (error instanceof StateFileError) throw error
-        throw unwritten(conversation.id, error)
+        throw new StateFileError({
+          code: 'conversation-unwritten',
+          message: `The conversation ${conversation.id} could not be stored: ${reasonOf(error)}.`,
+          hint: 'What was stored before is whole. Free some space; the next step tries again.',
+          cause: error,
+        })
       }
       const old = idsIn(directory).toSorted().slice(0, -keptConversations)
       for (const id of old) rmSync(pathOf(id), { force: true })
@@ -220,13 +225,4 @@ function refuseLink(path: string): void {
   if (file.ok || file.code === 'file-missing') return
   const hint = 'Remove it, or keep conversations in another directory.'
   throw new StateFileError({ code: 'conversation-unwritable', message: `${file.message}.`, hint })
-}
-
-function unwritten(id: string, error: unknown): StateFileError {
-  return new StateFileError({
-    code: 'conversation-unwritten',
-    message: `The conversation ${id} could not be stored: ${reasonOf(error)}.`,
-    hint: 'What was stored before is whole. Free some space; the next step tries again.',
-    cause: error,
-  })
 }

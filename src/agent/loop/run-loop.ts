@@ -5,12 +5,12 @@ import { didYouMean } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { JsonObject } from '../../tools/model.ts'
+import type { Compactor } from '../conversation/compact.ts'
 import { Queue } from '../queue.ts'
 import { aiSdk } from '../ai-sdk.ts'
-import type { SessionOptions } from '../session.ts'
+import type { SessionOptions, SessionPart } from '../session.ts'
 import { toWireNames, wireName, type WireNames } from '../tool.ts'
 import type {
-  AfterTool,
   AgentEvent,
   AgentTool,
   LoopOutcome,
@@ -36,16 +36,14 @@ import type { ModelReply, RequestedCall } from './sdk.ts'
 export interface LoopRequest
   extends
     Pick<RunOptions, 'signal' | 'stream'>,
-    Pick<SessionOptions, 'agent' | 'delegation' | 'exhausted' | 'callSettings' | 'telemetry'> {
+    Pick<SessionOptions, 'agent' | 'delegation' | 'exhausted' | 'callSettings' | 'telemetry'>,
+    Pick<SessionPart, 'afterTool' | 'beforeStop'> {
   outputSchema?: JsonObject | undefined
   model: () => ModelObject
   instructions: string
   messages: readonly ModelMessage[]
   offered: () => readonly AgentTool[]
   permit: Permit
-  afterTool?: AfterTool | undefined
-  /** Asked when the model has stopped calling tools; text makes it continue (a Stop hook). */
-  beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
   maxTurns: number
   /** Calls of the last answer in `messages` that are made now. */
   open?: readonly RequestedCall[] | undefined
@@ -54,12 +52,7 @@ export interface LoopRequest
   /** Messages sent to a running agent, taken before every step. */
   steering?: (() => readonly string[]) | undefined
   /** Returns what is sent instead of these messages: a compacted conversation. */
-  prepareMessages?:
-    | ((
-        messages: readonly ModelMessage[],
-        ask: (prompt: string) => Promise<string>,
-      ) => Promise<readonly ModelMessage[]>)
-    | undefined
+  prepareMessages?: Compactor['fit'] | undefined
   onUsage: (entry: UsageEntry) => void
   onEvent: (event: AgentEvent) => void
 }

@@ -4,7 +4,6 @@ import {
   type FilePart,
   generateText,
   jsonSchema,
-  type JSONSchema7,
   type LanguageModelUsage,
   type ModelMessage,
   type OutputInterface,
@@ -141,25 +140,20 @@ function resultsAsText(
   })
 }
 
+/** Schemas go to the provider as they are; arguments are checked by the loop. */
 function toolSet(tools: ReadonlyMap<string, AgentTool>): ToolSet {
   return Object.fromEntries(
     Array.from(tools, ([name, { description, inputSchema }]) => {
-      const schema = isSchema(inputSchema) ? inputSchema : {}
-      return [name, tool({ description, inputSchema: jsonSchema(schema) })]
+      return [name, tool({ description, inputSchema: jsonSchema({ ...inputSchema }) })]
     }),
   )
-}
-
-/** A schema goes to the provider as it is; arguments are checked by the loop. */
-function isSchema(schema: JsonObject): schema is JsonObject & JSONSchema7 {
-  return typeof schema === 'object'
 }
 
 /** Asks the provider for JSON of this shape; the text is read and checked by the loop. */
 function jsonOutput(schema: JsonObject): OutputInterface<string, string, never> {
   return {
     name: 'object',
-    responseFormat: Promise.resolve(isSchema(schema) ? { type: 'json', schema } : { type: 'json' }),
+    responseFormat: Promise.resolve({ type: 'json', schema: { ...schema } }),
     parseCompleteOutput: async ({ text }) => text,
     parsePartialOutput: async ({ text }) => ({ partial: text }),
     createElementStreamTransform: () => undefined,
