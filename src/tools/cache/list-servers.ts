@@ -36,7 +36,6 @@ interface ListedTools {
 
 interface AskedServer {
   name: string
-  /** Why it is not started. */
   blocked?: ServerBar | undefined
 }
 

@@ -49,7 +49,6 @@ export interface RefreshedServer {
   digest: string
   trusted: boolean
   disabled?: boolean | undefined
-  /** Why it must not be started. */
   blocked?: ServerBar | undefined
 }
 

@@ -229,8 +229,7 @@ export function readAnnotations(value: unknown): ToolAnnotations | undefined {
     openWorldHint: 'boolean',
   }
   const read = Object.entries(types).filter(([key, type]) => typeof value[key] === type)
-  if (read.length === 0) return undefined
-  return Object.fromEntries(read.map(([key]) => [key, value[key]]))
+  return read.length === 0 ? undefined : Object.fromEntries(read.map(([key]) => [key, value[key]]))
 }
 
 export function digestTool(tool: ToolDefinition): ToolDigests {

@@ -60,7 +60,6 @@ export interface IndexedServer {
 export interface ServerFailure {
   server: string
   message: string
-  /** The last lines of its stderr. */
   stderrTail: string
   /** It was not started, because the workspace was not trusted then. */
   notTrusted?: boolean | undefined

@@ -7,7 +7,6 @@ import { outcomeText } from './content.ts'
 interface AttemptRules extends Pick<RetrySettings, 'waitsMs'> {
   replaySafe: boolean
   signal: AbortSignal
-  /** Told before each wait. */
   onRetry: (attempt: number, failure: AttemptFailure, waitMs: number) => void
 }
 

@@ -61,12 +61,9 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   const durationMs = elapsed()
   const found: Finding[] = unchecked === undefined ? [] : [['input-schema-unusable', unchecked]]
   if (result.ok) found.push(...(await checkOutput(tool, result.outcome, context.schemas)))
-  const diagnostics = found.map(([code, message]): Diagnostic => ({
-    code,
-    severity: 'warning',
-    message,
-    path: tool.id,
-  }))
+  const diagnostics = found.map(([code, message]) => {
+    return { code, severity: 'warning' as const, message, path: tool.id }
+  })
   const answer = await reportOf(tool, summary, params, result, context, durationMs, diagnostics)
   const report = { ...answer, notes: [...notes, ...answer.notes] }
   const failure = report.status === 'success' ? undefined : report.failure
@@ -245,19 +242,15 @@ export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
   const isNamed = (patterns: readonly string[]): boolean =>
     patterns.some((pattern) => matchesName(pattern, tool.name) || matchesName(pattern, tool.id))
   const isAllowed = allow === undefined || isNamed(allow)
+  const denied = (message: string, hint: string) =>
+    new ToolRefusedError({ code: 'tool-denied', message, hint })
   if (!isAllowed || isNamed(deny ?? [])) {
-    throw new ToolRefusedError({
-      code: 'tool-denied',
-      message: `the configuration of ${tool.server} does not allow ${tool.name}`,
-      hint: 'Change the allow and deny lists of the server to call it.',
-    })
+    const message = `the configuration of ${tool.server} does not allow ${tool.name}`
+    throw denied(message, 'Change the allow and deny lists of the server to call it.')
   }
   if (permissionOf(tool.id, context.permissions) === 'deny') {
-    throw new ToolRefusedError({
-      code: 'tool-denied',
-      message: `the setting tools.deny forbids ${tool.id}`,
-      hint: 'skillrail doctor names the files of your settings.',
-    })
+    const message = `the setting tools.deny forbids ${tool.id}`
+    throw denied(message, 'skillrail doctor names the files of your settings.')
   }
   refuseHeld(tool, context)
 }

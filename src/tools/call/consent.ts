@@ -14,7 +14,6 @@ export interface CallToAllow {
   tool: ToolDefinition
   params: JsonObject
   bindings?: ProposedCall['bindings'] | undefined
-  /** What the request says and no parameter takes. */
   unplaced?: readonly string[] | undefined
 }
 
@@ -119,7 +118,6 @@ export interface PlanLine {
   params: JsonObject
   outputAs?: string | undefined
   reason?: string | undefined
-  /** Parameters that the answer of an earlier step gives. */
   bindings?: readonly { parameter: string; from: string }[] | undefined
   readOnly: boolean
   facts?: readonly string[] | undefined

@@ -97,7 +97,6 @@ export type CallToForesee = Omit<CallAtGate, 'instance' | 'signal'>
 export interface ForeseenGate {
   workflow: string
   mode: WorkflowMode
-  /** Those that would run, in order. */
   prerequisites: readonly ForeseenStep[]
 }
 

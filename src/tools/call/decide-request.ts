@@ -19,7 +19,6 @@ export interface Proposal {
   steps: readonly PlannedCall[]
   missing: readonly string[]
   unplaced: readonly string[]
-  /** Number of things that the request asks for, one after the other. */
   parts: number
 }
 

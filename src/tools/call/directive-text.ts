@@ -35,7 +35,6 @@ export function readDirective(text: string): DirectiveReading {
   return readSteps(text.slice(start, end), kind)
 }
 
-/** Reads a list alone, or a text with the wanted directive. */
 export function parseDirective(text: string, wanted: DirectiveKind): DirectiveReading {
   const bare = text.trim()
   if (bare.startsWith('[')) return readSteps(bare, wanted)

@@ -291,12 +291,10 @@ export interface RequestSetup {
   router: (index: CallIndex) => Promise<(text: string) => Route>
   yes: boolean
   toAllow?: string | undefined
-  /** Asks a user; undefined where no user can be asked. */
   user?:
     | {
         /** Asks once about the whole plan: everything that is called, in order. */
         confirm(plan: readonly ProposedCall[]): Promise<boolean>
-        /** The id of the chosen tool; undefined for none of them. */
         choose(candidates: Route['candidates']): Promise<string | undefined>
         /**
          * The text for a missing parameter, empty or undefined for none. `problem` says why an
@@ -309,9 +307,7 @@ export interface RequestSetup {
         ): Promise<string | undefined>
       }
     | undefined
-  /** Chooses tool and parameters in place of the words, where one is configured. */
   model?: ToolModel | undefined
-  /** Keeps that a user confirmed this tool for this request. */
   learn?: ((request: string, tool: string) => Promise<void>) | undefined
   examples?: ((tool: string) => readonly string[]) | undefined
   onStep?: StepListener | undefined
@@ -329,7 +325,6 @@ export type RequestAnswer =
       cancelled?: readonly string[] | undefined
       /** Who chose the tool: `name`, `words`, `user` or `model NAME`. */
       decidedBy: string
-      /** Candidates that proved wrong before, and why. */
       tried: readonly { tool: string; why: string }[]
       route?: Route | undefined
     }

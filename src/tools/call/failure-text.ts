@@ -8,7 +8,6 @@ export function callFailureText(report: CallReport & { status: 'error' }): strin
   const { tool, failure, attempts } = report
   if (failure.kind === 'timeout') return timeoutText(report)
   const lines = [`Error: ${cutText(bareMessage(failure.message), 1000)}`, `Tool: ${tool.id}`]
-  // Short values whole, long ones cut.
   const params = Object.entries(report.params)
     .slice(0, 8)
     .map(([name, value]) => {
@@ -61,7 +60,6 @@ export function partialText(results: readonly BatchResult[]): string | undefined
   ].join('\n')
 }
 
-/** What to do after a failure, by its kind. */
 const byKind: Readonly<Record<FailureKind, readonly string[]>> = {
   'tool-not-found': ['Run skillrail tools refresh to update the tool cache'],
   'invalid-parameters': ['Compare the parameters with skillrail tools show'],

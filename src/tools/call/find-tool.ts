@@ -8,7 +8,6 @@ interface FoundTool {
   note?: string | undefined
 }
 
-/** The definition of the tool that an id or a name means. */
 export async function findDefinition(id: string, context: CallContext): Promise<ToolDefinition> {
   return await definitionOf(await findTool(id, context), context)
 }
@@ -51,7 +50,6 @@ export function ambiguousName(name: string, candidates: readonly string[]): Tool
   })
 }
 
-/** Says which tool was taken for a name that is spelt differently. */
 export function looseNote(written: string, tool: ToolSummary): string {
   return `There is no tool ${written}; ${tool.id} was taken, which differs only in its spelling.`
 }
@@ -86,7 +84,6 @@ type ToolResolution<Tool extends Named> =
   | { kind: 'ambiguous'; candidates: readonly string[] }
   | { kind: 'unknown' }
 
-/** What other clients put before a server's name. */
 const clientPrefix = /^(?:mcp__|MetaMCP__?)+/i
 
 /**
@@ -236,13 +233,12 @@ function nearestSome(
   tools: readonly ToolSummary[],
   nameOf: (tool: ToolSummary) => string,
 ): string[] {
-  const rest = new Map<string, string[]>()
-  for (const tool of tools) rest.set(nameOf(tool), [...(rest.get(nameOf(tool)) ?? []), tool.id])
+  const rest = Map.groupBy(tools, nameOf)
   const found: string[] = []
   while (found.length < 3) {
     const name = nearest(word, rest.keys())
     if (name === undefined) break
-    found.push(...(rest.get(name) ?? []))
+    found.push(...(rest.get(name) ?? []).map(({ id }) => id))
     rest.delete(name)
   }
   return found.slice(0, 3)

@@ -5,20 +5,20 @@ import { readRegularFile } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import { sha256 } from '../../core/json.ts'
-import type { AcceptedPart, ActingKind, ActingPart } from '../../trust/model.ts'
+import type { AcceptedPart, ActingKind } from '../../trust/model.ts'
 import { acceptedPlacements } from '../../trust/decide.ts'
 import { TrustStore } from '../../trust/store.ts'
 import { afterCall, atInstance, isStateful, runGate } from '../workflow/gate.ts'
 import type { GatedCall, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
 import { matchWorkflows, workflowTool } from '../workflow/match.ts'
-import { planGate, type PlannedStep, type StepStatus } from '../workflow/plan.ts'
+import { planGate } from '../workflow/plan.ts'
 import { readWorkflows, workflowFiles, workflowsPath } from '../workflow/read-workflows.ts'
 import type { SessionStore } from '../workflow/session.ts'
 import { readableCachePath } from '../cache/stored-tools.ts'
 import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configuration.ts'
 import type { ServerBlock } from '../config/model.ts'
-import type { CallAtGate, CallGate, CallIndex, CallToForesee, ForeseenStep } from './context.ts'
+import type { CallAtGate, CallGate, CallIndex, CallToForesee } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
 import { isDeclaredReadOnly, type ToolPermissions } from './permissions.ts'
 
@@ -79,11 +79,13 @@ export function projectGate(options: ProjectGateOptions): CallGate {
       const { state } = await session.read()
       const { others, ...first } = planGate(gatedCall(call), workflows, state, installed())
       const foreseen = [first, ...others].flatMap(({ workflow, steps }) => {
-        const open = steps.filter(({ status }) => openStatuses.has(status))
+        const open = steps
+          .filter(({ status }) => ['run', 'waits', 'blocked'].includes(status))
+          .map(({ step, tool, id, params, required }) => ({ step, tool, id, params, required }))
         if (workflow === undefined || open.length === 0) return []
         const acts = workflow.mode === 'enforce' || skipPrerequisites !== true
         if (workflow.mode !== 'suggest' && acts) requireTrusted(workflow, trust)
-        return [{ workflow, prerequisites: acts ? open.map(foreseenStep) : [] }]
+        return [{ workflow, prerequisites: acts ? open : [] }]
       })
       const [one] = foreseen
       if (one === undefined) return undefined
@@ -134,12 +136,6 @@ export function requireTrusted(
   throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })
 }
 
-const openStatuses: ReadonlySet<StepStatus> = new Set(['run', 'waits', 'blocked'])
-
-function foreseenStep({ step, tool, id, params, required }: PlannedStep): ForeseenStep {
-  return { step, tool, id, params, required }
-}
-
 export function gatedCall(call: CallToForesee & Partial<CallAtGate>): GatedCall {
   const { tool, category, params, request, instance } = call
   const { id, server, name } = tool
@@ -156,11 +152,9 @@ export function refuseWithoutGone(
   installed: readonly WorkflowTool[],
 ): void {
   if (unknown !== undefined) {
-    throw new ToolRefusedError({
-      code: 'workflow-not-trusted',
-      message: `nothing is called, because ${unknown} held workflows or categories when the workspace was trusted and has changed since`,
-      hint: acceptingHint,
-    })
+    throw notTrusted(
+      `nothing is called, because ${unknown} held workflows or categories when the workspace was trusted and has changed since`,
+    )
   }
   const gated = gatedCall(call)
   refuseMoved(gated, moved, accepted, installed)
@@ -174,11 +168,13 @@ export function refuseWithoutGone(
       return matched !== undefined || notInstalled.length > 0
     }) ?? (overtaken?.mode === 'suggest' ? undefined : overtaken)
   if (missing === undefined) return
-  throw new ToolRefusedError({
-    code: 'workflow-not-trusted',
-    message: `Workflow '${missing.name}' must run first: what was read from ${missing.path} is not what was accepted when the workspace was trusted`,
-    hint: acceptingHint,
-  })
+  throw notTrusted(
+    `Workflow '${missing.name}' must run first: what was read from ${missing.path} is not what was accepted when the workspace was trusted`,
+  )
+}
+
+function notTrusted(message: string): ToolRefusedError {
+  return new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: acceptingHint })
 }
 
 /** Throws for a tool that another category keeps from a workflow that stood before it. */
@@ -199,11 +195,9 @@ function refuseMoved(
   const lost = namesIn({ ...gated.tool, category }).filter((name) => !still.includes(name))
   const missing = accepted.find(({ name, mode }) => lost.includes(name) && mode !== 'suggest')
   if (missing === undefined) return
-  throw new ToolRefusedError({
-    code: 'workflow-not-trusted',
-    message: `Workflow '${missing.name}' must run first: ${id} was in the category ${category} when the workspace was trusted, and is in ${now ?? 'none'} now`,
-    hint: acceptingHint,
-  })
+  throw notTrusted(
+    `Workflow '${missing.name}' must run first: ${id} was in the category ${category} when the workspace was trusted, and is in ${now ?? 'none'} now`,
+  )
 }
 
 /** How far the workflows of a project are those that were accepted. Read once, on demand. */
@@ -248,7 +242,12 @@ export function workflowTrust(
       if (block !== undefined || workspaceTrust === 'trusted') return block
       const known = asLoaded.get(path) ?? isAsLoaded(path, acceptedTexts().get(path), loaded)
       asLoaded.set(path, known)
-      return known ? undefined : notAsLoaded(path)
+      if (known) return undefined
+      return {
+        reason: 'changed',
+        message: `what was read from ${path} is not what was accepted when the workspace was trusted`,
+        hint: 'Start again to read the file again. Show its content with: skillrail trust',
+      }
     },
     gone: () => (gone ??= { ...goneFrom(project, acceptedTexts(), loaded), ...placements() }),
   }
@@ -287,7 +286,10 @@ export function workflowTrust(
       .find(({ kind, path: name }) => kind === accepted.kind && name === accepted.path)
     const isHere = now?.digest === accepted.digest && now.problem === undefined
     if (!isHere) return new TrustStore(runtime).texts.read(accepted.digest)
-    return now.text ?? textOfLongFile(path, now)
+    if (now.text !== undefined) return now.text
+    // Of a file that is too long for a preview all bytes count.
+    const file = readRegularFile(path, { maxBytes })
+    return file.ok && sha256(file.bytes) === now.digest ? file.text : undefined
   }
 }
 
@@ -295,12 +297,6 @@ export function workflowTrust(
 type AcceptedTexts = ReadonlyMap<string, string | undefined>
 
 const maxBytes = 16 * 1024 * 1024
-
-/** Of a file that is too long for a preview all bytes count. */
-function textOfLongFile(path: string, { digest }: ActingPart): string | undefined {
-  const file = readRegularFile(path, { maxBytes })
-  return file.ok && sha256(file.bytes) === digest ? file.text : undefined
-}
 
 function isAsLoaded(path: string, text: string | undefined, loaded: readonly WorkflowDefinition[]) {
   if (text === undefined) return false
@@ -329,12 +325,4 @@ function goneFrom(project: string, texts: AcceptedTexts, loaded: readonly Workfl
 /** The line is left out: of a tool cache only the workflows are kept as text. */
 function isSameWorkflow(a: WorkflowDefinition, b: WorkflowDefinition | undefined): boolean {
   return isDeepStrictEqual({ ...a, line: undefined }, { ...b, line: undefined })
-}
-
-function notAsLoaded(path: string): ServerBlock {
-  return {
-    reason: 'changed',
-    message: `what was read from ${path} is not what was accepted when the workspace was trusted`,
-    hint: 'Start again to read the file again. Show its content with: skillrail trust',
-  }
 }

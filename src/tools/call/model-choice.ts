@@ -3,7 +3,6 @@ import { judgeParameters } from '../parameters/judge-parameters.ts'
 import type { CallContext } from './context.ts'
 import type { Proposal } from './decide-request.ts'
 
-/** A model that chooses one of the tools and its parameters. */
 export interface ToolModel {
   name: string
   /** One call; undefined where the model chose none. Rejects where it cannot be asked. */

@@ -16,7 +16,6 @@ export type PassthroughReading =
       /** The JSON behind the name; undefined where there is none. */
       params: JsonObject | undefined
     }
-  /** The text is nothing but a name that no tool has. */
   | { kind: 'unknown'; written: string }
   | { kind: 'broken'; written: string; message: string }
 
@@ -135,12 +134,10 @@ interface WrittenName {
   opening: number | undefined
 }
 
-/** A run of the characters that ids are made of. */
 const token = /[A-Za-z0-9_.:-]+/g
 /** An id, the prefix of a client and the punctuation around it are never as long. */
 const longestToken = 1000
 
-/** Further away nothing belongs to a name. */
 const widestGap = 120
 
 /**

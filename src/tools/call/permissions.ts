@@ -4,7 +4,6 @@ import type { ToolDefinition } from '../model.ts'
 import { matchesName } from '../workflow/match.ts'
 import type { CallContext } from './context.ts'
 
-/** What the user and the project say of tools, by patterns of their ids. */
 export type ToolPermissions = Pick<Settings['tools'], 'allow' | 'ask' | 'deny' | 'readOnly'>
 
 /** The strictest that is said; undefined where only hints and names tell. */

@@ -117,7 +117,6 @@ export async function fillMissing(
   return { steps: filled, open: setup.user === undefined ? filled.find(isDropped) : undefined }
 }
 
-/** How often a user is asked for one parameter. */
 const mostQuestions = 2
 
 async function provided(tool: string, name: string, { context, user }: RequestSetup) {

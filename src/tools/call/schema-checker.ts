@@ -21,20 +21,14 @@ export interface SchemaChecker {
   check(schema: JsonObject, value: JsonValue, isLarge?: boolean): Promise<SchemaVerdict>
 }
 
-interface SchemaLimits {
-  /** Characters of a schema as JSON; default 1,000,000. */
-  mostCharacters?: number | undefined
-  /** Milliseconds for compiling, and for each check; default 1,000. */
-  limitMs?: number | undefined
-}
+const mostCharacters = 1_000_000
 
 /**
  * A checker for draft-07 and 2020-12, by `$schema` (default 2020-12, as MCP says). Nothing is
  * fetched: a `$ref` that leads out of the schema makes it unusable. Loads the schema library when
- * it is first used.
+ * it is first used. Compiling and each check may take `limitMs`.
  */
-export function createSchemaChecker(limits: SchemaLimits = {}): SchemaChecker {
-  const { mostCharacters = 1_000_000, limitMs = 1000 } = limits
+export function createSchemaChecker({ limitMs = 1000 } = {}): SchemaChecker {
   const compiled = new Map<string, CompiledSchema>()
   return {
     async check(schema, value, isLarge = false) {
@@ -105,7 +99,10 @@ function unusable(reason: string): SchemaVerdict {
 }
 
 function problemOf(error: ErrorObject): SchemaProblem[] {
-  const path = error.instancePath.split('/').slice(1).map(unescapePointer)
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
   const { missingProperty, additionalProperty, unevaluatedProperty, allowedValues } = error.params
   if (typeof missingProperty === 'string') {
     return [{ path: [...path, missingProperty], kind: 'missing', message: 'is missing' }]
@@ -119,10 +116,6 @@ function problemOf(error: ErrorObject): SchemaProblem[] {
     return [{ path, kind: 'wrong', message: `must be one of ${choices.join(', ')}` }]
   }
   return [{ path, kind: 'wrong', message: error.message ?? 'is invalid' }]
-}
-
-function unescapePointer(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 type Compiler = () => { compile(schema: object): ValidateFunction }
@@ -165,7 +158,8 @@ export function runWithin<T>(limitMs: number, work: () => T): BoundedAnswer<T> {
   try {
     script.runInContext(context, { timeout: limitMs })
   } catch (error) {
-    if (!isTimeout(error)) throw error
+    // It is an error of another context, so `instanceof` fails.
+    if (!isObject(error) || error['code'] !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
   } finally {
     context['work'] = undefined
   }
@@ -177,9 +171,4 @@ let watchdog: { script: Vm.Script; context: Vm.Context } | undefined
 function createWatchdog(): NonNullable<typeof watchdog> {
   const vm = process.getBuiltinModule('node:vm')
   return { script: new vm.Script('work()'), context: vm.createContext({ work: undefined }) }
-}
-
-/** By its code: it is an error of another context, so `instanceof` fails. */
-function isTimeout(error: unknown): boolean {
-  return isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 }

@@ -238,7 +238,6 @@ const embedded = new RegExp(String.raw`\$(\$?)([A-Za-z_][A-Za-z0-9_]*)(${path})`
 
 const forbidden: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Parameters nested deeper than this are refused. */
 const deepest = 100
 
 /** Many references to one long answer would exceed the length of a text. */

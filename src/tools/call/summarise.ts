@@ -13,7 +13,6 @@ interface Summary {
   hidden: number
 }
 
-/** A longer result is summarised. */
 const longestContent = 1000
 const longestLine = 300
 const mostLines = 12

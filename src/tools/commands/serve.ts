@@ -68,7 +68,7 @@ const stopTexts = {
 } as const satisfies Record<StopResult, string>
 
 function statusText(status: StatusResult, screen: Screen): string {
-  if (!status.running) return 'No servers are kept for this project.\n'
+  if (!status.running) return `${stopTexts['not-running']}\n`
   const { project, pid, startedAt, servers } = status
   const head = `The servers of ${safeLine(project)} are kept by process ${pid} since ${startedAt}.\n`
   if (servers.length === 0) return head

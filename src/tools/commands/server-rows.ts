@@ -12,7 +12,6 @@ import { toolProject } from './project-tools.ts'
 export interface ServerRow {
   name: string
   state: string
-  /** Of a server with an address. */
   signIn?: SignInState | undefined
   tools?: number | undefined
   durationMs?: number | undefined

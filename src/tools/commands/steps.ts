@@ -5,7 +5,7 @@ import { amount, linesText, safeLine } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { planLine } from '../call/consent.ts'
 import type { SavePlace } from '../call/content.ts'
-import type { CallContext, CallReport } from '../call/context.ts'
+import type { CallContext } from '../call/context.ts'
 import { parseDirective, type ToolStep } from '../call/directive-text.ts'
 import { ToolRequestError } from '../call/errors.ts'
 import { bareMessage, partialText } from '../call/failure-text.ts'
@@ -21,6 +21,7 @@ import {
   checkSteps,
   runBatch,
   runToolChain,
+  type StepOptions,
 } from '../call/steps.ts'
 import { summariseValue } from '../call/summarise.ts'
 import { boundedValue, valueOfReport } from './call.ts'
@@ -64,10 +65,8 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
       return await withToolCalls(context, options, async ({ calls, place }) => {
         await checkSteps(kind, steps, calls)
         if (options.dryRun) return await dryRun(kind, steps, calls)
-        const listened = {
-          onStep: stepListener(context, steps.length),
-          toValue: (report: CallReport & { status: 'success' }) => valueOfReport(report, place),
-        }
+        const toValue: StepOptions['toValue'] = (report) => valueOfReport(report, place)
+        const listened = { onStep: stepListener(context, steps.length), toValue }
         return kind === 'batch'
           ? await boundedResults(await runBatch(steps, calls, listened), place)
           : await boundedChain(await runToolChain(steps, calls, listened), place)
@@ -134,19 +133,16 @@ function outcomeOf(result: BatchResult): string {
   return `Error: ${safeLine(bareMessage(result.error))}`
 }
 
-/** The results with large values in files instead. */
 export async function boundedResults<T extends { tool: string; result?: JsonValue }>(
   results: readonly T[],
   place: SavePlace,
 ): Promise<T[]> {
-  const bounded: T[] = []
-  for (const entry of results) {
-    const { result } = entry
-    const kept =
-      result === undefined ? {} : { result: await boundedValue(result, entry.tool, place) }
-    bounded.push({ ...entry, ...kept })
-  }
-  return bounded
+  return await Promise.all(
+    results.map(async (entry) => {
+      if (entry.result === undefined) return entry
+      return { ...entry, result: await boundedValue(entry.result, entry.tool, place) }
+    }),
+  )
 }
 
 export async function boundedChain(result: ChainResult, place: SavePlace): Promise<ChainResult> {

@@ -150,13 +150,8 @@ export const edit = defineCommand<WorkflowChange>()({
       ? accept(current, path)
       : await editByHand(context, current, (text) => accept(text, editedFile))
     const request = { edit: { kind: 'write', name, definition }, change: 'changed' } as const
-    return await changeWorkflow(context, opened, {
-      ...request,
-      path,
-      yes,
-      dryRun,
-      about: listLines(workflow),
-    })
+    const about = listLines(workflow)
+    return await changeWorkflow(context, opened, { ...request, path, yes, dryRun, about })
   },
   ...output,
 })
@@ -213,13 +208,8 @@ function toggle(enabled: boolean): AnyCommand {
       }
       const change = { kind: 'set', name, key: 'enabled', value: enabled } as const
       const word = enabled ? 'enabled' : 'disabled'
-      return await changeWorkflow(context, opened, {
-        path,
-        edit: change,
-        yes,
-        dryRun,
-        change: word,
-      })
+      const request = { path, edit: change, yes, dryRun, change: word } as const
+      return await changeWorkflow(context, opened, request)
     },
     ...output,
   })
@@ -227,13 +217,7 @@ function toggle(enabled: boolean): AnyCommand {
 
 function listTemplates(): TemplateList {
   const templates = workflowTemplates.map(({ template, name, definition }) => {
-    const { description } = definition
-    return {
-      template,
-      name,
-      description: typeof description === 'string' ? description : '',
-      definition,
-    }
+    return { template, name, description: String(definition['description']), definition }
   })
   return { templates }
 }

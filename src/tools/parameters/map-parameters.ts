@@ -23,7 +23,6 @@ export interface ParameterMapping {
    * it is, what the request gives as JSON.
    */
   params: JsonObject
-  /** Names of required parameters without a value, in the schema's order. */
   missing: readonly string[]
   /** What the request says and neither a parameter took nor the tool says. */
   unplaced: readonly string[]
@@ -313,7 +312,6 @@ function placeChange(reading: Reading): void {
   reading.take(change.parameter, text, 'named in the request', [change.token, ...said])
 }
 
-/** The values of a list: `bug, ui and docs`. */
 function listFrom(reading: Reading, first: Token): Token[] {
   const items = [first]
   let last = first
@@ -381,7 +379,6 @@ function placeExamples(reading: Reading): void {
   }
 }
 
-/** Whether grammar follows a word, or nothing. */
 function isBeforeGrammar({ tokens }: Reading, token: Token): boolean {
   const next = tokens[tokens.indexOf(token) + 1]
   return next === undefined || next.slot !== undefined || isGrammar(next.text)

@@ -8,7 +8,6 @@ const kinds = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as c
 
 export interface Parameter {
   name: string
-  /** The words of the name: `from_uid` is `from uid`. */
   words: readonly string[]
   kind: (typeof kinds)[number] | 'unknown'
   required: boolean
@@ -19,7 +18,6 @@ export interface Parameter {
   pattern?: string | undefined
   minimum?: number | undefined
   maximum?: number | undefined
-  /** For an array: what its items are. */
   items?: Parameter | undefined
 }
 

@@ -26,7 +26,6 @@ const fromNames: readonly string[] = ['from', 'source', 'src', 'origin', 'old', 
 const toWords: readonly string[] = ['to', 'into', 'until', 'as']
 const toNames: readonly string[] = ['to', 'destination', 'dest', 'target', 'new', 'end', 'until']
 
-/** Names of parameters that take words as they are. */
 const searchNames: readonly string[] = ['query', 'q', 'search', 'keyword', 'keywords', 'term']
 
 /**
@@ -161,7 +160,6 @@ function hasForm(parameter: Parameter): boolean {
   return (['url', 'email', 'path', 'date'] as const).some((kind) => takesForm(parameter, kind))
 }
 
-/** The pattern of a schema, on a short value. */
 function matches(pattern: string, text: string): boolean {
   try {
     return text.length <= 200 && new RegExp(pattern, 'u').test(text)

@@ -29,7 +29,6 @@ export interface PlannedCall {
   trace: readonly MappedValue[]
   /** Why the step is there: `asked for`, `gives uid to click`. */
   reason: string
-  /** Names of the steps that have to come first. */
   after: readonly string[]
 }
 

@@ -21,7 +21,6 @@ export interface Token {
 export interface MappedValue {
   parameter: string
   value: JsonValue
-  /** The rule that found it, in words. */
   rule: string
   /** The words of the request it was read from; empty where it came from elsewhere. */
   text: string
@@ -187,7 +186,6 @@ export function isGrammar(word: string): boolean {
   return stopWords.has(word.toLowerCase())
 }
 
-/** Words before a name. */
 export const namingWords: ReadonlySet<string> = new Set(['called', 'named', 'titled', 'entitled'])
 
 /** They only join a value to the rest: `through the proxy`. */

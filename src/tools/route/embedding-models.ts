@@ -6,7 +6,6 @@ import { messageOf } from '../../core/errors.ts'
 import { ToolError } from '../errors.ts'
 import type { Embedding } from './embedding.ts'
 
-/** Texts that are asked for at a time. */
 const batchSize = 16
 
 /** So many vectors of one length; undefined where it is anything else. */

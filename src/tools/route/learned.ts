@@ -18,11 +18,8 @@ function exampleSchema(z: typeof Zod) {
     /** Secrets masked, on one line, at most {@link longestRequest} characters. */
     request: z.string(),
     tool: z.string(),
-    /** The tool was wrong for the request. */
     wrong: z.boolean().default(false),
-    /** How often it was said. */
     count: z.number().default(1),
-    /** When it was last said, as an ISO date. */
     at: z.string(),
   })
 }
@@ -32,7 +29,6 @@ const longestRequest = 300
 const mostOfTool = 20
 const mostOfProject = 1_000
 
-/** After so long an example counts half. */
 const halfLifeMs = 90 * 86_400_000
 /** What counts less is forgotten: nobody said it for more than a year. */
 const leastWeight = 0.05

@@ -33,7 +33,6 @@ export interface Route {
   /** What the request is about: its words in phrases, without grammar and typed pieces. */
   intent: readonly string[]
   slots: readonly Slot[]
-  /** Ids of tools that the request calls by their names. */
   named: readonly string[]
 }
 
@@ -60,7 +59,6 @@ export interface RouterOptions {
 }
 
 export interface RouteOptions {
-  /** Most candidates; default 5. */
   limit?: number | undefined
   /** Likeness of meaning by the tool's id, -1 to 1, where an embedding is configured. */
   meaning?: ReadonlyMap<string, number> | undefined
