@@ -72,10 +72,8 @@ export function trackTools(input: TrackInput): {
   }
 }
 
-type Digests = Pick<RecordedTool, 'description' | 'schema'>
-
 function markOf(
-  now: Digests & { id: string },
+  now: ToolDigests & { id: string },
   known: RecordedTool | undefined,
   { at, earlier, record }: TrackInput,
   server: string,
@@ -89,7 +87,7 @@ function markOf(
   return known.before ?? { description, schema, changedAt: at, definition: earlier(now.id) }
 }
 
-function parts(now: Digests, then: Digests): ('description' | 'schema')[] {
+function parts(now: ToolDigests, then: ToolDigests): ('description' | 'schema')[] {
   return (['description', 'schema'] as const).filter((part) => now[part] !== then[part])
 }
 

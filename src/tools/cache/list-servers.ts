@@ -34,11 +34,6 @@ interface ListedTools {
   ttlMs?: ReadonlyMap<string, number> | undefined
 }
 
-interface AskedServer {
-  name: string
-  blocked?: ServerBar | undefined
-}
-
 export interface ServerBar {
   /** `unresolved`: for its own configuration; otherwise for want of trust. */
   reason: 'untrusted' | 'changed' | 'unresolved'
@@ -54,7 +49,7 @@ export interface ServerListing extends ListedTools {
 
 export async function listServers(
   pool: ListingPool,
-  asked: readonly AskedServer[],
+  asked: readonly { name: string; blocked?: ServerBar | undefined }[],
   options: ListOptions,
 ): Promise<ServerListing> {
   const blocked = asked.flatMap(({ name, blocked: bar }) =>

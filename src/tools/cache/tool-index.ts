@@ -297,12 +297,10 @@ function hasChanged(now: ToolDefinition, before: ToolDefinition): boolean {
   return one.description !== other.description || one.schema !== other.schema
 }
 
-interface ToolIndexParts {
-  refreshedAt: string
-  tools: readonly ToolSummary[]
-  categories: readonly Category[]
-  definition(id: string): ToolDefinition | undefined
-  isNew: ToolIndex['isNew']
+interface ToolIndexParts extends Pick<
+  ToolIndex,
+  'refreshedAt' | 'tools' | 'categories' | 'definition' | 'isNew'
+> {
   servers: readonly string[]
   failures: readonly ServerFailure[]
   changed: readonly ChangedTool[]

@@ -24,7 +24,9 @@ export interface CallContext {
   discover?: ((signal: AbortSignal) => Promise<CallIndex>) | undefined
   /** Finds what an unknown id may mean; without it only the nearest names do. */
   ranking?: ToolRanking | undefined
-  servers: CallServers
+  servers: {
+    get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
+  }
   rules: (server: string) => ServerRules
   /** Why a tool is held back until a user accepts it; undefined lets it pass. */
   hold?: ((tool: ToolSummary) => { message: string; hint: string } | undefined) | undefined
@@ -43,10 +45,6 @@ export interface CallContext {
 export interface CallIndex {
   readonly tools: readonly ToolSummary[]
   definition(id: string): ToolDefinition | undefined
-}
-
-export interface CallServers {
-  get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
 }
 
 export interface ServerRules {

@@ -88,20 +88,15 @@ function unboundText({ parameter, from, candidates }: Unbound): string {
   return `${parameter} is not clear from the answer of ${from}${choice}`
 }
 
-interface FilledPlan {
-  steps: readonly PlannedCall[]
-  /** The step whose parameters stayed missing: the plan cannot be executed. */
-  open?: PlannedCall | undefined
-}
-
 /**
  * Asks for what the request does not say, until somebody who is asked twice gives nothing. A value
  * that was said is never dropped: without a user to ask, a call that has no place for it stays open.
+ * A plan with an `open` step cannot be executed.
  */
 export async function fillMissing(
   { steps }: Pick<Proposal, 'steps'>,
   setup: RequestSetup,
-): Promise<FilledPlan> {
+): Promise<{ steps: readonly PlannedCall[]; open?: PlannedCall | undefined }> {
   const filled: PlannedCall[] = []
   for (const step of steps) {
     const params = { ...step.params }

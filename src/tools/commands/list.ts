@@ -102,7 +102,13 @@ function requireKnown(
   if (category === undefined || index.tools.length === 0) return
   const categories = categoriesOf(index, index.tools).map(({ name }) => name)
   if (!categories.includes(canonicalCategory(category))) {
-    throw new CategoryNotFoundError(category, categories)
+    const meant = nearest(category, categories)
+    const list = `There are: ${categories.join(', ')}.`
+    throw new CategoryNotFoundError({
+      code: 'category-not-found',
+      message: `No tool here is in a category ${category}`,
+      hint: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
+    })
   }
 }
 
@@ -141,15 +147,5 @@ function categoryText(
 }
 
 class CategoryNotFoundError extends ToolError {
-  constructor(name: string, known: readonly string[]) {
-    const meant = nearest(name, known)
-    const list = `There are: ${known.join(', ')}.`
-    super({
-      code: 'category-not-found',
-      message: `No tool here is in a category ${name}`,
-      hint: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
-    })
-  }
-
   override readonly exitCode: ExitCode = exitCode.notFound
 }

@@ -217,7 +217,11 @@ export function openCalls(
     note,
     progress,
   }
-  return { project, calls, index: () => index, place: savePlace(options.output, project, context) }
+  const place =
+    options.output === undefined
+      ? { directory: join(project, '.skillrail', 'results'), within: project, now: runtime.now() }
+      : { directory: join(runtime.cwd, options.output), now: runtime.now() }
+  return { project, calls, index: () => index, place }
 }
 
 function terminalListener(context: Context<CallEvent>): CallListener {
@@ -248,12 +252,6 @@ function rulesOf(pool: ProjectServers, limitMs: number | undefined): (name: stri
     const { trusted, allow, deny, callTimeoutMs } = definition
     return { trusted, allow, deny, callTimeoutMs: limitMs ?? callTimeoutMs }
   }
-}
-
-function savePlace(directory: string | undefined, project: string, { runtime }: ToolContext) {
-  const now = runtime.now()
-  if (directory !== undefined) return { directory: join(runtime.cwd, directory), now }
-  return { directory: join(project, '.skillrail', 'results'), within: project, now }
 }
 
 async function askWhetherToRun(context: Pick<Context, 'ask'>, warning: string) {
