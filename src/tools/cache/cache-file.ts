@@ -284,16 +284,12 @@ const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 
 /** Longest id, server and `__` included; a tool's own name has at most 128 characters (MCP, tools). */
 const longestId = 256
 
-/** Nearly every id; the pattern that knows Unicode takes milliseconds to compile. */
-const ordinary = /^[A-Za-z0-9_.:/@+-]+$/
-
 /** Why a tool cannot have this id, or undefined where it can. */
 export function toolIdProblem(id: string): string | undefined {
   if (id === '') return 'it is empty'
   if (id.length > longestId)
     return `it has ${id.length} characters; at most ${longestId} are allowed`
   if (prototypeKeys.has(id)) return 'it is a name that JavaScript reserves for objects'
-  if (ordinary.test(id)) return undefined
   if (!/^[\p{L}\p{N}\p{M}_.:/@+ -]+$/u.test(id) || id !== id.trim()) {
     return 'it has characters that no tool name may have; letters, digits, and _ - . / : are allowed'
   }

@@ -91,11 +91,9 @@ function refusal(
     message: isOne
       ? `${what} needs your approval. ${why}`
       : `this plan needs your approval. ${why}\n${what}`,
-    hint: toAllow ?? (unusual.length === 0 ? anyWay : 'Approve it in a terminal.'),
+    hint: toAllow ?? `Approve it in a terminal${unusual.length === 0 ? ', or pass --yes' : ''}.`,
   })
 }
-
-const anyWay = 'Approve it in a terminal, or pass --yes.'
 
 /** What is called with all of its parameters, as a user has to see it before a yes. */
 export function proposalText(plan: readonly ProposedCall[]): string {

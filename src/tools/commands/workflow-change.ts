@@ -217,7 +217,9 @@ function toggle(enabled: boolean): AnyCommand {
 
 function listTemplates(): TemplateList {
   const templates = workflowTemplates.map(({ template, name, definition }) => {
-    return { template, name, description: String(definition['description']), definition }
+    const { description } = definition
+    const text = typeof description === 'string' ? description : ''
+    return { template, name, description: text, definition }
   })
   return { templates }
 }
