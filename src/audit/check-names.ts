@@ -105,7 +105,6 @@ const lookalikes: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Names that hide something, that differ only for some systems, or that some cannot have. */
 export function checkFileNames(entries: readonly TreeEntry[], findings: Findings): void {
   const folded = new Map<string, string>()
   for (const { path } of entries) {

@@ -81,7 +81,6 @@ const lockfiles = new Set(
   ).split(' '),
 )
 
-/** What the first bytes of a file say about it, held against its name. */
 export function checkFileKind(file: string, kind: FileKind, findings: Findings): void {
   const place = { file }
   const extension = extensionOf(file)

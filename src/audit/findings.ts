@@ -74,7 +74,6 @@ export class Findings {
     return true
   }
 
-  /** By file and line; the number of further places comes last in its file. */
   list(): AuditFinding[] {
     const rest = Array.from(this.#counters.values()).flatMap(({ code, file, count, kept }) => {
       if (count === kept) return []

@@ -74,11 +74,9 @@ async function waitForLock(path: string, waitMs: number): Promise<{ release(): v
     if (attempt.ok) return attempt
     if (performance.now() >= deadline) {
       const { pid, host } = attempt.holder
-      throw new StateFileError({
-        code: 'lock-timeout',
-        message: `${path} is in use by process ${pid} on ${host}; waited ${waitMs} ms`,
-        hint: 'Wait for that process to end, or end it, and try again.',
-      })
+      const message = `${path} is in use by process ${pid} on ${host}; waited ${waitMs} ms`
+      const hint = 'Wait for that process to end, or end it, and try again.'
+      throw new StateFileError({ code: 'lock-timeout', message, hint })
     }
     await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())))
   }

@@ -179,11 +179,9 @@ function openForAppending(path: string): number {
 }
 
 function unwritable(path: string, reason: string): StateFileError {
-  return new StateFileError({
-    code: 'journal-unwritable',
-    message: `the journal ${path} cannot be opened for writing: ${reason}`,
-    hint: 'Check the permissions of the directory and the space on the disk.',
-  })
+  const message = `the journal ${path} cannot be opened for writing: ${reason}`
+  const hint = 'Check the permissions of the directory and the space on the disk.'
+  return new StateFileError({ code: 'journal-unwritable', message, hint })
 }
 
 function cutTornTail(path: string, descriptor: number, { start }: JournalSeal): JournalEnd {

@@ -87,11 +87,7 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
   })
   server.maxConnections = mostConnections
   const port = await listen(server, options.port ?? 0)
-  return {
-    port,
-    stop: () => server.close(),
-    destroy: () => server.closeAllConnections(),
-  }
+  return { port, stop: () => server.close(), destroy: () => server.closeAllConnections() }
 }
 
 async function handle(
@@ -122,7 +118,6 @@ async function handle(
   }
 }
 
-/** Sends the status alone and closes the connection. */
 function refuse(response: ServerResponse, status: number): void {
   response.writeHead(status, { connection: 'close' }).end()
 }
@@ -193,7 +188,6 @@ class RequestRefused extends Error {
   }
 }
 
-/** The JSON that was sent; `{}` for nothing. */
 async function readJsonBody(
   request: IncomingMessage,
   { largestBody = 1_048_576 }: LocalServerOptions,
@@ -283,7 +277,6 @@ function isFromElsewhere({ headers, headersDistinct, socket }: IncomingMessage):
   )
 }
 
-/** Compares in constant time. */
 function isSame(given = '', expected: string): boolean {
   const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -35,10 +35,8 @@ const longestSeconds = 2_147_483
 
 function notWanted(option: string, text: string, wanted: string): UsageError {
   const given = text.trim() === '' ? 'empty' : cell(text, 40)
-  return new UsageError({
-    code: 'option-number',
-    message: `${option} is ${given}; expected ${wanted}`,
-  })
+  const message = `${option} is ${given}; expected ${wanted}`
+  return new UsageError({ code: 'option-number', message })
 }
 
 /** The names of an option that takes several, separated by commas; an empty text has none. */

@@ -105,7 +105,6 @@ export function redactValue(value: unknown, known: readonly string[] = []): unkn
   )
 }
 
-/** Whether a key, a variable or a header of this name holds a secret. */
 export function isSecretKey(key: string): boolean {
   return secretKey.test(key)
 }

@@ -151,11 +151,9 @@ export function stateDirectory({ runtime, settings }: StatePlace): string {
   const { directory } = settings.state
   if (directory === '') return userDirectories(runtime).state
   if (isAbsolute(directory)) return directory
-  throw new UsageError({
-    code: 'state-directory-relative',
-    message: `state.directory must be an absolute path, not ${JSON.stringify(directory)}`,
-    hint: 'A relative path would be inside the project.',
-  })
+  const message = `state.directory must be an absolute path, not ${JSON.stringify(directory)}`
+  const hint = 'A relative path would be inside the project.'
+  throw new UsageError({ code: 'state-directory-relative', message, hint })
 }
 
 /**

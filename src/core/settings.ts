@@ -78,22 +78,16 @@ export const settingTable = [
     list('patterns'),
     'Tools that are called without a question although they may change something, such as `notes__*`.',
   ),
-  {
-    ...setting(
-      'tools.ask',
-      list('patterns'),
-      'Tools that always need a yes; takes precedence over `tools.allow`.',
-    ),
-    adds: true,
-  },
-  {
-    ...setting(
-      'tools.deny',
-      list('patterns'),
-      'Tools that are never called; takes precedence over every other rule.',
-    ),
-    adds: true,
-  },
+  setting(
+    'tools.ask',
+    { ...list('patterns'), adds: true },
+    'Tools that always need a yes; takes precedence over `tools.allow`.',
+  ),
+  setting(
+    'tools.deny',
+    { ...list('patterns'), adds: true },
+    'Tools that are never called; takes precedence over every other rule.',
+  ),
   userSetting(
     'tools.readOnly',
     list('patterns'),

@@ -64,7 +64,6 @@ export function cutToColumns(text: string, columns: number): string {
   return text
 }
 
-/** The text with spaces behind it up to a width. */
 export function padToColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)))
 }
@@ -193,7 +192,6 @@ function fold(word: string): string {
   return word.slice(0, 64).toLowerCase().replaceAll('_', '-')
 }
 
-/** Optimal string alignment distance over code units. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)

@@ -15,12 +15,9 @@ export async function checkSandbox({ settings }: CheckContext): Promise<Check> {
     const found = `${program} is used for scripts of untrusted skills${note === undefined ? '' : `; ${note}`}`
     return { name, status: 'ok', found }
   }
-  return {
-    name,
-    status: settings.run.sandbox === 'all' ? 'problem' : 'warning',
-    found: `scripts of untrusted skills are refused: ${probe.reason}`,
-    advice: probe.hint,
-  }
+  const found = `scripts of untrusted skills are refused: ${probe.reason}`
+  const status = settings.run.sandbox === 'all' ? 'problem' : 'warning'
+  return { name, status, found, advice: probe.hint }
 }
 
 const agents: readonly { title: string; program: string }[] = [

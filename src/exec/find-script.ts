@@ -84,7 +84,6 @@ function openScript(directory: string, relative: string): ScriptSearch {
   return broken('script-not-executable', directory, message, hint)
 }
 
-/** Why a path cannot be looked at; undefined where it can, or where there is nothing. */
 function problemIn(look: () => unknown): string | undefined {
   try {
     look()

@@ -60,7 +60,6 @@ export interface ClientEvents {
 
 export type HookEvent = keyof ClientEvents
 
-/** How the hook is written into the client's configuration. */
 export type Registration =
   /** Items in the lists of `hooks` of a JSON file that others write to as well, by event. */
   | {
@@ -150,7 +149,6 @@ const unlimited: ContextLimit = { unit: 'characters', amount: Infinity, parts: 1
 /** Tokens that one hook may add; Codex counts four bytes as one. Its own default is 2,500. */
 const contextTokens = 10_000
 
-/** Every client. */
 export const adapters: Readonly<Record<Platform, HookAdapter>> = {
   /** Run with 2.1.330: the hook sees the prompt as typed, also for `/skill arguments`. */
   claude: {

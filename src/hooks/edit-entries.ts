@@ -33,7 +33,6 @@ export function withEntries(
   return edited
 }
 
-/** The configuration without anything of ours. */
 export function withoutEntries(text: string, path: string, original = ''): string {
   const before = original.trim() === '' ? {} : readClientJson(original, path)
   let edited = text

@@ -46,7 +46,6 @@ function windowsStart(runtime: Place, platform: Platform): string {
   return windowsShell === 'cmd' ? `"${windowsPath}"` : `& '${windowsPath.replaceAll("'", "''")}'`
 }
 
-/** The client's own directory: where its variable says, else below the user's home. */
 export function clientHome({ home }: HookAdapter, runtime: Runtime): string {
   const moved = home.variable === undefined ? undefined : runtime.env[home.variable]
   if (moved === undefined || !isAbsolute(moved)) return join(runtime.home, home.path)

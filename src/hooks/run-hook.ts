@@ -250,7 +250,6 @@ function readBy(call: ToolCall, skill: CachedSkill): TriggerMatch<CachedSkill>[]
     .map((trigger) => ({ skill, trigger, text: '', promptLine: 0 }))
 }
 
-/** Whether this process is the first to answer for its part of the turn or call. */
 function claim({ request: { platform, part, runtime }, payload: { turn, event } }: Asked): boolean {
   const own = ownPlugin(runtime) ?? ''
   return turn === undefined || claimTurn(runtime, `${platform} ${event} ${turn}${own}`, part)

@@ -15,19 +15,12 @@ export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
   const first = unusable.slice(0, 3).map(({ path }) => dirname(path))
   const none = skills.length === 0 ? 'skillrail new NAME makes a skill.' : undefined
   const isBad = unusable.length > 0
-  const findings: Check = {
-    name: 'skill findings',
-    status: 'information',
-    found: `${amount(doubtful.length, 'skill')} with warnings`,
-    advice: 'skillrail list --verbose shows them.',
-  }
+  const found = `${amount(doubtful.length, 'skill')} with warnings`
+  const shows = 'skillrail list --verbose shows them.'
+  const findings: Check = { name: 'skill findings', status: 'information', found, advice: shows }
+  const advice = isBad ? `skillrail validate ${first.join(' ')}` : none
   return [
-    {
-      name: 'skills',
-      status: isBad ? 'warning' : 'ok',
-      found: counts,
-      advice: isBad ? `skillrail validate ${first.join(' ')}` : none,
-    },
+    { name: 'skills', status: isBad ? 'warning' : 'ok', found: counts, advice },
     ...(doubtful.length === 0 ? [] : [findings]),
     ...catalogueChecks(skills),
     ...places.map(({ path, message, hint, severity }): Check => {

@@ -86,7 +86,6 @@ const otherNames: Readonly<Record<string, string>> = {
   if: '`when=STEP.STATE` after a step',
 }
 
-/** Metadata that authors keep beside a chain. */
 const commonMetadata: ReadonlySet<string> = new Set(
   'author authors category created date description homepage keywords language license maintainer maintainers repository short-description source status tags title updated url version'.split(
     ' ',
@@ -288,7 +287,6 @@ function readLine(reader: FieldReader, node: YamlScalar): ChainStep[] {
   })
 }
 
-/** A value without its quotes. */
 function valueOf(reader: FieldReader, node: YamlNode, written: string): string {
   if (!written.includes('"')) return written
   const [, inner] = /^"((?:[^"\\]|\\.)*)"$/.exec(written) ?? []
@@ -378,7 +376,6 @@ function checkNames(reader: FieldReader, node: YamlNode, steps: readonly ChainSt
   }
 }
 
-/** The parts of `!STEP.STATE`. */
 export function conditionOf(when: string): { step: string; state: string; not: boolean } {
   const not = when.startsWith('!')
   const end = when.lastIndexOf('.')

@@ -97,7 +97,6 @@ function trimLines(found: FrontmatterLines): LineFix | undefined {
   return after !== undefined && sameTree(map, after, '') ? { lines, changes } : undefined
 }
 
-/** The lines, by index, of texts in quotes and of blocks of text that have more than one line. */
 function linesOfLongTexts(map: YamlMap, close: number): ReadonlySet<number> {
   const scalars = scalarsOf(map)
   const found = new Set<number>()

@@ -161,7 +161,6 @@ class TreeReader {
     throw new Error('js-yaml gave an event that begins no node')
   }
 
-  /** Whether the collection ends here; takes its last event. */
   #closes(): boolean {
     if (this.#events[this.#next]?.type !== EVENT_ID.POP) return false
     this.#next++
@@ -255,7 +254,6 @@ const blanks = /[ \t]*/y
 const absentKey = /(?:[\s,?{]|#.*)*/y
 /** Up to the `|` or `>` of a block scalar. */
 const blockIndicator = /(?:[^|>#]|#.*)*/y
-/** Up to what follows a line `...`. */
 const documentEnd = /(?:\s|#.*|\.\.\.)*/y
 
 /** What the core schema of YAML 1.2 makes of a plain scalar; everything else is a string. */

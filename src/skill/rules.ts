@@ -199,7 +199,6 @@ export interface Position {
   column: number
 }
 
-/** A diagnostic whose severity and source come from the table of rules. */
 export function finding(
   code: RuleCode,
   path: string,

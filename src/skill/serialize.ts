@@ -166,7 +166,6 @@ export function quoteText(text: string): string {
 
 const control = /[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/u
 
-/** JSON on one line, which YAML reads as the same. */
 export function jsonScalar(value: unknown): string {
   return JSON.stringify(value).replace(
     new RegExp(control, 'gu'),

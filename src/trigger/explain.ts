@@ -161,7 +161,6 @@ function nearMiss(pattern: Pattern, prompt: string): NearMiss | undefined {
   return { causes: found.map(({ cause }) => cause), reason }
 }
 
-/** The longest beginning of a required text that the prompt contains. */
 function partMiss({ required }: Pattern, prompt: string): NearMiss | undefined {
   for (const text of required.flat()) {
     if (prompt.includes(text)) continue

@@ -52,7 +52,6 @@ export function promptLines(prompt: string): string[] {
   return prompt.replaceAll('\r\n', '\n').split('\n')
 }
 
-/** Where a pattern first finds something: the text, and the line of the prompt, from 1. */
 export function firstMatch(
   { find }: Pattern,
   lines: readonly string[],

@@ -291,7 +291,6 @@ function repetition({ size, required }: Part, min: number, max: number): Part {
   return { size: size * max + (max - min), required: kept }
 }
 
-/** Texts that follow one another are one. */
 function sequence(parts: readonly Part[]): Part {
   const required: (readonly string[])[] = []
   let text = ''

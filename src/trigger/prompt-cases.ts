@@ -14,7 +14,6 @@ export interface PromptCase {
   inject: readonly string[] | boolean
 }
 
-/** Of a file with cases. */
 export const mostPromptBytes = 16 * 1024 * 1024
 
 const hint = 'Write { "prompt": "/deploy staging", "inject": ["references/staging.md"] }.'
@@ -113,7 +112,6 @@ export function measure(verdicts: readonly CaseVerdict[]) {
   return { precision: shareOf(right, fired.length), recall: shareOf(right, meant.length) }
 }
 
-/** One line for each prompt, and a second one for what was expected of a wrong one. */
 export function caseLines(verdicts: readonly CaseVerdict[]): string[] {
   const list = (paths: readonly string[] | boolean): string => {
     if (typeof paths === 'boolean') return paths ? 'a reference' : 'nothing'

@@ -97,7 +97,6 @@ function readScalar(written: string): string | undefined {
   return isPlain ? written : undefined
 }
 
-/** Whether a line of a `SKILL.md` belongs to its field `triggers`. */
 export function isInTriggers(text: string, path: string, line: number | undefined): boolean {
   if (line === undefined) return false
   const isInside = (node: YamlNode | undefined, end: number): boolean =>

@@ -35,10 +35,8 @@ export function fixTriggers(text: string, path: string): TriggerFix {
 function replaceValue(line: string, from: string, to: string): string | undefined {
   const forms = [`match: '${from}'`, `match: ${from}`, quoted(from)]
   const form = forms.find((written) => line.includes(written))
-  if (form === undefined) return undefined
-  const at = line.indexOf(form)
-  const key = form.startsWith('match: ') ? 'match: ' : ''
-  return line.slice(0, at) + key + quoted(to) + line.slice(at + form.length)
+  const key = form?.startsWith('match: ') === true ? 'match: ' : ''
+  return form && line.replace(form, () => key + quoted(to))
 }
 
 /** In double quotes, where a portable reader understands them. */

@@ -21,7 +21,6 @@ export interface Suggestion {
   heldOut?: { now: ReturnType<typeof measure>; suggested: ReturnType<typeof measure> } | undefined
 }
 
-/** Of prompts that used the skill. */
 const fewestPrompts = 4
 const mostExamples = 5
 const longestExample = 200

@@ -40,7 +40,6 @@ export function tierZeroBlock(lines: readonly TierZeroLine[]): string {
   return title + lines.map(({ text }) => `${text}\n`).join('')
 }
 
-/** The first sentence, and the one that says when. */
 function purposeOf(description: string): string {
   // A comment in a description must not open or close anything in the file it is written to.
   const clean = safeLine(description)
@@ -82,7 +81,6 @@ interface MeasuredSkill {
   tokens: { metadata: number; body: number }
 }
 
-/** What a skill costs, tier by tier. */
 export function tokenReport({ name, directory, fields, tokens }: MeasuredSkill) {
   const paths = [...new Set(fields.triggers.map(({ inject }) => inject))]
   const references = paths.map((path) => {

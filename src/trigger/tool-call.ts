@@ -9,7 +9,6 @@ export interface ToolCall {
   command: string
 }
 
-/** The triggers on files and commands that a tool call fires. */
 export function matchToolCall<Skill extends TriggerSkill>(
   call: ToolCall,
   skills: Iterable<Skill>,

@@ -3,7 +3,6 @@ import { isList, objectOf, parseJson } from '../core/json.ts'
 /** A prompt that a user typed, and what the agent did before the next one. */
 export interface TranscriptTurn {
   prompt: string
-  /** Names that a tool for skills was called with. */
   skills: string[]
   /** The input of each call as JSON. */
   calls: string[]

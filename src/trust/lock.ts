@@ -106,7 +106,6 @@ type LockText =
   | { ok: true; skills: LockedSkills }
   | { ok: false; newer: boolean; problem: JsonProblem }
 
-/** The lock as text: the same skills always give the same bytes. */
 export function serializeLock(skills: readonly LockedSkill[]): string {
   const sorted = skills.toSorted((a, b) => compareText(a.path, b.path))
   requireUnique(sorted.map(({ path }) => path))

@@ -25,7 +25,6 @@ interface WorkspaceFile {
   select?: (text: string) => string | undefined
 }
 
-/** Caches of tools, in the order in which they are read. */
 const toolCaches = [
   '.opencode/agent-skill-tools.json',
   '.opencode/skill-tools.json',

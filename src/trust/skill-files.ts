@@ -313,7 +313,6 @@ const interpreters: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** Of files that an interpreter runs. */
 export const codeExtensions: readonly string[] = [...interpreters.keys()]
 
 /** Files that another program loads and executes, or unpacks into such files. */

@@ -174,7 +174,6 @@ function factLines(facts: readonly AuditFinding[], verbose: boolean): string[] {
   })
 }
 
-/** How many subjects and places a line names without `--verbose`. */
 const shortList = 6
 
 function shortened(words: readonly string[]): string {

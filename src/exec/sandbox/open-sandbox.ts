@@ -131,7 +131,6 @@ async function probeSandbox(sandbox: Sandbox): Promise<string> {
 /** Facts by name, and the lines of `/proc/self/limits`. */
 type ProbeFacts = ReadonlyMap<string, string>
 
-/** In plain shell, with nothing but what every machine has. */
 const probeProgram = String.raw`
 ( : > "$1/written" ) 2>/dev/null && echo "skill: written" || echo "skill: kept"
 ( : > "$2/written" ) 2>/dev/null && [ "$1" != "$2" ] && echo "outside: written" || echo "outside: kept"

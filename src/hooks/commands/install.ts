@@ -63,7 +63,6 @@ export const uninstall = defineCommand<ChangesResult>()({
   render: (result) => changesText(result, (path) => `no hook was in ${path}`),
 })
 
-/** Changes the file of each client; one that fails does not hold up the others. */
 async function changeEach(
   { runtime, note }: Context,
   clients: readonly Platform[],

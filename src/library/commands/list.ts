@@ -41,18 +41,16 @@ export const command = defineCommand<ListResult>()({
     ),
   },
   examples: ['list --all'],
-  run: async (context, values) => ({
-    ...(await listSkills(context, values)),
-    byClient: values.clients,
-  }),
+  async run(context, values) {
+    return { ...(await listSkills(context, values)), byClient: values.clients }
+  },
   render: (result, screen) => (isEmpty(result) ? '' : screen.table(tableRows(result, screen))),
   notes(result, { verbose }): readonly Note[] {
     // Those of a shadowed skill are for `--json`.
     const own = result.skills.filter(({ standing }) => standing !== 'shadowed')
     const found = [...result.diagnostics, ...own.flatMap(({ diagnostics }) => diagnostics)]
-    const shown = found.filter(
-      ({ severity }) => severity === 'error' || (severity === 'warning' && verbose),
-    )
+    const wanted = verbose ? ['error', 'warning'] : ['error']
+    const shown = found.filter(({ severity }) => wanted.includes(severity))
     const warnings = verbose ? 0 : found.filter(({ severity }) => severity === 'warning').length
     return [
       ...(isEmpty(result) ? ['There are no skills here. `skillrail new NAME` makes one.'] : []),
@@ -156,8 +154,7 @@ function tableRows(result: ListResult, { width, style }: Screen): string[][] {
       ...(noteWidth >= 16 ? [cell(note, noteWidth)] : []),
     ]
   }
-  const names: Row =
-    result.byClient === true ? [...columns, 'CLIENTS'] : [...columns, 'DESCRIPTION']
+  const names: Row = [...columns, result.byClient === true ? 'CLIENTS' : 'DESCRIPTION']
   return [cellsOf(names).map((text) => style('dim', text)), ...rows.map(cellsOf)]
 }
 

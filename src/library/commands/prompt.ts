@@ -1,4 +1,5 @@
 import { type Context, defineCommand, option } from '../../core/command.ts'
+import { budgetRange } from '../../core/option-values.ts'
 import { amount, safeLine, safeText } from '../../core/text.ts'
 import { type CatalogEntry, catalogText, fitCatalog } from '../../skill/catalog.ts'
 import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
@@ -21,7 +22,7 @@ export const command = defineCommand<PromptResult>()({
     budget: option.integer(
       '--budget <tokens>',
       'maximum estimated tokens: descriptions are cut first',
-      { least: 0, most: 999_999_999 },
+      budgetRange,
     ),
   },
   examples: ['prompt --format markdown --budget 2000'],

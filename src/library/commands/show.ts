@@ -1,8 +1,7 @@
 import { chainText, gatesOf } from '../../chain/plan-model.ts'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction } from '../../core/errors.ts'
-import { bytes, count, safeLine, safeText } from '../../core/text.ts'
+import { bytes, count, linesText, safeLine, safeText } from '../../core/text.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
 import type { ChainDeclaration, SkillFile } from '../../skill/model.ts'
 import { currentTrust, type DiscoverOptions, discoverOptionsFrom } from '../discover.ts'
@@ -23,10 +22,8 @@ export const command = defineCommand<ShowResult>()({
   },
   examples: ['show code-review'],
   async run({ runtime, settings }, { arguments: [reference = ''], body, raw }) {
-    if (body && raw) {
-      const hint = 'Give --body for the instructions, --raw for the file.'
-      throw contradiction('--body', '--raw', hint)
-    }
+    const hint = 'Give --body for the instructions, --raw for the file.'
+    if (body && raw) throw contradiction('--body', '--raw', hint)
     const options = discoverOptionsFrom(runtime, settings)
     const info = findSkill(reference, options)
     if (raw) return { text: readText(info.path) }
@@ -36,9 +33,9 @@ export const command = defineCommand<ShowResult>()({
     if ('text' in result) return wholeText(result.text, screen)
     return 'body' in result ? wholeText(result.body, screen) : skillText(result, screen)
   },
-  notes(result): readonly (string | Diagnostic)[] {
-    if (!('diagnostics' in result) || result.diagnostics.length === 0) return []
-    return ['', ...result.diagnostics]
+  notes(result) {
+    const diagnostics = 'diagnostics' in result ? result.diagnostics : []
+    return diagnostics.length === 0 ? [] : ['', ...diagnostics]
   },
 })
 
@@ -59,15 +56,13 @@ function wholeText(text: string, { isTerminal }: Screen): string {
 
 function skillText(skill: ShownSkill, { style, table, width }: Screen): string {
   const files = fileTree(skill.resources, skill.resourcesTruncated)
-  const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('')
-  return [
-    lines([style('bold', safeLine(skill.name)), ...wrapLines(safeLine(skill.description), width)]),
-    '\n',
-    table(skillFacts(skill).map(([label, value]) => [style('dim', label), value])),
-    '\n',
-    lines(skill.resources.length === 0 ? [style('dim', 'no files besides SKILL.md')] : []),
-    lines(files),
-  ].join('')
+  const none = skill.resources.length === 0 ? [style('dim', 'no files besides SKILL.md')] : []
+  const head = [
+    style('bold', safeLine(skill.name)),
+    ...wrapLines(safeLine(skill.description), width),
+  ]
+  const facts = skillFacts(skill).map(([label, value]) => [style('dim', label), value])
+  return linesText([...head, '']) + table(facts) + linesText(['', ...none, ...files])
 }
 
 function wrapLines(text: string, width: number): string[] {

@@ -165,7 +165,6 @@ export async function invalidSkills(
   return new Map(rows.flatMap(({ file, error }) => (error === undefined ? [] : [[file, error]])))
 }
 
-/** The verdict of `validate` on one `SKILL.md`, given by its absolute path. */
 export async function skillVerdict(file: string, runtime: Runtime): Promise<SkillVerdict> {
   const verdict = verdictOn({ file, path: file }, { validate, runtime })
   return verdict.isChain ? await withPlan(verdict, file, runtime.cwd) : verdict

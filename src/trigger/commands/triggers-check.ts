@@ -29,7 +29,6 @@ interface Result {
   skills: readonly CheckedFile[]
   prompts?: readonly CaseVerdict[] | undefined
   measured?: ReturnType<typeof measure> | undefined
-  /** Those that are about the file of prompts. */
   diagnostics: readonly Diagnostic[]
   summary: { checked: number; risks: number; errors: number; warnings: number }
   directory: string

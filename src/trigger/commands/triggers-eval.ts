@@ -22,7 +22,6 @@ interface Result {
   diagnostics: readonly Diagnostic[]
 }
 
-/** The prompts of one file on one skill. */
 interface Evaluation {
   skill: string
   file: string

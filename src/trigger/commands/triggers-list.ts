@@ -43,11 +43,8 @@ export const command = defineCommand<Result>()({
   notes({ skills, diagnostics }) {
     if (skills.some(({ tokens }) => tokens !== undefined)) return diagnostics
     const triggers = skills.reduce((sum, skill) => sum + skill.triggers.length, 0)
-    const summary =
-      triggers === 0
-        ? 'There are no triggers here.'
-        : `\n${amount(triggers, 'trigger')} in ${amount(skills.length, 'skill')}`
-    return [summary, ...diagnostics]
+    const some = `\n${amount(triggers, 'trigger')} in ${amount(skills.length, 'skill')}`
+    return [triggers === 0 ? 'There are no triggers here.' : some, ...diagnostics]
   },
 })
 
@@ -70,6 +67,7 @@ function listed({ name, path, directory, triggers, info }: InstalledSkill, withT
 }
 
 function tokensText(report: TokenReport, screen: Screen): string {
+  const average = `one reference of average size: ${report.saved}% less`
   const table = screen.table([
     ['  0 discovery', count(report.discovery), 'a line in CLAUDE.md, AGENTS.md, …'],
     ['  1 metadata', count(report.metadata), 'name and description, always'],
@@ -80,11 +78,7 @@ function tokensText(report: TokenReport, screen: Screen): string {
       cell(path, 60),
     ]),
     ['  without triggers', count(report.withoutTriggers), 'the body and every reference'],
-    [
-      '  with triggers',
-      count(report.withTriggers),
-      `one reference of average size: ${report.saved}% less`,
-    ],
+    ['  with triggers', count(report.withTriggers), average],
   ])
   return `${screen.style('bold', cell(report.skill, 64))}\n${table}`
 }

@@ -39,7 +39,6 @@ export function trustReport(facts: {
   }
 }
 
-/** What differs from what was accepted, each part as an error. */
 export function changeDiagnostics(changes: readonly PartChange[], texts: TextSource): Diagnostic[] {
   return changes.map((difference) => {
     const { change, kind, path, note, ...shown } = changeReport(difference, texts)

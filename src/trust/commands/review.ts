@@ -91,7 +91,6 @@ function acceptanceOf(recorded: Acceptance | undefined, one: string | undefined)
   return { ...recorded, parts: recorded.parts.filter(({ owner }) => owner === one) }
 }
 
-/** Records the parts of one skill beside what was accepted of its workspace before. */
 async function acceptOne(
   store: TrustStore,
   recorded: Acceptance | undefined,
