@@ -19,7 +19,7 @@ import type {
 import { isApproved, passGate } from './gates.ts'
 import { recordedOutcome } from './journal-records.ts'
 import type { RecordWriter, RunJournal } from './run-journal.ts'
-import { chainOutput, chainWaitsFor } from './step-result.ts'
+import { chainOutput, chainWaitsFor, finishedEvent } from './step-result.ts'
 import type { StepRunner } from './step-runner.ts'
 
 interface JournalEngine extends Engine {
@@ -305,29 +305,14 @@ function fail(core: EngineCore, error: unknown): void {
 }
 
 function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: string): void {
-  const { key } = entry
-  const { step, skill } = entry.call.step
+  const { key, call } = entry
+  const { step } = call
   if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') {
-    core.onEvent?.({ type: 'step-suspended', key, step, why: outcome.why, at })
+    core.onEvent?.({ type: 'step-suspended', key, step: step.step, why: outcome.why, at })
     return
   }
   if (outcome.kind !== 'finished' && entry.started !== true) return
-  const done = outcome.kind === 'finished' ? outcome : undefined
-  const output = done?.shown ?? done?.output
-  core.onEvent?.({
-    type: 'step-finished',
-    key,
-    step,
-    skill,
-    chain: entry.kind === 'chain',
-    status: output?.status ?? 'cancelled',
-    result: output?.result ?? '',
-    error: output?.errors[0]?.message,
-    sandbox: done?.sandbox,
-    durationMs: outcome.durationMs ?? 0,
-    at,
-    replayed: false,
-  })
+  core.onEvent?.(finishedEvent(key, step, outcome, at))
 }
 
 type Stopped = Extract<Outcome, { kind: 'cancelled' | 'suspended' }>

@@ -138,34 +138,30 @@ function startVerification(
   confinement: Confinement | undefined,
   step: PlannedStep,
   output: StepOutput,
-  setup: ScriptSetup,
-  request: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
+  { workspace, environment, outputLimit, files }: ScriptSetup,
+  { runId, idempotencyKey, signal }: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
 ): Promise<ProcessResult> {
-  const directory = skillDirectory(setup.workspace, step)
-  const { environment, outputLimit, files } = setup
-  const { signal } = request
-  const stdin = JSON.stringify({ output })
+  const directory = skillDirectory(workspace, step)
+  const shared = { stdin: JSON.stringify({ output }), outputLimit, signal }
+  const variables = (skill: string, scratch: string): Record<string, string> => ({
+    SKILLRAIL_SKILL_DIR: skill,
+    SKILLRAIL_RUN_ID: runId,
+    SKILLRAIL_STEP: step.step,
+    SKILLRAIL_IDEMPOTENCY_KEY: verificationKey(idempotencyKey),
+    SKILLRAIL_SCRATCH: scratch,
+  })
   if (confinement !== undefined) {
     return runConfined(confinement, {
+      ...shared,
       script,
       skillDirectory: directory,
       arguments: [],
-      stdin,
-      outputLimit,
-      signal,
       ambient: environment,
-      own: ({ skill, scratch }) => verifyVariables(skill, scratch, step, request),
+      own: ({ skill, scratch }) => variables(skill, scratch),
     })
   }
-  return runProcess({
-    file: script.file,
-    args: script.args,
-    cwd: setup.workspace,
-    env: { ...environment, ...verifyVariables(directory, files.scratch, step, request) },
-    stdin,
-    outputLimit,
-    signal,
-  })
+  const env = { ...environment, ...variables(directory, files.scratch) }
+  return runProcess({ ...shared, file: script.file, args: script.args, cwd: workspace, env })
 }
 
 function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | undefined | 'missing' {
@@ -176,21 +172,6 @@ function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | und
 function noSandbox(step: PlannedStep): StepOutput {
   const message = `the scripts of ${step.skill} run only in a sandbox, and there is none here`
   return failedOutput('sandbox-missing', message)
-}
-
-function verifyVariables(
-  directory: string,
-  scratch: string,
-  step: PlannedStep,
-  request: Pick<StepRequest, 'runId' | 'idempotencyKey'>,
-): Record<string, string> {
-  return {
-    SKILLRAIL_SKILL_DIR: directory,
-    SKILLRAIL_RUN_ID: request.runId,
-    SKILLRAIL_STEP: step.step,
-    SKILLRAIL_IDEMPOTENCY_KEY: verificationKey(request.idempotencyKey),
-    SKILLRAIL_SCRATCH: scratch,
-  }
 }
 
 function unverified(output: StepOutput, message: string): StepOutput {

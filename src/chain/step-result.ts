@@ -3,6 +3,7 @@ import type { StepOutput } from '../exec/output-protocol.ts'
 import type {
   AttemptResult,
   CancelledStep,
+  ChainEvent,
   ChainResult,
   Outcome,
   RunResult,
@@ -11,7 +12,7 @@ import type {
   SuspendedOutcome,
   Suspension,
 } from './engine.ts'
-import { type PlannedStep, stepLabel } from './plan-model.ts'
+import { isChain, type PlannedStep, stepLabel } from './plan-model.ts'
 import type { RunJournal } from './run-journal.ts'
 import { errorsOf, isFinal, mapTexts, type PreviousOutput, totalMetrics } from './state.ts'
 
@@ -44,6 +45,34 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
         reason: suspensionReason(outcome),
         ...below(outcome.chain),
       }
+  }
+}
+
+export function finishedEvent(
+  key: string,
+  step: PlannedStep,
+  end: {
+    output?: StepOutput | undefined
+    shown?: StepOutput | undefined
+    sandbox?: string | undefined
+    durationMs?: number | undefined
+  },
+  at: string,
+): ChainEvent {
+  const said = end.shown ?? end.output
+  return {
+    type: 'step-finished',
+    key,
+    step: step.step,
+    skill: step.skill,
+    chain: isChain(step),
+    status: said?.status ?? 'cancelled',
+    result: said?.result ?? '',
+    error: said?.errors[0]?.message,
+    sandbox: end.sandbox,
+    durationMs: end.durationMs ?? 0,
+    at,
+    replayed: false,
   }
 }
 

@@ -136,23 +136,15 @@ function keyOfHanded(
   const handed = handedSteps(result)
   const found = handed.find((candidate) => candidate.step.step === step)
   const number = found && attemptsOf(result).get(found.key)
-  if (found !== undefined && attempt !== undefined && attempt !== number) {
-    throw new RunStateError({
-      code: 'report-refused',
-      message: `the report is about attempt ${attempt} of ${step}, and attempt ${number} waits for one`,
-      hint: `${line('chain next', runId)} shows what is to be done now.`,
-    })
-  }
-  if (found !== undefined) return found.key
+  if (found !== undefined && (attempt === undefined || attempt === number)) return found.key
+  const hint = `${line('chain next', runId)} shows what is to be done now.`
   const names = handed.map((candidate) => candidate.step.step).join(', ')
-  throw new RunStateError({
-    code: 'report-refused',
-    message:
-      handed.length === 0
-        ? `the run ${runId} waits for no report`
-        : `the run ${runId} waits for a report about ${names}, not about ${step}`,
-    hint: `${line('chain next', runId)} shows what is to be done now.`,
-  })
+  let message = `the run ${runId} waits for a report about ${names}, not about ${step}`
+  if (handed.length === 0) message = `the run ${runId} waits for no report`
+  if (found !== undefined) {
+    message = `the report is about attempt ${attempt} of ${step}, and attempt ${number} waits for one`
+  }
+  throw new RunStateError({ code: 'report-refused', message, hint })
 }
 
 /** The number of each execution of a step in its run, by key. */

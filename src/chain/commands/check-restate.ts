@@ -99,17 +99,12 @@ function checkWorker(
   const missing = own.filter(({ digest }) => !digests.has(digest)).map(({ name }) => name)
   const ahead = Math.max(before - report.now, report.now - before - elapsed)
   const worries = [
-    ...(report.version === protocolVersion
-      ? []
-      : [`it uses protocol version ${report.version}; this Skillrail uses ${protocolVersion}`]),
-    ...(report.skillrail === packageVersion() ? [] : ['another version of Skillrail']),
-    ...(ahead > clockToleranceMs
-      ? [`its clock differs by ${Math.round(ahead / 1000)} s from ours`]
-      : []),
-    ...(missing.length === 0
-      ? []
-      : [`it has other versions of ${missing.slice(0, 5).join(', ')}, or none`]),
-  ]
+    report.version !== protocolVersion &&
+      `it uses protocol version ${report.version}; this Skillrail uses ${protocolVersion}`,
+    report.skillrail !== packageVersion() && 'another version of Skillrail',
+    ahead > clockToleranceMs && `its clock differs by ${Math.round(ahead / 1000)} s from ours`,
+    missing.length > 0 && `it has other versions of ${missing.slice(0, 5).join(', ')}, or none`,
+  ].filter((worry) => worry !== false)
   const { worker, host, skillrail, node, clients = [] } = report
   return {
     name: 'worker',

@@ -26,6 +26,7 @@ import { createRecordWriter, isOpen, type RunJournal } from '../run-journal.ts'
 import { runLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
 import { emptyState, isFinal } from '../state.ts'
+import { finishedEvent } from '../step-result.ts'
 import {
   cancelInvocation,
   keyOf,
@@ -363,25 +364,5 @@ async function end(
   followed.open.delete(entry.completion)
   const { step, key, nested } = open
   if (nested !== undefined) await advance(nested, telling)
-  telling.listener({
-    type: 'step-finished',
-    key,
-    step: step.step,
-    skill: step.skill,
-    chain: isChain(step),
-    ...told(entry.value),
-    at: entry.at,
-    replayed: false,
-  })
-}
-
-function told(value: (ServerEntry & { kind: 'ended' })['value']) {
-  const found = value !== undefined && 'output' in value ? value : undefined
-  const output = found !== undefined && 'shown' in found ? found.shown : found?.output
-  return {
-    status: output?.status ?? ('cancelled' as const),
-    result: output?.result ?? '',
-    error: output?.errors[0]?.message,
-    durationMs: value?.durationMs ?? 0,
-  }
+  telling.listener(finishedEvent(key, step, entry.value ?? {}, entry.at))
 }

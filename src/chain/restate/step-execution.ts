@@ -6,6 +6,7 @@ import { maxTimerMs, overdue } from '../attempt.ts'
 import type { EventListener, FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
 import { RunFilesError } from '../errors.ts'
 import type { PlannedStep } from '../plan-model.ts'
+import { finishedEvent } from '../step-result.ts'
 import type { StepRunner } from '../step-runner.ts'
 import type { Sdk } from './client.ts'
 
@@ -129,20 +130,8 @@ export class StepExecution {
   }
 
   #announce({ key, step }: TaskCall, outcome: Outcome): void {
-    const done = outcome.kind === 'finished' ? (outcome.shown ?? outcome.output) : undefined
-    this.#options.onEvent?.({
-      type: 'step-finished',
-      key,
-      step: step.step,
-      skill: step.skill,
-      chain: false,
-      status: done?.status ?? 'cancelled',
-      result: done?.result ?? '',
-      error: done?.errors[0]?.message,
-      durationMs: outcome.durationMs ?? 0,
-      at: new Date(this.#options.clock.now()).toISOString(),
-      replayed: false,
-    })
+    const at = new Date(this.#options.clock.now()).toISOString()
+    this.#options.onEvent?.(finishedEvent(key, step, outcome, at))
   }
 }
 
