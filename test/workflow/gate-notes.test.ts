@@ -55,13 +55,8 @@ describe('a step that cannot run', () => {
 
   it('ends the call where it is required', async () => {
     const { gate, calls } = made({})
-    await expect(gate(call(tool('s__go')))).rejects.toMatchObject({
-      message: `Workflow 'a' failed at step 1 (look): ${reason}`,
-      workflow: 'a',
-      step: 1,
-      tool: 'look',
-      reason,
-    })
+    const message = `Workflow 'a' failed at step 1 (look): ${reason}`
+    await expect(gate(call(tool('s__go')))).rejects.toThrow(message)
     expect(calls).toEqual([])
   })
 

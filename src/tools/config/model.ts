@@ -26,6 +26,8 @@ export type ServerTransport =
     }
   | { kind: 'http' | 'sse'; url: string; headers: Readonly<Record<string, string>> }
 
+export type HttpServer = ServerTransport & { kind: 'http' | 'sse' }
+
 export interface ServerSource {
   client: ServerClient
   path: string

@@ -6,6 +6,7 @@ import { isObject } from '../../core/json.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
+import { valueAt } from '../workflow/references.ts'
 import type { RawServer, ServerClient, ServerTransport } from './model.ts'
 
 interface ServerGroup {
@@ -115,10 +116,7 @@ function reader<Schema extends Zod.ZodObject>(
 }
 
 function groupAt(root: JsonObject, place: readonly string[]): readonly ServerGroup[] {
-  let entries: JsonValue | undefined = root
-  for (const key of place) {
-    entries = isObject<JsonValue>(entries) && Object.hasOwn(entries, key) ? entries[key] : undefined
-  }
+  const entries = valueAt(root, place)
   return isObject<JsonValue>(entries) ? [{ place, entries }] : []
 }
 

@@ -3,7 +3,7 @@ import type { ClientOptions, FetchLike, Transport } from '@modelcontextprotocol/
 import { messageOf } from '../../core/errors.ts'
 import { sha256 } from '../../core/json.ts'
 import { clientInfo, untilAborted } from '../../core/runtime.ts'
-import type { ServerDefinition, ServerTransport } from '../config/model.ts'
+import type { HttpServer, ServerDefinition } from '../config/model.ts'
 import {
   hasCode,
   httpStatus,
@@ -15,8 +15,6 @@ import {
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
 import type { HttpSignIn } from './sign-in.ts'
-
-type HttpServer = ServerTransport & { kind: 'http' | 'sse' }
 
 /**
  * Connects over streamable HTTP, with the newest protocol that the server speaks; to a server that

@@ -1,6 +1,7 @@
 import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
+import { valueAt } from '../workflow/references.ts'
 
 interface MirroredParameter {
   path: readonly string[]
@@ -75,14 +76,6 @@ export function parameterHeaders(
     if (text !== undefined) headers[`${prefix}${header}`] = encoded(text)
   }
   return headers
-}
-
-function valueAt(parameters: JsonObject, path: readonly string[]): unknown {
-  let value: unknown = parameters
-  for (const name of path) {
-    value = isObject<JsonValue>(value) && Object.hasOwn(value, name) ? value[name] : undefined
-  }
-  return value
 }
 
 function textOf(value: unknown): string | undefined {

@@ -2,7 +2,7 @@ import type { Agent, IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../../core/file-lock.ts'
-import { isObject, sha256 } from '../../core/json.ts'
+import { isObject, parseJson, sha256 } from '../../core/json.ts'
 import { messageOf, systemCode } from '../../core/errors.ts'
 import { findWorkspace, readRegularFile } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
@@ -24,17 +24,9 @@ export function readServedRecord(
 ): ServedRecord | undefined {
   const file = readRegularFile(servedRecordPath(project, runtime), { maxBytes: 65_536, own: true })
   if (!file.ok) return undefined
-  const { data: record } = servedSchemas().record.safeParse(parse(file.text))
+  const { data: record } = servedSchemas().record.safeParse(parseJson(file.text))
   // Whoever has the port of a dead process must not be told the parameters of our calls.
   return record?.project === project && isAlive(record.process) ? record : undefined
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 export type ServedStatus = NonNullable<Awaited<ReturnType<typeof servedStatus>>>

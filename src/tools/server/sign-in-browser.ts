@@ -4,7 +4,7 @@ import type { OAuthClientProvider, StoredOAuthTokens } from '@modelcontextprotoc
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { type Runtime, untilAborted } from '../../core/runtime.ts'
 import { safeLine } from '../../core/text.ts'
-import type { ServerDefinition, ServerTransport } from '../config/model.ts'
+import type { HttpServer, ServerDefinition } from '../config/model.ts'
 import { ToolError } from '../errors.ts'
 import { connect } from './connection.ts'
 import { type HttpSignIn, SignInFile, SignInNeeded, type SignInRecord } from './sign-in.ts'
@@ -29,7 +29,6 @@ class SignInTimeout extends SignInError {
   override readonly exitCode: ExitCode = exitCode.budget
 }
 
-type HttpServer = ServerTransport & { kind: 'http' | 'sse' }
 type Challenge = { resourceMetadataUrl?: URL; scope?: string }
 
 const patienceMs = 300_000

@@ -12,9 +12,7 @@ import { isObject, parseJson } from '../../core/json.ts'
 import { readRegularFile, sharedStore } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
-import type { ServerTransport } from '../config/model.ts'
-
-type HttpServer = ServerTransport & { kind: 'http' | 'sse' }
+import type { HttpServer } from '../config/model.ts'
 
 /** What a sign-in left: for one address, so that no other server ever gets its tokens. */
 export interface SignInRecord {

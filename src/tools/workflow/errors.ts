@@ -2,31 +2,7 @@ import { exitCode, type ExitCode, SkillrailError, UsageError } from '../../core/
 
 export class WorkflowError extends SkillrailError {}
 
-export class WorkflowPrerequisiteError extends WorkflowError {
-  readonly workflow: string
-  readonly step: number
-  readonly tool: string
-  readonly reason: string
-
-  constructor(facts: {
-    workflow: string
-    step: number
-    tool: string
-    reason: string
-    suggestion?: string | undefined
-  }) {
-    const { workflow, step, tool, reason, suggestion } = facts
-    super({
-      code: 'workflow-prerequisite-failed',
-      message: `Workflow '${workflow}' failed at step ${step} (${tool}): ${reason}`,
-      hint: suggestion === undefined ? undefined : `Suggestion: ${suggestion}`,
-    })
-    this.workflow = workflow
-    this.step = step
-    this.tool = tool
-    this.reason = reason
-  }
-}
+export class WorkflowPrerequisiteError extends WorkflowError {}
 
 export class WorkflowNotFoundError extends WorkflowError {
   constructor(name: string, meant: string | undefined) {

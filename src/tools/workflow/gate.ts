@@ -217,7 +217,11 @@ function failure(
   reason: string,
   suggestion?: string,
 ): WorkflowPrerequisiteError {
-  return new WorkflowPrerequisiteError({ workflow: workflow.name, step, tool, reason, suggestion })
+  return new WorkflowPrerequisiteError({
+    code: 'workflow-prerequisite-failed',
+    message: `Workflow '${workflow.name}' failed at step ${step} (${tool}): ${reason}`,
+    hint: suggestion === undefined ? undefined : `Suggestion: ${suggestion}`,
+  })
 }
 
 function isOpen({ status }: PlannedStep): boolean {

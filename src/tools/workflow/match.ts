@@ -338,18 +338,8 @@ export function matchesName(pattern: string, name: string): boolean {
   return name.endsWith(last)
 }
 
-interface KnownTool {
-  id: string
-  server: string
-  name: string
-  category?: string | undefined
-  readOnly?: boolean | undefined
-  required: readonly string[]
-  parameters: readonly string[]
-}
-
 /** A tool of a registry as workflows see it. Without any parameter its schema may be unknown. */
-export function workflowTool(tool: KnownTool): WorkflowTool {
+export function workflowTool(tool: WorkflowTool & { parameters: readonly string[] }): WorkflowTool {
   const { id, server, name, category, readOnly, required, parameters } = tool
   const facts = { id, server, name, category, readOnly }
   return parameters.length === 0 ? facts : { ...facts, required, parameters }

@@ -1,12 +1,9 @@
 import { amount } from '../../core/text.ts'
 import type { NotInstalled } from './match.ts'
 import type { WorkflowDefinition } from './model.ts'
+import type { PlannedStep } from './plan.ts'
 
-interface NamedStep {
-  step: number
-  tool: string
-  description: string
-}
+type NamedStep = Pick<PlannedStep, 'step' | 'tool' | 'description'>
 
 export function triggeredLine(name: string, count: number): string {
   return `Workflow '${name}' triggered. Running ${amount(count, 'prerequisite')}...`

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as Jsonc from 'jsonc-parser'
-import type { Node } from 'jsonc-parser'
 import type * as Zod from 'zod'
 import { compareDiagnostics, type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { deepestJson, isObject, tooDeepAt } from '../../core/json.ts'
@@ -43,8 +42,8 @@ export function readWorkflows(files: readonly WorkflowFile[]): WorkflowReading {
 }
 
 /** Where in a file the workflows stand: below `workflows` in a tool cache, else at the top. */
-export function workflowsPlace(root: Node): readonly string[] {
-  const inner = memberOf(root, 'workflows')
+export function workflowsPlace(root: Jsonc.Node): readonly string[] {
+  const inner = nodeAt(root, ['workflows'])
   return inner !== undefined && !isDefinition(inner) ? ['workflows'] : []
 }
 
@@ -67,12 +66,12 @@ function readFile(file: WorkflowFile, diagnostics: Diagnostic[]): WorkflowDefini
     return fail(root.offset, 'workflows-syntax', 'the file must be a JSON object')
   }
   if (isDefinition(root)) {
-    const name: unknown = memberOf(root, 'name')?.value
+    const name: unknown = nodeAt(root, ['name'])?.value
     if (typeof name === 'string') return [readDefinition(reader, name, root) ?? []].flat()
     const hint = 'Write it as { "name-of-the-workflow": { … } }.'
     return fail(root.offset, 'workflow-field-missing', 'the workflow has no name', hint)
   }
-  const inner = memberOf(root, 'workflows')
+  const inner = nodeAt(root, ['workflows'])
   if (workflowsPlace(root).length === 0) {
     return isToolCache(root) ? [] : readNamed(reader, root, 'the file')
   }
@@ -89,24 +88,19 @@ function readText(path: string, diagnostics: Diagnostic[]): string | undefined {
   return undefined
 }
 
-function readNamed(reader: NodeReader, node: Node, where: string): WorkflowDefinition[] {
+function readNamed(reader: NodeReader, node: Jsonc.Node, where: string): WorkflowDefinition[] {
   return [...membersOf(reader, node, where)].flatMap(([key, value]) =>
     key === '$schema' && value.type === 'string' ? [] : (readDefinition(reader, key, value) ?? []),
   )
 }
 
-function isDefinition(node: Node): boolean {
-  const isList = (key: string, type: string): boolean => memberOf(node, key)?.type === type
+function isDefinition(node: Jsonc.Node): boolean {
+  const isList = (key: string, type: string): boolean => nodeAt(node, [key])?.type === type
   return isList('triggers', 'object') && isList('prerequisites', 'array')
 }
 
-function isToolCache(root: Node): boolean {
-  return memberOf(root, 'categories') !== undefined && memberOf(root, 'version') !== undefined
-}
-
-function memberOf(node: Node, key: string): Node | undefined {
-  if (node.type !== 'object') return undefined
-  return node.children?.find((property) => property.children?.[0]?.value === key)?.children?.[1]
+function isToolCache(root: Jsonc.Node): boolean {
+  return nodeAt(root, ['categories']) !== undefined && nodeAt(root, ['version']) !== undefined
 }
 
 /** Where a project's workflows are written; it takes precedence over the tool caches. */
@@ -384,10 +378,8 @@ function jsonOf(
       ]),
     )
   }
-  const value: unknown = node.value
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? value
-    : null
+  const value: JsonValue = node.value
+  return value
 }
 
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])

@@ -20,14 +20,8 @@ export interface SessionState {
   completed: ReadonlyMap<string, ReadonlyMap<string, readonly Completion[]>>
 }
 
-export interface CompletionRecord {
-  workflow: string
-  tool: string
-  scope: ScopeValues
-  result: string
-  /** Kept whole up to 2,000 characters of JSON and without a secret, else not at all. */
-  value?: JsonValue | undefined
-}
+/** Its value is kept whole up to 2,000 characters of JSON and without a secret, else not at all. */
+export type CompletionRecord = Omit<Completion, 'at'> & { workflow: string; tool: string }
 
 const resultLength = 200
 const valueLength = 2000
@@ -128,15 +122,11 @@ export function shorten(text: string): string {
   return whole ? characters.join('') : `${characters.slice(0, resultLength - 1).join('')}…`
 }
 
-export function scopeKey(scope: ScopeValues): string {
-  return canonical(scope)
-}
-
-function canonical(value: JsonValue): string {
-  if (isList(value)) return `[${value.map(canonical).join(',')}]`
+export function scopeKey(value: JsonValue): string {
+  if (isList(value)) return `[${value.map(scopeKey).join(',')}]`
   if (!isObject(value)) return JSON.stringify(value)
   const keys = Object.keys(value).toSorted()
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`).join(',')}}`
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${scopeKey(value[key] ?? null)}`).join(',')}}`
 }
 
 function withList(

@@ -33,13 +33,6 @@ export type SessionChange =
   | ({ kind: 'record' } & CompletionRecord)
   | { kind: 'invalidate'; workflow: string; tool: string; holds: (scope: ScopeValues) => boolean }
 
-export interface SessionReading {
-  state: SessionState
-  recordedStart?: string | undefined
-  isOver: boolean
-  diagnostics: readonly Diagnostic[]
-}
-
 interface SessionsOwner {
   project: string
   runtime: Runtime
@@ -76,7 +69,7 @@ export class SessionStore {
     this.#options = options
   }
 
-  async read(): Promise<SessionReading> {
+  async read() {
     const { own, current, state, shared, problems } = this.#load()
     const path = this.sharedPath
     const foreign = completedCount(shared) - completedCount(state)
@@ -298,18 +291,7 @@ function sharedFile(project: string): string | undefined {
   return isThere ? join(openCode, '.agent-skill-session.json') : undefined
 }
 
-export interface SessionSummary {
-  id: string
-  path: string
-  current: boolean
-  /** When it began: its file says so, else its first call. */
-  startedAt?: string | undefined
-  completed: number
-  calls: number
-  /** More time has passed than a session lasts; nothing of it counts. */
-  isOver: boolean
-  diagnostics: readonly Diagnostic[]
-}
+export type SessionSummary = Awaited<ReturnType<typeof summarise>>
 
 /** Every session of a project that left something, the default one first. */
 export async function listSessions(options: OpenSessionOptions): Promise<SessionSummary[]> {
@@ -333,6 +315,7 @@ async function summarise(id: string, options: OpenSessionOptions, current: strin
     id,
     path: session.path,
     current: id === current,
+    /** When it began: its file says so, else its first call. */
     startedAt: recordedStart ?? calls[0]?.at,
     completed: completedCount(state),
     calls: calls.length,
