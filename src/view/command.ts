@@ -15,11 +15,7 @@ interface ViewResult {
   project: string
 }
 
-interface ViewEvent {
-  next: string
-}
-
-export const command = defineCommand<ViewResult, ViewEvent>()({
+export const command = defineCommand<ViewResult, { next: string }>()({
   options: {
     port: option.integer('--port <number>', 'the port on 127.0.0.1 (default: a free port)', {
       least: 0,

@@ -129,16 +129,9 @@ function invalidEntry(
   }
 }
 
-function conflictEntry({ name, path }: SkillInfo): OverviewEntry {
+function conflictEntry({ name, path: key }: SkillInfo): OverviewEntry {
   const about = 'another skill here has this name, so neither is used'
-  return {
-    name,
-    status: 'warning',
-    state: 'conflict',
-    about,
-    fix: 'skillrail list --all',
-    key: path,
-  }
+  return { name, status: 'warning', state: 'conflict', about, fix: 'skillrail list --all', key }
 }
 
 /** One entry for each reason, since one command allows all skills that it holds for. */

@@ -49,16 +49,12 @@ export type SkillTools = {
 
 type Execution = Pick<ToolExecutionOptions<never>, 'toolCallId' | 'messages' | 'abortSignal'>
 
-interface Executions {
-  activate: (input: SkillInput, call: Execution) => AsyncIterable<SkillOutput>
-  run: (input: object, call: Execution) => Promise<JsonValue>
-}
-
 /** The same in every step and for every skill, so that prompts stay in the cache of a provider. @internal */
 export function createSkillTools(
   set: SkillSet,
   catalogue: () => SkillCatalogue,
-  { activate: execute, run }: Executions,
+  execute: (input: SkillInput, call: Execution) => AsyncIterable<SkillOutput>,
+  run: (input: object, call: Execution) => Promise<JsonValue>,
 ): SkillTools {
   return {
     skill: {

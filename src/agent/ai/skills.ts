@@ -152,13 +152,15 @@ export class Skills {
     this.#set = set
     this.#secret = options.approvalSecret ?? randomBytes(32)
     const { agents = {} } = options
-    const tools = createSkillTools(set, () => this.#catalogue, {
-      activate: (input, call) => {
+    const tools = createSkillTools(
+      set,
+      () => this.#catalogue,
+      (input, call) => {
         const { run } = this.#calls.require(input)
         return activate(input, call, { agents, set, run, notice: this.#notice })
       },
-      run: async (input, call) => await runTool(this.#calls.require(input), call),
-    })
+      async (input, call) => await runTool(this.#calls.require(input), call),
+    )
     this.tools = this.#calls.guard(tools)
   }
 

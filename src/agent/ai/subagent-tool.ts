@@ -21,17 +21,11 @@ export type AnyAgent = Pick<Agent, 'version' | 'id'> & {
   stream(call: {
     prompt: string
     abortSignal?: AbortSignal
-    onStepEnd?: (step: StepOfSubagent) => void
-  }): PromiseLike<StreamOfSubagent>
-}
-
-interface StepOfSubagent {
-  usage: LanguageModelUsage
-}
-
-interface StreamOfSubagent {
-  stream: Parameters<typeof import('ai').toUIMessageStream>[0]['stream']
-  responseMessages: PromiseLike<ModelMessage[]>
+    onStepEnd?: (step: { usage: LanguageModelUsage }) => void
+  }): PromiseLike<{
+    stream: Parameters<typeof import('ai').toUIMessageStream>[0]['stream']
+    responseMessages: PromiseLike<ModelMessage[]>
+  }>
 }
 
 export interface SubagentToolOptions {

@@ -93,12 +93,8 @@ function LastRun({ graph, runId }: { graph: PlanAnswer['graph']; runId: string }
   )
 }
 
-interface StepsProperties {
-  graph: PlanAnswer['graph']
-  steps?: ReturnType<typeof stepsIn>
-}
-
-function Steps({ graph, steps }: StepsProperties): JSX.Element {
+function Steps(shown: { graph: PlanAnswer['graph']; steps?: ReturnType<typeof stepsIn> }) {
+  const { graph, steps } = shown
   return (
     <Graph
       graph={graph}
