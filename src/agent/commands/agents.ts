@@ -127,12 +127,9 @@ interface AgentVerdict {
   diagnostics: readonly Diagnostic[]
 }
 
-interface Verdicts {
-  agents: AgentVerdict[]
-  summary: { checked: number; valid: number; invalid: number; errors: number; warnings: number }
-}
+type Summary = Record<'checked' | 'valid' | 'invalid' | 'errors' | 'warnings', number>
 
-export const validate = defineCommand<Verdicts>()({
+export const validate = defineCommand<{ agents: AgentVerdict[]; summary: Summary }>()({
   arguments: { '[path...]': 'files or folders; default: all files of this project' },
   options: {},
   examples: ['agents validate', 'agents validate .claude/agents/reviewer.md'],

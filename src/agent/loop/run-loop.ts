@@ -391,9 +391,7 @@ async function callProblem(
 }
 
 function schemaInstructions(schema: JsonObject): string {
-  const how =
-    'When you are done, answer with one JSON value and nothing else: no prose, no code fence.'
-  return `${how}\nIt must match this JSON Schema: ${JSON.stringify(schema)}`
+  return `When you are done, answer with one JSON value and nothing else: no prose, no code fence.\nIt must match this JSON Schema: ${JSON.stringify(schema)}`
 }
 
 async function readStructured(text: string, schema: JsonObject) {
