@@ -42,8 +42,7 @@ export function fileTrust(
   workspaceTrust: Settings['workspaceTrust'],
 ) {
   const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: project, workspaceTrust })
-  const { workspace } = policy
-  const { acceptance } = policy
+  const { workspace, acceptance } = policy
   const isVouched = workspaceTrust === 'trusted'
   const own = acceptance?.parts.filter(({ owner }) => owner === '') ?? []
   const accepted: readonly AcceptedPart[] = isVouched ? [] : own
@@ -162,10 +161,10 @@ export function checkPlugin(
       report('plugin-secret', path, 'the file holds a secret')
   }
   // A schema does not allow what a client only ignores.
-  const asError = (one: Diagnostic): Diagnostic => {
-    return one.code.startsWith('plugin-') ? { ...one, severity: 'error' } : one
-  }
-  return { name, diagnostics: diagnostics.map(asError) }
+  const asErrors = diagnostics.map((one): Diagnostic =>
+    one.code.startsWith('plugin-') ? { ...one, severity: 'error' } : one,
+  )
+  return { name, diagnostics: asErrors }
 }
 
 /** What the files are read with, and what is found in them. */

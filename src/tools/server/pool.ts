@@ -132,7 +132,7 @@ function stateOf(definition: ServerDefinition, server: PooledServer | undefined)
   if (blocked !== undefined) return { name, state: 'blocked', message: blocked.message }
   if (server?.isRunning() === true) return { name, state: 'running', instance: server.instance() }
   const message = server?.lastError()
-  return message === undefined ? { name, state: 'idle' } : { name, state: 'failed', message }
+  return { name, state: message === undefined ? 'idle' : 'failed', message }
 }
 
 export async function listAll(

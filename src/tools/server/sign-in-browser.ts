@@ -7,7 +7,13 @@ import { safeLine } from '../../core/text.ts'
 import type { HttpServer, ServerDefinition } from '../config/model.ts'
 import { ToolError } from '../errors.ts'
 import { connect } from './connection.ts'
-import { type HttpSignIn, SignInFile, SignInNeeded, type SignInRecord } from './sign-in.ts'
+import {
+  type HttpSignIn,
+  noSignIn,
+  SignInFile,
+  SignInNeeded,
+  type SignInRecord,
+} from './sign-in.ts'
 
 export interface SignInOptions {
   runtime: Runtime
@@ -97,6 +103,7 @@ async function challengeOf(
   let challenge: Challenge | undefined
   const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client')
   const signIn: HttpSignIn = {
+    ...noSignIn,
     authProvider: {
       token: async () => undefined,
       async onUnauthorized({ response }) {
@@ -104,8 +111,6 @@ async function challengeOf(
         throw new SignInNeeded()
       },
     },
-    seen: async () => undefined,
-    secrets: () => [],
   }
   const options = {
     runtime,

@@ -107,13 +107,15 @@ export interface HttpSignIn {
   secrets(): readonly string[]
 }
 
+export const noSignIn: HttpSignIn = { seen: async () => undefined, secrets: () => [] }
+
 /** What a connection needs of a sign-in; the token is read anew for each request, and renewed once. */
 export function httpSignIn(
   { url, headers }: HttpServer,
   runtime: Pick<Runtime, 'env' | 'home' | 'now'>,
 ): HttpSignIn {
   const file = new SignInFile(url, runtime)
-  if (hasAuthorization(headers)) return { seen: async () => undefined, secrets: () => [] }
+  if (hasAuthorization(headers)) return noSignIn
   const sent = new Set<string>()
   let last: string | undefined
   const authProvider: AuthProvider = {

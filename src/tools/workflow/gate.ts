@@ -351,13 +351,9 @@ export function isDeepJson(text: string): boolean {
 }
 
 /** Whether a value has more levels than are read. */
-export function isDeepValue(value: unknown): boolean {
-  return exceeds(value, deepestJson)
-}
-
-function exceeds(value: unknown, levels: number): boolean {
+export function isDeepValue(value: unknown, levels: number = deepestJson): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
   const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
-  return members.some((member) => exceeds(member, levels - 1))
+  return members.some((member) => isDeepValue(member, levels - 1))
 }

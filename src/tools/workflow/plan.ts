@@ -231,18 +231,15 @@ export function scopeValues(
   server: string,
 ): ScopeValues {
   const values: ScopeValues = { server }
+  const instance = server === '' ? undefined : call.instance
   for (const key of keysOf(step)) {
     const value =
       key === instanceKey
-        ? instanceOf(server, call)
+        ? instance
         : (scopeParameter(params, key) ?? scopeParameter(call.params, key))
     if (value !== undefined) values[key] = value
   }
   return values
-}
-
-function instanceOf(server: string, { instance }: Pick<GatedCall, 'instance'>): string | undefined {
-  return server === '' ? undefined : instance
 }
 
 /**
