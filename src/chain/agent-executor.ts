@@ -87,12 +87,7 @@ export function agentExecutor(options: AgentExecutorOptions): Executor {
     async execute(request) {
       const { step, state } = request.call
       const { content, references, wishes } = options.contentOf(step, request.arguments)
-      const prompt = agentPrompt({
-        content,
-        references,
-        step: step.step,
-        state: jsonText(state),
-      })
+      const prompt = agentPrompt({ content, references, step: step.step, state: jsonText(state) })
       const { output, stdout, stderr } = await runAgent({
         client: options.client,
         program: options.program,

@@ -81,21 +81,15 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
   const chosen = given.length > 0 ? given : journal.run.arguments
   if (sha256(JSON.stringify(chosen)) === journal.run.argumentsDigest) return chosen
   const { runId } = journal.run
-  const kept = keepsArguments(journal)
+  const hint = keepsArguments(journal)
+    ? 'Leave them out: they are given again only where they held a secret. For others, start a new run.'
+    : 'They held a secret and are not stored: give exactly the same ones again, after --.'
   if (given.length > 0) {
-    throw new RunStateError({
-      code: 'arguments-differ',
-      message: `the run ${runId} was started with other arguments, and can only continue with those`,
-      hint: kept
-        ? 'Leave them out: they are given again only where they held a secret. For others, start a new run.'
-        : 'They held a secret and are not stored: give exactly the same ones again, after --.',
-    })
+    const message = `the run ${runId} was started with other arguments, and can only continue with those`
+    throw new RunStateError({ code: 'arguments-differ', message, hint })
   }
-  throw new RunStateError({
-    code: 'arguments-needed',
-    message: `the arguments of the run ${runId} held a secret, and secrets are not stored`,
-    hint: 'Give the same arguments again after the run ID, after --.',
-  })
+  const message = `the arguments of the run ${runId} held a secret, and secrets are not stored`
+  throw new RunStateError({ code: 'arguments-needed', message, hint })
 }
 
 /** Not where they held a secret: then they have to be given again. */

@@ -260,7 +260,6 @@ function pairTexts(raw: unknown, shown: unknown, masks: Map<string, string>): vo
 
 export interface WalkedStep {
   key: string
-  attempt: number
   step: StepResult
   leaf: boolean
   /** It belongs to the last attempt of each chain that it is in. */
@@ -285,7 +284,7 @@ function walkAttempts(
       const key = `${prefix}${attempt}${index === 0 ? '' : `.${index + 1}`}:${stepLabel(step)}`
       const last = isNewest && step === newest
       const inner = step.attempts ?? [{ attempt: 1, steps: step.steps ?? [] }]
-      const walked = { key, attempt, step, leaf: step.steps === undefined, last }
+      const walked = { key, step, leaf: step.steps === undefined, last }
       return [walked, ...walkAttempts(inner, `${key}/`, last)]
     }),
   )

@@ -11,6 +11,7 @@ import { runFiles } from '../script-executor.ts'
 import { executionsOf, statusOfRun } from '../step-result.ts'
 import { readLog } from '../step-runner.ts'
 import { upToDate } from './engine.ts'
+import { runArgument } from './execute.ts'
 import { type ChainProject, openProject } from './project.ts'
 
 /** What one execution of a step printed; while a run is followed, a part of that. */
@@ -28,16 +29,11 @@ interface LogResult {
   logs: readonly LoggedText[]
 }
 
-interface Choice {
-  step: string | undefined
-  attempt: number | undefined
-}
-
 const intervalMs = 250
 
 export const logs = defineCommand<LogResult, ChainEvent>()({
   arguments: {
-    '<run>': 'the run ID, the beginning of one, or latest',
+    ...runArgument,
     '[step]': 'the full name of a step (default: every step)',
   },
   options: {
@@ -85,7 +81,11 @@ new file, and of those before the last one is kept.`,
   },
 })
 
-async function readTexts(project: ChainProject, runId: string, { step, attempt }: Choice) {
+async function readTexts(
+  project: ChainProject,
+  runId: string,
+  { step, attempt }: { step: string | undefined; attempt: number | undefined },
+) {
   const { runtime, settings } = project.context
   const { journal, standing } = await upToDate(project, runId)
   const names = allSteps(journal.plan.root).map((one) => one.step)

@@ -190,14 +190,10 @@ async function begin(setup: ServiceSetup, context: Context, facts: RunFacts) {
   }
   const begunAt = await context.run('begin', begin, { maxRetryDuration: patienceMs })
   const execution = new StepExecution({
-    sdk,
+    ...setup,
     runId,
     runner: setup.runnerFor(facts),
     clock: setup.runtime,
-    accept: setup.accept,
-    giveBack: setup.giveBack,
-    patienceMs,
-    resultLimit: setup.resultLimit,
     defaultTimeoutMs: facts.defaultTimeoutMs,
     attempt: context.request().attemptCompletedSignal,
     repeated: () => !first,

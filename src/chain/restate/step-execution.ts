@@ -59,7 +59,7 @@ export class StepExecution {
     // Another worker may have room for what it is given.
     if (outcome instanceof RunFilesError) return await this.#giveBack(outcome.message, signal)
     if (isChanged(outcome)) {
-      return await this.#giveBack(otherVersion(`${call.step.path} was changed here`), signal)
+      return await this.#giveBack(`${otherVersion}: ${call.step.path} was changed here`, signal)
     }
     this.#announce(call, outcome)
     return outcome
@@ -71,7 +71,7 @@ export class StepExecution {
     const acceptance = this.#options.accept(step)
     if (acceptance.kind === 'accepted') return undefined
     if (acceptance.kind === 'elsewhere') {
-      return await this.#giveBack(otherVersion(acceptance.reason), signal)
+      return await this.#giveBack(`${otherVersion}: ${acceptance.reason}`, signal)
     }
     const output = failedOutput(acceptance.code, acceptance.reason)
     return finished(output, this.#options.clock.now(), 0)
@@ -135,9 +135,7 @@ export class StepExecution {
   }
 }
 
-function otherVersion(reason: string): string {
-  return `no worker has this version of the skill: ${reason}`
-}
+const otherVersion = 'no worker has this version of the skill'
 
 /** How soon a step that was given back is offered again. */
 const giveBackMs = 250

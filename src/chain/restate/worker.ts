@@ -61,11 +61,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   }
   const sessions = new Set<ServerHttp2Session>()
   const service = createService({
+    ...options,
     sdk,
-    runtime,
-    accept: options.accept,
-    patienceMs: options.patienceMs,
-    resultLimit: options.resultLimit,
     giveBack() {
       for (const session of sessions) session.close()
     },
@@ -75,7 +72,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       if (left !== undefined) options.onWarning?.(`${left.message} (${left.path})`)
     },
     report: () => ({ worker: id, ...options.report() }),
-    onEvent: options.onEvent,
   })
   makePrivateDirectory(files)
   const server = createServer(
