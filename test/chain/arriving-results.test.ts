@@ -300,7 +300,7 @@ describe('a chain on the disk', () => {
     project.write('a', { run: 'true' })
     const { code, stderr } = await project.cli(['run', 'a', '--month', '1'])
     expect(code).toBe(2)
-    expect(stderr).toContain('For the skill, write it behind --: -- --month')
+    expect(stderr).toMatch(/For the skill, write it behind --: skillrail .*run a -- --month 1/)
   })
 })
 
