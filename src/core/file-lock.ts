@@ -130,12 +130,10 @@ function writeDraft(lockPath: string, content: string): string {
     return draft
   } catch (error) {
     removeIfThere(draft)
-    throw new StateFileError({
-      code: systemCode(error) === 'ENOSPC' ? 'lock-disk-full' : 'lock-unwritable',
-      message: `the lock ${lockPath} could not be written: ${reasonOf(error)}`,
-      hint: 'Check the permissions of the directory and the space on the disk.',
-      cause: error,
-    })
+    const code = systemCode(error) === 'ENOSPC' ? 'lock-disk-full' : 'lock-unwritable'
+    const message = `the lock ${lockPath} could not be written: ${reasonOf(error)}`
+    const hint = 'Check the permissions of the directory and the space on the disk.'
+    throw new StateFileError({ code, message, hint, cause: error })
   }
 }
 
@@ -152,10 +150,11 @@ function readIfThere(path: string): string | undefined {
   if (reading.ok) return reading.text
   if (reading.code === 'file-missing') return undefined
   if (reading.code !== 'file-unreadable') throw foreign(path, reading.message)
+  const hint = 'Check the permissions of the directory.'
   throw new StateFileError({
     code: 'lock-unreadable',
     message: `the lock ${reading.message}`,
-    hint: 'Check the permissions of the directory.',
+    hint,
   })
 }
 
@@ -170,11 +169,10 @@ function parseHolder(content: string, lockPath: string): ProcessIdentity {
 }
 
 function foreign(lockPath: string, reason?: string): StateFileError {
-  return new StateFileError({
-    code: 'lock-foreign',
-    message: `${lockPath} is not a lock file of skillrail${reason === undefined ? '' : `: ${reason}`}`,
-    hint: 'Delete it if no other program uses it.',
-  })
+  const why = reason === undefined ? '' : `: ${reason}`
+  const message = `${lockPath} is not a lock file of skillrail${why}`
+  const hint = 'Delete it if no other program uses it.'
+  return new StateFileError({ code: 'lock-foreign', message, hint })
 }
 
 function isIdentity(value: unknown): value is ProcessIdentity {

@@ -262,11 +262,6 @@ export interface StepOutput {
 }
 
 export function failedOutput(code: string, message: string): StepOutput {
-  return {
-    status: 'failure',
-    result: message,
-    errors: [{ code, message }],
-    metrics: {},
-    evidence: 'exit-code',
-  }
+  const errors = [{ code, message }]
+  return { status: 'failure', result: message, errors, metrics: {}, evidence: 'exit-code' }
 }

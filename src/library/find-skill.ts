@@ -144,14 +144,11 @@ export function skillNotFound(
 
 function brokenSkill({ name, path, diagnostics }: BrokenSkill): SkillError {
   const [first] = diagnostics.filter(({ severity }) => severity === 'error')
-  const facts = {
-    code: first?.code ?? 'skill-broken',
-    message: `Skill ${name} cannot be used: ${path} is broken.`,
-    hint: `skillrail validate ${path} shows the errors.`,
-    diagnostics,
-  }
-  const isFile = first?.code.startsWith('file-') === true
-  if (isFile) return new SkillLoadError(facts)
+  const { code = 'skill-broken' } = first ?? {}
+  const message = `Skill ${name} cannot be used: ${path} is broken.`
+  const hint = `skillrail validate ${path} shows the errors.`
+  const facts = { code, message, hint, diagnostics }
+  if (code.startsWith('file-')) return new SkillLoadError(facts)
   return isIncomplete(diagnostics) ? new SkillValidationError(facts) : new SkillParseError(facts)
 }
 

@@ -85,7 +85,7 @@ function barePaths(line: string): string[] {
 
 /** Outside `scripts/` a word without an extension is a directory or a turn of phrase. */
 function isNamedFile(path: string): boolean {
-  return /\.[A-Za-z]\w{0,7}$/.test(path) || /^scripts\/(?=.*[-_])[\w-]+$/.test(path)
+  return /\.[A-Za-z]\w{0,7}$/.test(path) || (/^scripts\/[\w-]+$/.test(path) && /[-_]/.test(path))
 }
 
 function isRelativeFile(target: string): boolean {

@@ -172,11 +172,9 @@ function hasFields(
 }
 
 function corrupt(path: string, problem: string): StateFileError {
-  return new StateFileError({
-    code: 'trust-file-corrupt',
-    message: `the record of trusted workspaces ${path} is damaged: ${problem}`,
-    hint: 'Fix it, or move it away and run skillrail trust again in the workspaces you trust.',
-  })
+  const message = `the record of trusted workspaces ${path} is damaged: ${problem}`
+  const hint = 'Fix it, or move it away and run skillrail trust again in the workspaces you trust.'
+  return new StateFileError({ code: 'trust-file-corrupt', message, hint })
 }
 
 const maxTextBytes = 16 * 1024 * 1024

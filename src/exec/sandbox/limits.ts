@@ -73,9 +73,8 @@ export async function superviseLimits(
   }
   const result = await run(supervised, stop)
   const ended = result.end.kind === 'aborted' && signal?.aborted !== true
-  return ended && exceeded !== undefined
-    ? { ...result, end: { kind: 'limit', message: exceeded } }
-    : result
+  if (!ended || exceeded === undefined) return result
+  return { ...result, end: { kind: 'limit', message: exceeded } }
 }
 
 /**

@@ -18,8 +18,7 @@ export const command = defineCommand<never>()({
     const platform = clientNamed(values.arguments[0] ?? '')
     const part = partOf(values.part)
     const input = await context.stdin()
-    const { runtime } = context
-    const { stdout, stderr } = await runHook({ platform, part, input, runtime })
+    const { stdout, stderr } = await runHook({ platform, part, input, runtime: context.runtime })
     context.streams?.stdout.write(stdout)
     if (stderr !== '') context.note(stderr.trimEnd())
     return undefined
