@@ -92,7 +92,7 @@ it.each([
   [
     ['add', 'new', '--description', 'x'],
     2,
-    'a trigger (--category, --tool or --keyword) and --step are missing\nExample: ',
+    'a trigger (--server, --category, --tool or --keyword) and --step are missing\nExample: ',
   ],
   [['add', 'new', '--tool', 'x'], 2, '--description and --step are missing'],
   [['add', 'new', '--tool', 'x', '--step', 'a: b'], 2, '--description is missing'],

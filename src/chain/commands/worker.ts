@@ -90,7 +90,7 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
       settings: runSettings(project),
       host,
       port: values.port ?? restate.workerPort,
-      accept: (step) => accept(project, step, allowance),
+      accept: acceptIn(project, allowance),
       executors: (files) => [...clientExecutors(project, allowance, files), ...byModel],
       report: () => ({
         skillrail: packageVersion(),
@@ -204,6 +204,22 @@ function clientExecutors(
  * planned anew: it must have the digest that the run was planned with, the trust of this machine,
  * and an allowed way of execution.
  */
+function acceptIn(
+  project: ChainProject,
+  allowance: WorkerAllowance,
+): (step: PlannedStep) => Acceptance {
+  const known = new Set<string>()
+  return (step) => {
+    const how = isChain(step) ? [] : [step.executor, step.script, step.client, step.model]
+    const place = [step.path, step.digest, ...how].join('\0')
+    // A later edit is noticed by the check of the digest at every execution.
+    if (known.has(place)) return { kind: 'accepted' }
+    const acceptance = accept(project, step, allowance)
+    if (acceptance.kind === 'accepted') known.add(place)
+    return acceptance
+  }
+}
+
 function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllowance): Acceptance {
   const directory = dirname(resolve(project.workspace, step.path))
   const place = relative(project.workspace, directory)

@@ -1,6 +1,5 @@
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { objectOf } from '../../core/json.ts'
-import { plainWords } from '../../rank/words.ts'
 import {
   canonicalCategory,
   categorise,
@@ -401,6 +400,10 @@ export function readsOnly(
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {}
   if (readOnlyHint === false || (destructiveHint === true && readOnlyHint !== true)) return false
   if (readOnlyHint === true && trusted) return true
-  const [verb = '', ...others] = plainWords(tool.name.slice(tool.name.lastIndexOf('__') + 1))
+  const words = tool.name
+    .slice(tool.name.lastIndexOf('__') + 1)
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+  const [verb = '', ...others] = words.split(/[^a-z0-9]+/).filter((word) => word !== '')
   return readingVerbs.has(verb) && !others.some((word) => writingWords.has(word))
 }

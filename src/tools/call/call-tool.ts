@@ -24,7 +24,7 @@ import type {
 import { ToolRefusedError } from './errors.ts'
 import { suggestRecovery } from './failure-text.ts'
 import { definitionOf, discoverOnce, findNamedTool, suggestTools } from './find-tool.ts'
-import { permissionOf } from './permissions.ts'
+import { permissionOf } from '../workflow/match.ts'
 import type { SchemaChecker } from './schema-checker.ts'
 
 /**

@@ -6,7 +6,8 @@ import type { JsonObject, ToolDefinition } from '../model.ts'
 
 import type { ProposedCall, RequestSetup } from './do-request.ts'
 import { ToolRefusedError } from './errors.ts'
-import { permissionOf, readsHere } from './permissions.ts'
+import { permissionOf } from '../workflow/match.ts'
+import { readsHere } from './foresee.ts'
 
 export type ConsentSetup = Pick<RequestSetup, 'context' | 'yes' | 'user' | 'toAllow'>
 

@@ -13,7 +13,7 @@ import type {
   ToolSummary,
 } from '../model.ts'
 import type { FailureKind, RetrySettings } from './attempts.ts'
-import type { ToolPermissions } from './permissions.ts'
+import type { ToolPermissions } from '../workflow/match.ts'
 import type { SchemaChecker } from './schema-checker.ts'
 import type { ToolRanking } from './find-tool.ts'
 

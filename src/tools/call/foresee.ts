@@ -4,7 +4,8 @@ import type { CallContext, ForeseenGate } from './context.ts'
 import type { DirectiveKind, ToolStep } from './directive-text.ts'
 import { ToolRefusedError } from './errors.ts'
 import { definitionOf, findNamedTool } from './find-tool.ts'
-import { readsHere } from './permissions.ts'
+import { readsOnly } from '../cache/tool-index.ts'
+import { isDeclaredReadOnly } from '../workflow/match.ts'
 import { refuseForbidden } from './call-tool.ts'
 import { referencedNames, referencePaths } from './steps.ts'
 
@@ -70,4 +71,12 @@ export async function foreseeCall(
   const readOnly = readsHere(tool, context)
   const problems = await foreseenProblems(tool, params, later, context.schemas)
   return { tool, params, readOnly, problems, notes: unknownParameters(tool, params) }
+}
+
+/** Whether a call only reads: the user's settings first, then hints and names. */
+export function readsHere(
+  tool: Pick<ToolDefinition, 'id' | 'server' | 'name' | 'annotations'>,
+  { permissions, rules }: Pick<CallContext, 'permissions' | 'rules'>,
+): boolean {
+  return isDeclaredReadOnly(tool.id, permissions) || readsOnly(tool, rules(tool.server).trusted)
 }

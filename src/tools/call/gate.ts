@@ -20,7 +20,7 @@ import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configu
 import type { ServerBlock } from '../config/model.ts'
 import type { CallAtGate, CallGate, CallIndex, CallToForesee } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
-import { isDeclaredReadOnly, type ToolPermissions } from './permissions.ts'
+import { isDeclaredReadOnly, type ToolPermissions } from '../workflow/match.ts'
 
 interface ProjectGateOptions {
   project: string

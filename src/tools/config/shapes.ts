@@ -6,7 +6,6 @@ import { isObject } from '../../core/json.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
-import { valueAt } from '../workflow/references.ts'
 import type { RawServer, ServerClient, ServerTransport } from './model.ts'
 
 interface ServerGroup {
@@ -116,7 +115,10 @@ function reader<Schema extends Zod.ZodObject>(
 }
 
 function groupAt(root: JsonObject, place: readonly string[]): readonly ServerGroup[] {
-  const entries = valueAt(root, place)
+  const entries = place.reduce<JsonValue | undefined>(
+    (value, key) => (isObject<JsonValue>(value) ? value[key] : undefined),
+    root,
+  )
   return isObject<JsonValue>(entries) ? [{ place, entries }] : []
 }
 

@@ -1,3 +1,4 @@
+import type { Settings } from '../../core/settings.ts'
 import {
   type GatedCall,
   type JsonObject,
@@ -320,6 +321,23 @@ const toolAliases: Readonly<Record<string, Aliases>> = {
     execute_query: [{ name: 'query-graphql' }],
     execute_mutation: [{ name: 'query-graphql' }],
   },
+}
+
+/** What the user and the project say of tools, by patterns of their IDs. */
+export type ToolPermissions = Pick<Settings['tools'], 'allow' | 'ask' | 'deny' | 'readOnly'>
+
+/** The strictest that is said; undefined where only hints and names tell. */
+export function permissionOf(
+  id: string,
+  permissions: ToolPermissions | undefined,
+): 'deny' | 'ask' | 'allow' | undefined {
+  return (['deny', 'ask', 'allow'] as const).find((one) =>
+    permissions?.[one].some((pattern) => matchesName(pattern, id)),
+  )
+}
+
+export function isDeclaredReadOnly(id: string, permissions: ToolPermissions | undefined): boolean {
+  return permissions?.readOnly.some((pattern) => matchesName(pattern, id)) === true
 }
 
 /** Whether a name fits a pattern, in which `*` stands for any characters. */
