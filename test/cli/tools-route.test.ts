@@ -151,7 +151,7 @@ describe('skillrail tools learn', () => {
     const added = await run('tools', 'learn', 'add', request, 'List-Issues')
     expect(added.stdout).toBe(`Learned: "${request}" is github__list_issues\n`)
     expect(added.stderr).toContain('github__list_issues was taken')
-    const removed = await run('tools', 'learn', 'remove', 'list-issues')
+    const removed = await run('tools', 'learn', 'remove', '--tool', 'list-issues')
     expect(removed.stdout).toBe('Forgotten: 1 example.\n')
   })
 
@@ -171,7 +171,7 @@ describe('skillrail tools learn', () => {
     expect(stderr).toContain('github__list_issues')
   })
 
-  it('forgets all of a tool, by its name alone where one tool has it', async () => {
+  it('forgets a request of a tool, or all of it', async () => {
     await run('tools', 'learn', 'add', request, 'list_issues')
     await run('tools', 'learn', 'add', 'what else is there', 'list_issues')
     const unknown = await run('tools', 'learn', 'remove', 'list_isues')
@@ -179,7 +179,7 @@ describe('skillrail tools learn', () => {
     expect(unknown.stderr).toContain('Nothing like that was learned: list_isues.')
     const one = await run('tools', 'learn', 'remove', request, '--tool', 'list_issues')
     expect(one.stdout).toBe('Forgotten: 1 example.\n')
-    const rest = await run('tools', 'learn', 'remove', 'list_issues')
+    const rest = await run('tools', 'learn', 'remove', '--tool', 'list_issues')
     expect(rest.stdout).toBe('Forgotten: 1 example.\n')
     expect((await run('tools', 'learn', 'remove', '--tool', 'list_issues')).code).toBe(3)
   })

@@ -258,7 +258,7 @@ describe.runIf(probe.ok)('where no namespace of users can be made', () => {
     })
     expect(status).toBe(4)
     expect(stderr).toMatch(/run only in a sandbox, and .*bwrap does not work here/)
-    expect(stderr).toMatch(/needs namespaces of users/)
+    expect(stderr).toMatch(/needs user namespaces/)
     expect(project.log()).toEqual([])
   })
 })
