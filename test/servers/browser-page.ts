@@ -105,7 +105,11 @@ export async function openBrowserPage(): Promise<BrowserPage> {
     },
     async until(expression) {
       for (let waited = 0; waited < 15_000; waited += 50) {
-        if ((await evaluate(expression)) === true) return
+        // A page that is loaded again in the meantime has no answer yet.
+        const value = await evaluate(expression).catch((error: unknown) => {
+          if (!String(error).includes('navigated')) throw error
+        })
+        if (value === true) return
         await sleep(50)
       }
       const shown = String(await evaluate('`${location.hash}: ${document.body.innerText}`'))
