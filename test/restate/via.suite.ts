@@ -93,7 +93,7 @@ describe('a step that an agent client executes on a worker', () => {
 
   it('is shown to doctor, and executed only where a worker allows it', async () => {
     const doctor = await project.cli(['doctor', '--json', ...onServer(server)])
-    expect(doctor.stdout).toContain('gives steps to claude')
+    expect(doctor.stdout).toContain('can use claude')
     await endWorker()
     await startWith([])
     const result = answerOf(await project.cli([...run, ...onServer(server)]))

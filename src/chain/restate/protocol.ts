@@ -87,7 +87,7 @@ export interface WorkerReport {
   host: string
   now: number
   skills: readonly { name: string; digest: string }[]
-  /** Agent clients that it gives steps to. */
+  /** Agent clients that it can use. */
   clients?: readonly string[] | undefined
 }
 
