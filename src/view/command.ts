@@ -23,10 +23,8 @@ export const command = defineCommand<ViewResult, { next: string }>()({
     }),
     open: option.flag('--open', 'open the page in your browser'),
   },
-  details: `Shows skills, triggers, chains, runs, tools, workflows and sessions of this project in a browser. The
-page is read-only: it runs, approves and changes nothing, and starts no tool or server.
-The page opens only with the printed address. An address works once; after it is used, the next one
-is printed. Stop it with Ctrl-C.`,
+  details: `Read-only: the page runs, approves and changes nothing, and starts no tool or server. It opens only with
+the printed address, which works once; after it is used, the next one is printed.`,
   examples: ['view --open'],
   async run(context, { port, open }) {
     const { runtime, signal } = context

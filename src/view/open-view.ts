@@ -3,7 +3,7 @@ import { messageOf, SkillrailError, UsageError } from '../core/errors.ts'
 import { type LocalRoute, openLocalServer, pageRoute } from '../core/local-server.ts'
 import { aborted, type Runtime } from '../core/runtime.ts'
 import type { ProjectView } from './project-view.ts'
-import { asked, type Failure, type Question, questions, shown } from './questions.ts'
+import { asked, type Asked, type Failure, shown } from './questions.ts'
 import { largestQuestion } from './shared-with-page.ts'
 
 export interface ViewOptions {
@@ -104,18 +104,18 @@ function codeIn(body: unknown): string {
 }
 
 function viewRoutes(view: ProjectView, page: string): Record<string, LocalRoute> {
-  const asking = Object.entries(questions).map(([name, question]) => [
+  const answers = Object.entries(view).map(([name, answer]) => [
     `/api/${name}`,
-    questionRoute(view, question),
+    answerRoute(answer),
   ])
-  return { '/': pageRoute(page), ...Object.fromEntries(asking) }
+  return { '/': pageRoute(page), ...Object.fromEntries(answers) }
 }
 
-function questionRoute(view: ProjectView, question: Question): LocalRoute {
+function answerRoute(answerTo: (question: Asked) => unknown): LocalRoute {
   return {
     method: 'POST',
     async answer(body, response) {
-      const [status, value] = await answerTo(() => question(view, asked(body)))
+      const [status, value] = await answered(() => answerTo(asked(body)))
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
       response.end(JSON.stringify(shown(value)))
     },
@@ -123,7 +123,7 @@ function questionRoute(view: ProjectView, question: Question): LocalRoute {
 }
 
 /** A failure that can be explained is an answer: browsers show any other status as an error. */
-async function answerTo(ask: () => unknown): Promise<[status: number, value: unknown]> {
+async function answered(ask: () => unknown): Promise<[status: number, value: unknown]> {
   try {
     return [200, await ask()]
   } catch (error) {

@@ -1,7 +1,6 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Context } from '../core/command.ts'
-import { auditSkill } from '../audit/audit-skill.ts'
 import { findWorkspace, isInside, readRegularFile, resolveInside } from '../core/read-files.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { sha256 } from '../core/json.ts'
@@ -10,7 +9,6 @@ import { packageVersion } from '../core/runtime.ts'
 import { linesAgain, openProject, planNamed } from '../chain/commands/project.ts'
 import { type ListedRun, listedRun } from '../chain/commands/runs.ts'
 import { readResult } from '../chain/run-chain.ts'
-import type { RunJournal } from '../chain/run-journal.ts'
 import { statusOfRun } from '../chain/step-result.ts'
 import { adapters, platforms } from '../hooks/adapters.ts'
 import { readTraces } from '../hooks/trace.ts'
@@ -28,14 +26,13 @@ import {
 import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
 import { skillVerdict } from '../skill/commands/verdicts.ts'
 import { SkillLoadError, SkillNotFoundError } from '../skill/errors.ts'
-import { cautionText, guardsOf, hintText } from '../tools/commands/describe-tool.ts'
+import { cautionText, hintText } from '../tools/commands/describe-tool.ts'
 import { serverConfiguration, toolProject } from '../tools/commands/project-tools.ts'
-import { routeIn, routingOf } from '../tools/commands/route.ts'
-import { addressOf, knownServers, shownServer } from '../tools/commands/server-rows.ts'
-import { sessionsOf, showSession } from '../tools/commands/sessions.ts'
+import { knownServers } from '../tools/commands/server-rows.ts'
+import { toolFacts } from '../tools/commands/show.ts'
 import { listWorkflows } from '../tools/commands/workflow-list.ts'
 import { describeParameters } from '../tools/cache/describe-parameters.ts'
-import { loadToolIndex, type ToolIndex, type ToolIndexLoading } from '../tools/cache/tool-index.ts'
+import { loadToolIndex } from '../tools/cache/tool-index.ts'
 import { collectSkillParts } from '../trust/acting-parts.ts'
 import { ToolError } from '../tools/errors.ts'
 import { toolNotFound } from '../tools/call/find-tool.ts'
@@ -43,14 +40,14 @@ import { unaskedServers } from '../tools/server/errors.ts'
 import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
 import { graphOf } from './graph.ts'
 import { projectOverview, trustNow } from './overview.ts'
-import type { RunShownNow } from './run-answer.ts'
-import { KnownNames } from '../audit/check-names.ts'
+import { type Asked, textPiece } from './questions.ts'
+import { runAnswer, type RunShownNow, stepPiece } from './run-answer.ts'
 
 export type ProjectView = ReturnType<typeof projectView>
 
 /**
- * What the view shows of the project. No function changes anything, starts a server or calls a
- * tool; one without an answer throws a `SkillrailError`.
+ * What the view shows of the project, by the name of its question. No answer changes anything,
+ * starts a server or calls a tool; a question without an answer throws a `SkillrailError`.
  */
 export function projectView(given: Context) {
   const context = silentContext(given)
@@ -61,8 +58,7 @@ export function projectView(given: Context) {
     ...skillAnswers(context),
     ...runAnswers(context),
     ...toolAnswers(context),
-    ...workflowAnswers(context),
-  }
+  } satisfies Record<string, (asked: Asked) => unknown>
 }
 
 function silentContext(context: Context): Context {
@@ -96,19 +92,12 @@ function skillAnswers(context: Context) {
   return {
     skills: () => skillList(context),
     /** `id` as the list of skills has it. */
-    skill: (id: string) => skillAnswer(findInfo(id, discoverSkills(options())), options()),
+    skill: ({ text }: Asked) =>
+      skillAnswer(findInfo(text('id'), discoverSkills(options())), options()),
     /** The `SKILL.md` as it is on the disk. */
-    skillText: (id: string) => textOf(findAny(id, discoverSkills(options())).path),
-    audit(id: string) {
-      const discovery = discoverSkills(options())
-      const { directory, realDirectory } = findInfo(id, discovery)
-      const skills = discovery.skills.map(({ name, realDirectory: other }) => ({
-        name,
-        directory: other,
-      }))
-      return auditSkill(directory, new KnownNames(skills), realDirectory)
-    },
-    match: (prompt: string) => matchWhileTyping(context, prompt),
+    'skill-text': ({ text, number }: Asked) =>
+      textPiece(textOf(findAny(text('id'), discoverSkills(options())).path), number('from')),
+    match: ({ text }: Asked) => matchWhileTyping(context, text('prompt')),
     triggers: () => triggersAndLog(context),
     chains: () => ({
       chains: discoverSkills(options()).skills.flatMap((info) => {
@@ -118,15 +107,13 @@ function skillAnswers(context: Context) {
         return [{ id: idOf(path), name, description, steps, trust: trustLevel }]
       }),
     }),
-    plan(id: string) {
-      const { directory } = findInfo(id, discoverSkills(options()))
+    plan({ text }: Asked) {
+      const { directory } = findInfo(text('id'), discoverSkills(options()))
       const { plan, diagnostics } = planNamed(openProject(context), directory, { set: [] })
       const { skill, digest, root } = plan
-      const policy = Object.entries(root.policy).map(([field, value]) => ({
-        name: policyKey(field),
-        value: String(value),
-        isDefault: value === usual[field],
-      }))
+      const policy = Object.entries(root.policy)
+        .filter(([field, value]) => value !== usual[field])
+        .map(([field, value]): [string, string] => [policyKey(field), String(value)])
       return { skill, digest, policy, graph: graphOf(root), diagnostics }
     },
   }
@@ -191,31 +178,18 @@ function clientTitles(clients: readonly string[]): string[] {
 
 async function skillAnswer(info: SkillInfo, options: DiscoverOptions) {
   const { runtime } = options
-  const { trust, fields, ...skill } = showSkill(info, options)
+  const skill = showSkill(info, options)
+  const parts = collectSkillParts(findWorkspace(runtime.cwd, runtime), info)
   return {
+    ...skill,
     id: idOf(skill.path),
-    name: skill.name,
-    description: skill.description,
-    path: skill.path,
-    trust,
-    trustReason: skill.trustReason,
-    tokens: skill.tokens,
-    facts: skillFacts({ ...skill, trust, fields }).filter(
-      ([label]) => label !== 'trust' && label !== 'trigger',
-    ),
+    facts: skillFacts(skill).filter(([label]) => label !== 'trust' && label !== 'trigger'),
     /** What `trust` is about. */
-    acting: collectSkillParts(findWorkspace(runtime.cwd, runtime), info).map(
-      ({ kind, path, text }) => ({
-        kind,
-        what: kind === 'script' || text === undefined ? path : text,
-      }),
-    ),
+    acting: parts.map(({ kind, path, text = path }) => ({
+      kind,
+      what: kind === 'script' ? path : text,
+    })),
     clients: clientTitles(clientsReading(skill.source)),
-    triggers: fields.triggers,
-    isChain: fields.chain !== undefined,
-    resources: skill.resources,
-    resourcesTruncated: skill.resourcesTruncated,
-    shadows: skill.shadows,
     diagnostics: (await skillVerdict(skill.path, runtime)).diagnostics,
   }
 }
@@ -252,149 +226,98 @@ function textOf(path: string): string {
   throw new SkillLoadError({ code: reading.code, message: reading.message })
 }
 
+/** Maximum number of runs at once, however many are asked for. */
+const mostRuns = 1000
+
 function runAnswers(context: Context) {
   const { store } = openProject(context)
-  const line = linesAgain(context)
-  // A page asks every second, and a journal that did not change is not read again.
-  const rows = new Map<string, { stamp: string; value: ListedRun }>()
+  // A page asks again and again, and a journal that did not change is not read again.
+  const rows = new Map<string, { mtimeMs: number | undefined; row: ListedRun }>()
 
-  /** Without reading the journal; undefined while a process seems to hold the run. */
-  const stampOf = (runId: string): string | undefined => {
+  /** What is wrong with a run that cannot be read. */
+  const rowOf = (runId: string): ListedRun | Diagnostic => {
     const path = store.pathOf(runId)
-    if (existsSync(`${path}.lock`)) return undefined
-    const stats = statSync(path, { throwIfNoEntry: false })
-    return `${runId} ${stats?.size} ${stats?.mtimeMs}`
+    const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
+    const known = rows.get(runId)
+    if (known !== undefined && known.mtimeMs === mtimeMs) return known.row
+    try {
+      const journal = store.read(runId)
+      const row = listedRun(journal, statusOfRun(journal, journal.path))
+      if (row.status !== 'running') rows.set(runId, { mtimeMs, row })
+      return row
+    } catch (error) {
+      if (!(error instanceof SkillrailError)) throw error
+      const { code, message, hint } = error
+      return { code, severity: 'error', message, path, hint }
+    }
   }
-  const read = (runId: string): { journal: RunJournal; status: RunShownNow['status'] } => {
+  const standing = async (runId: string): Promise<RunShownNow> => {
     const journal = store.read(runId)
-    return { journal, status: statusOfRun(journal, journal.path) }
+    const running = statusOfRun(journal, journal.path) === 'running'
+    const result = await readResult(journal, context.runtime)
+    const status = running ? 'running' : result.status
+    return { journal, result, status, line: linesAgain(context) }
   }
 
   return {
-    runIds: () => store.ids(),
-    /** One row of the list; what is wrong with it where it cannot be read. */
-    runRow(runId: string): ListedRun | Diagnostic {
-      const stamp = stampOf(runId)
-      const known = rows.get(runId)
-      if (known !== undefined && known.stamp === stamp) return known.value
-      try {
-        const { journal, status } = read(runId)
-        const row = listedRun(journal, status)
-        if (rows.size >= mostKept) rows.clear()
-        if (stamp !== undefined) rows.set(runId, { stamp, value: row })
-        return row
-      } catch (error) {
-        if (!(error instanceof SkillrailError)) throw error
-        const { code, message, hint } = error
-        return { code, severity: 'error', message, path: store.pathOf(runId), hint }
+    runs({ number }: Asked) {
+      const ids = store.ids()
+      const listed = ids.slice(0, Math.min(number('most'), mostRuns)).map(rowOf)
+      return {
+        runs: listed.filter((row) => 'runId' in row),
+        /** How many there are; `runs` are the newest of them. */
+        total: ids.length,
+        limit: mostRuns,
+        diagnostics: listed.filter((row) => 'severity' in row),
       }
     },
-    /** Changes whenever the run does. */
-    runStamp(runId: string): string {
-      const stamp = stampOf(runId)
-      if (stamp !== undefined) return stamp
-      const { journal, status } = read(runId)
-      return `${runId} ${journal.length} ${status}`
-    },
-    async run(runId: string): Promise<RunShownNow> {
-      const { journal, status } = read(runId)
-      const result = await readResult(journal, context.runtime)
-      return { journal, result, status: status === 'running' ? status : result.status, line }
-    },
+    run: async ({ text }: Asked) => runAnswer(await standing(text('id'))),
+    'step-text': async (asked: Asked) =>
+      stepPiece((await standing(asked.text('id'))).result, asked),
   }
 }
-
-const mostKept = 2000
-
-const mostCandidates = 8
 
 function toolAnswers(context: Context) {
   const { runtime } = context
   const project = toolProject(context)
-
-  /** @throws {ToolError} where nothing is known, with the reason. */
-  const knownIndex = (): ToolIndex => {
-    const loading = loadToolIndex({ project, runtime })
-    if (loading.index !== undefined) return loading.index
-    throw unaskedServers(serverConfiguration(context)) ?? notKnown(loading)
-  }
-
   return {
     async tools() {
-      const loading = loadToolIndex({ project, runtime })
-      const { index, state, diagnostics } = loading
+      const { index, state, message, diagnostics } = loadToolIndex({ project, runtime })
       const { servers, diagnostics: configured } = serverConfiguration(context)
-      const rows = await knownServers(context, servers)
-      const addresses = new Map(
-        servers.map((server) => [server.name, addressOf(shownServer(server))]),
-      )
       return {
         state,
-        message: index === undefined ? damageNote(loading) : loading.message,
+        message,
         refreshedAt: index?.refreshedAt,
-        servers: rows.map((row) => ({ ...row, address: addresses.get(row.name) ?? '' })),
+        servers: await knownServers(context, servers),
         tools: (index?.tools ?? []).map((tool) => {
-          const { id, server, name, description, category, readOnly } = tool
-          const caution = index?.caution(id)?.kind
-          return { id, server, name, description, category, readOnly, caution }
+          return { ...tool, caution: index?.caution(tool.id)?.kind }
         }),
         diagnostics: [...diagnostics, ...configured],
       }
     },
-    tool(id: string) {
-      const index = knownIndex()
-      const tool = index.tool(id)
-      if (tool === undefined) throw toolNotFound(id, index.tools)
-      const definition = index.reviewed(id)
-      const caution = index.caution(id)
+    tool({ text }: Asked) {
+      const { index } = loadToolIndex({ project, runtime })
+      if (index === undefined) throw unaskedServers(serverConfiguration(context)) ?? notKnown()
+      const tool = index.tool(text('id'))
+      if (tool === undefined) throw toolNotFound(text('id'), index.tools)
+      const definition = index.reviewed(tool.id)
+      const { caution, ...facts } = toolFacts(tool, index, project)
       return {
-        id,
-        server: tool.server,
-        description: definition?.description ?? tool.description,
-        category: tool.category,
-        readOnly: tool.readOnly === true,
+        ...facts,
+        definition,
         hints: hintText(definition),
-        parameters: definition === undefined ? [] : describeParameters(definition.inputSchema),
-        isDefined: definition !== undefined,
-        caution: caution === undefined ? undefined : cautionText(caution, definition),
-        workflows: guardsOf(tool, index, project).map(({ name, mode }) => `${name} (${mode})`),
-        examples: tool.examples ?? [],
+        parameters: definition && describeParameters(definition.inputSchema),
+        caution: caution && cautionText(caution, definition),
       }
     },
-    async route(request: string) {
-      const routing = await routingOf(request, knownIndex(), project, context)
-      return routeIn(routing, request, mostCandidates, true)
-    },
+    workflows: () => listWorkflows(context),
   }
 }
 
-function notKnown({ state, path }: ToolIndexLoading): ToolError {
+function notKnown(): ToolError {
   return new ToolError({
     code: 'tools-not-known',
-    message:
-      state === 'corrupt'
-        ? `the file that has the tools is damaged: ${path}`
-        : 'the tools are not known yet',
+    message: 'the tools are not known yet',
     hint: '`skillrail tools refresh` asks the servers for theirs.',
   })
-}
-
-/** The same as a note; nothing where there is only nothing yet, which an empty list says. */
-function damageNote(loading: ToolIndexLoading): string | undefined {
-  const { message, hint } = notKnown(loading)
-  return loading.state === 'corrupt' ? `${message}. ${hint}` : undefined
-}
-
-/** The log of a session has every call; the latest ones are what somebody looks for. */
-const mostCalls = 500
-
-function workflowAnswers(context: Context) {
-  return {
-    workflows: () => listWorkflows(context),
-    sessions: () => sessionsOf(context),
-    async session(id: string) {
-      const { calls, ...details } = await showSession(context, id, mostCalls)
-      return { ...details, calls: calls.toReversed() }
-    },
-  }
 }

@@ -3,9 +3,9 @@ import { firstFailed, saidOf, statusMarks, stepDuration } from '../chain/timelin
 import { walkResult } from '../chain/step-result.ts'
 import type { RunJournal } from '../chain/run-journal.ts'
 import type { RunLine } from '../chain/run-line.ts'
-import { redactText } from '../core/redact.ts'
-import { safeText } from '../core/text.ts'
+import { RunNotFoundError } from '../chain/errors.ts'
 import { graphOf } from './graph.ts'
+import { type Asked, shownText, type TextAnswer, textPiece } from './questions.ts'
 
 /** A run as its journal has it now. */
 export interface RunShownNow {
@@ -27,11 +27,10 @@ const mostMetrics = 50
 const mostTries = 20
 
 /** A run with all of its steps, without their output: that is asked for by step. */
-export function runAnswer(run: RunShownNow, stamp: string) {
+export function runAnswer(run: RunShownNow) {
   const { journal, result, status } = run
   const unfinished = status === 'running' ? unfinishedSteps(run) : new Set<StepResult>()
   return {
-    stamp,
     runId: result.runId,
     skill: result.skill,
     status,
@@ -44,7 +43,7 @@ export function runAnswer(run: RunShownNow, stamp: string) {
       attempt: attempt.attempt,
       status: attempt === result.attempts.at(-1) ? status : attempt.status,
       steps: attempt.steps.map((step) => shownStep(step, unfinished)),
-      ...shownErrors(attempt.errors),
+      errors: shownErrors(attempt.errors),
     })),
     winner: result.winner,
     failedFirst: firstFailed(result)?.step,
@@ -53,9 +52,15 @@ export function runAnswer(run: RunShownNow, stamp: string) {
   }
 }
 
-export function findStep(result: RunResult, attempt: number, name: string): StepResult | undefined {
-  const found = result.attempts.find((one) => one.attempt === attempt)
-  return found === undefined ? undefined : stepIn(found, name)
+/** What a step returned, or the log of its attempt. */
+export function stepPiece({ runId, attempts }: RunResult, { text, number }: Asked): TextAnswer {
+  const attempt = attempts.find((one) => one.attempt === number('attempt'))
+  const step = attempt && stepIn(attempt, text('step'))
+  if (step === undefined) {
+    const message = `the run ${runId} has no such step`
+    throw new RunNotFoundError({ code: 'step-not-found', message })
+  }
+  return textPiece(text('part') === 'log' ? (step.log ?? '') : step.result, number('from'))
 }
 
 function stepIn({ steps }: Pick<AttemptResult, 'steps'>, name: string): StepResult | undefined {
@@ -108,7 +113,7 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
     hint: step.hint,
     result: beginningOf(step.result, longestResult),
     log: step.log === undefined ? undefined : { size: step.log.length },
-    ...shownErrors(step.errors),
+    errors: shownErrors(step.errors),
     metrics: Object.entries(step.metrics)
       .slice(0, mostMetrics)
       .map(([name, value]): [string, string] => [
@@ -119,28 +124,18 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
   }
 }
 
-/** The first errors of a step or an attempt, and how many more there are. */
-export type ShownErrors = ReturnType<typeof shownErrors>
-
+/** The first errors of a step or an attempt. */
 function shownErrors(errors: StepResult['errors'] = []) {
-  const first = errors.slice(0, mostErrors)
-  return {
-    errors: first.map(({ code, message }) => ({
-      code,
-      message: beginningOf(message, longestMessage).text,
-    })),
-    moreErrors: errors.length - first.length,
-  }
+  return errors.slice(0, mostErrors).map(({ code, message }) => ({
+    code,
+    message: beginningOf(message, longestMessage).text,
+  }))
 }
 
 const openMarks = { running: '▸', pending: '·' } as const
 
 function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
   return startedAt !== null || steps.some(hasBegun)
-}
-
-export function shownText(text: string): string {
-  return safeText(redactText(text))
 }
 
 /** The beginning of a text that is read whole only on request. */

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { SkillNotFoundError } from '../../src/skill/errors.ts'
 import { openTestView, type TestView } from './_view.ts'
-import { projectSaying, resultOf, standing, type Stub } from './project-saying.ts'
+import { textPiece } from '../../src/view/questions.ts'
+import { projectSaying, resultOf, runSaying, standing, type Stub } from './project-saying.ts'
 
 let view: TestView | undefined
 afterEach(async () => {
@@ -20,7 +21,6 @@ const everyQuestion: readonly (readonly [name: string, question: object])[] = [
   ['skills', {}],
   ['skill', { id: 'one' }],
   ['skill-text', { id: 'one' }],
-  ['audit', { id: 'one' }],
   ['match', { prompt: 'x' }],
   ['triggers', {}],
   ['chains', {}],
@@ -29,10 +29,7 @@ const everyQuestion: readonly (readonly [name: string, question: object])[] = [
   ['run', { id: '0run' }],
   ['tools', {}],
   ['tool', { id: 'one' }],
-  ['route', { request: 'x' }],
   ['workflows', {}],
-  ['sessions', {}],
-  ['session', { id: 'one' }],
 ]
 
 describe('every answer', () => {
@@ -79,10 +76,10 @@ describe('a question that has no answer', () => {
   })
 
   it.each([
-    ['skill', { id: 7 }, 'id must be a text'],
+    ['match', { prompt: 7 }, 'prompt must be a text'],
     ['match', { prompt: { toString: 'x' } }, 'prompt must be a text'],
-    ['runs', { most: -1 }, 'most must be a whole number from 0'],
-    ['runs', { most: 1e300 }, 'most must be a whole number from 0'],
+    ['skill-text', { from: -1 }, 'from must be a whole number from 0'],
+    ['skill-text', { from: 1e300 }, 'from must be a whole number from 0'],
     ['skill-text', { id: 'x', from: 0.5 }, 'from must be a whole number from 0'],
   ])('is refused where a field is no such value: %s %j', async (name, question, message) => {
     const { ask } = await open('x')
@@ -100,7 +97,9 @@ describe('a question that has no answer', () => {
 describe('a long text', () => {
   it('comes in pieces that make up the whole', async () => {
     const whole = Array.from({ length: 40_000 }, (_, at) => `line ${at}`).join('\n')
-    const { ask } = await open('x', { skillText: () => whole })
+    const { ask } = await open('x', {
+      'skill-text': ({ number }) => textPiece(whole, number('from')),
+    })
     let [text, from] = ['', 0]
     let pieces = 0
     for (;;) {
@@ -120,7 +119,9 @@ describe('a long text', () => {
   it('hides a secret that lies across two pieces', async () => {
     const secret = ['ghp', 'Zz9'.repeat(12)].join('_')
     const whole = `${'a'.repeat(65_520)} ${secret} b`
-    const { ask } = await open('x', { skillText: () => whole })
+    const { ask } = await open('x', {
+      'skill-text': ({ number }) => textPiece(whole, number('from')),
+    })
     const first = await ask('skill-text', { id: 'one', from: 0 })
     const second = await ask('skill-text', { id: 'one', from: 65_536 })
     expect(JSON.stringify([first, second])).not.toMatch(/ghp_|Zz9/)
@@ -130,7 +131,7 @@ describe('a long text', () => {
 describe('a run', () => {
   it('is sent without the output of its steps, which is asked for by step', async () => {
     const log = 'x'.repeat(1_000_000)
-    const { ask } = await open('x', { run: () => standing(resultOf([log], 'unit')) })
+    const { ask } = await open('x', runSaying(standing(resultOf([log], 'unit'))))
     const { value } = await ask('run', { id: '0run' })
     expect(JSON.stringify(value).length).toBeLessThan(5000)
     expect(value.attempts[0].steps[0]).toMatchObject({
@@ -143,27 +144,12 @@ describe('a run', () => {
   })
 
   it('has its steps under the names that the page was given', async () => {
-    const { ask } = await open('x', { run: () => standing(resultOf(['a\u202eb'])) })
+    const { ask } = await open('x', runSaying(standing(resultOf(['a\u202eb']))))
     const step = String.raw`a\u{202e}b`
     const { value } = await ask('run', { id: '0run' })
     expect(value).toMatchObject({ failedFirst: step, attempts: [{ steps: [{ step }] }] })
     const log = await ask('step-text', { id: '0run', attempt: 1, step, part: 'log' })
     expect(log.value).toEqual({ text: step, size: step.length })
-  })
-
-  it('is not sent again until it has changed', async () => {
-    let reads = 0
-    const { ask } = await open('x', {
-      runStamp: () => 'a',
-      run: () => {
-        reads++
-        return standing(resultOf(['step']))
-      },
-    })
-    const { value } = await ask('run', { id: '0run' })
-    expect(value).toMatchObject({ stamp: 'a' })
-    expect((await ask('run', { id: '0run', known: 'a' })).value).toEqual({ isNew: false })
-    expect(reads).toBe(1)
   })
 
   it('has no step of another name', async () => {

@@ -9,9 +9,9 @@ let asked: string[] = []
 
 beforeAll(async () => {
   const project = projectSaying('of the user', {
-    match(prompt) {
-      asked.push(prompt)
-      return projectSaying('of the user').match(prompt)
+    match(question) {
+      asked.push(question.text('prompt'))
+      return projectSaying('of the user').match(question)
     },
   })
   view = await openTestView(project, { arrivalMs: 400 })

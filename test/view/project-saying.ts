@@ -3,7 +3,8 @@ import type { RunResult, StepResult } from '../../src/chain/engine.ts'
 import type { Plan, PlannedStep } from '../../src/chain/plan-model.ts'
 import { defaultChainPolicy } from '../../src/skill/declarations.ts'
 import type { ProjectView } from '../../src/view/project-view.ts'
-import type { RunShownNow } from '../../src/view/run-answer.ts'
+import { type Asked, textPiece } from '../../src/view/questions.ts'
+import { runAnswer, type RunShownNow, stepPiece } from '../../src/view/run-answer.ts'
 
 const finding = (text: string) => ({
   code: text,
@@ -14,7 +15,7 @@ const finding = (text: string) => ({
 })
 
 /** What a test puts in the place of an answer: what the page reads of it. */
-export type Stub = { [Name in keyof ProjectView]: (...given: string[]) => unknown }
+export type Stub = { [Name in keyof ProjectView]: (asked: Asked) => unknown }
 
 /** A project in which one text stands wherever a skill, a tool or a model decides what a text is. */
 export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectView {
@@ -74,24 +75,16 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
       facts: [[text, text]],
       clients: [text],
       acting: [{ kind: text, what: text }],
-      triggers: [trigger],
-      isChain: true,
+      directory: text,
+      fields: { triggers: [trigger], chain: text },
       resources: [{ path: text, size: 1 }],
       resourcesTruncated: true,
       shadows: [text],
       diagnostics,
     }),
-    skillText: () => text,
-    audit: () => ({
-      files: 1,
-      analysedBytes: 1,
-      findings: [
-        { ...finding(text), file: text },
-        { ...finding(text), severity: 'info', file: text, subject: text },
-      ],
-    }),
-    match: (prompt) => ({
-      prompt,
+    'skill-text': ({ number }) => textPiece(text, number('from')),
+    match: (asked) => ({
+      prompt: asked.text('prompt'),
       matches: [{ skill: text, ...trigger, text, promptLine: 1, tokens: 1 }],
       injected: [{ skill: text, path: text, tokens: 1 }],
       deferred: [{ skill: text, path: text, reason: text }],
@@ -133,22 +126,27 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
     plan: () => ({
       skill: text,
       digest: text,
-      policy: [{ name: text, value: text, isDefault: false }],
+      policy: [[text, text]],
       graph: [[{ ...node, inner: [[node, { ...node, step: `${text} 2` }]] }]],
       diagnostics,
     }),
-    runIds: () => ['0run'],
-    runRow: () => ({
-      runId: '0run',
-      skill: text,
-      status: text,
-      arguments: [text],
-      finishedSteps: 1,
-      startedAt: '2026-01-01T00:00:00.000Z',
-      updatedAt: text,
+    runs: () => ({
+      runs: [
+        {
+          runId: '0run',
+          skill: text,
+          status: text,
+          arguments: [text],
+          finishedSteps: 1,
+          startedAt: '2026-01-01T00:00:00.000Z',
+          updatedAt: text,
+        },
+      ],
+      total: 1,
+      limit: 1000,
+      diagnostics,
     }),
-    runStamp: () => 'stamp',
-    run: () => standing(resultOf([text])),
+    ...runSaying(standing(resultOf([text]))),
     tools: () => ({
       state: 'stale',
       message: text,
@@ -178,11 +176,15 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
       diagnostics,
     }),
     tool: () => ({
-      id: text,
-      server: text,
-      description: text,
-      category: text,
-      readOnly: false,
+      tool: {
+        id: text,
+        server: text,
+        description: text,
+        category: text,
+        readOnly: false,
+        examples: [text],
+      },
+      definition: { description: text },
       hints: text,
       parameters: [
         {
@@ -194,27 +196,8 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
           limits: [text],
         },
       ],
-      isDefined: true,
       caution: text,
-      workflows: [text],
-      examples: [text],
-    }),
-    route: () => ({
-      decision: 'answer',
-      category: text,
-      tool: text,
-      params: { [text]: text },
-      missing: [text],
-      margin: 0.5,
-      candidates: [{ tool: text, score: 1, unavailable: text }],
-      heldBack: [text],
-      explanation: {
-        words: [{ word: text, weight: 1 }],
-        candidates: [
-          { tool: text, score: 1, parts: [{ kind: text, text, score: 1 }], aheadOfNext: text },
-        ],
-      },
-      diagnostics,
+      guards: [{ name: text, mode: text, first: [text] }],
     }),
     workflows: () => ({
       workflows: [
@@ -239,34 +222,18 @@ export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectVi
       ],
       diagnostics,
     }),
-    sessions: () => ({
-      sessions: [
-        {
-          id: 'one',
-          current: true,
-          startedAt: text,
-          completed: 1,
-          calls: 1,
-          isOver: true,
-          diagnostics,
-        },
-      ],
-    }),
-    session: () => ({
-      id: text,
-      path: text,
-      logPath: text,
-      startedAt: text,
-      isOver: true,
-      completed: [{ workflow: text, tool: text, scope: { [text]: text }, at: text, result: text }],
-      calls: [{ at: text, tool: text, durationMs: 1, outcome: text, size: 1 }],
-      allCalls: 2,
-      diagnostics,
-    }),
     ...more,
   }
   // oxlint-disable-next-line no-unsafe-type-assertion
   return stub as unknown as ProjectView
+}
+
+/** The answers about a run. */
+export function runSaying(run: RunShownNow): Pick<Stub, 'run' | 'step-text'> {
+  return {
+    run: () => runAnswer(run),
+    'step-text': (asked) => stepPiece(run.result, asked),
+  }
 }
 
 /** A run of these steps as its journal would have it. */

@@ -46,7 +46,6 @@ it('tells what goes on and what is to come from what was cut off, while a run go
   }
   const running = runAnswer(
     standing(resultOf(steps, 'interrupted'), { journal, status: 'running' }),
-    '',
   )
   expect(statusesOf(running)).toEqual([
     ['first', 'success', '1.5 s'],
@@ -57,7 +56,7 @@ it('tells what goes on and what is to come from what was cut off, while a run go
     ['last', 'pending', ''],
   ])
   expect(running).toMatchObject({ status: 'running', next: [] })
-  const stopped = runAnswer(standing(resultOf(steps, 'interrupted'), { journal }), '')
+  const stopped = runAnswer(standing(resultOf(steps, 'interrupted'), { journal }))
   expect(statusesOf(stopped).map(([, status]) => status)).toEqual([
     'success',
     'cancelled',
@@ -84,7 +83,7 @@ it('says what a person types where a gate waits, and decides nothing itself', ()
   }
   const one = standing(resultOf([waiting], 'waiting'))
   one.journal.gates.set('1:deploy it', gate)
-  expect(runAnswer(one, '')).toMatchObject({
+  expect(runAnswer(one)).toMatchObject({
     next: [
       { what: 'Approve deploy it', line: 'skillrail runs approve 0run' },
       { what: 'Reject deploy it', line: 'skillrail runs reject 0run' },
@@ -92,7 +91,7 @@ it('says what a person types where a gate waits, and decides nothing itself', ()
   })
   const two = standing(resultOf([waiting, step('b', { status: 'waiting' })], 'waiting'))
   two.journal.gates.set('1:deploy it', gate).set('1:b', { ...gate, key: '1:b', step: 'b' })
-  expect(runAnswer(two, '')).toMatchObject({
+  expect(runAnswer(two)).toMatchObject({
     next: [
       { line: `skillrail runs approve 0run --step 'deploy it'` },
       { line: `skillrail runs reject 0run --step 'deploy it'` },
@@ -105,7 +104,7 @@ it('says what a person types where a gate waits, and decides nothing itself', ()
 it('names the step that failed first, and the line for after the fix', () => {
   const failed = { ...done, status: 'failure' as const }
   const steps = [step('a', done), step('b', failed), step('c', failed)]
-  expect(runAnswer(standing(resultOf(steps, 'failure')), '')).toMatchObject({
+  expect(runAnswer(standing(resultOf(steps, 'failure')))).toMatchObject({
     failedFirst: 'b',
     next: [{ what: 'After a fix', line: 'skillrail runs retry 0run' }],
   })
@@ -117,9 +116,8 @@ it('sends so many errors and metrics of a step at most, and so much of each', ()
     Array.from({ length: 99 }, (_, at) => [`m${at}`, 'v'.repeat(999)]),
   )
   const result = resultOf([step('a', { ...done, errors, metrics })], 'success')
-  const answer = runAnswer(standing(result), '')
+  const answer = runAnswer(standing(result))
   const [shown] = answer.attempts[0]?.steps ?? []
-  expect(shown).toMatchObject({ moreErrors: 10 })
   expect(shown?.errors).toHaveLength(20)
   expect(shown?.errors[0]?.message).toHaveLength(2000)
   expect(shown?.metrics).toHaveLength(50)
@@ -132,13 +130,12 @@ it('sends what is wrong with an attempt and with no step of it, no longer than t
   const [attempt] = result.attempts
   const errors = Array.from({ length: 21 }, () => notStable)
   const attempts = attempt === undefined ? [] : [attempt, { ...attempt, attempt: 2, errors }]
-  expect(runAnswer(standing({ ...result, attempts }), '')).toMatchObject({
+  expect(runAnswer(standing({ ...result, attempts }))).toMatchObject({
     attempts: [
-      { attempt: 1, errors: [], moreErrors: 0 },
+      { attempt: 1, errors: [] },
       {
         attempt: 2,
         errors: Array.from({ length: 20 }, () => ({ ...notStable, message: 'm'.repeat(2000) })),
-        moreErrors: 1,
       },
     ],
   })
@@ -165,7 +162,7 @@ it('shows of a step that failed in the sandbox that it did, and what to do', () 
     sandbox: 'bubblewrap',
     hint: 'To allow it: skillrail trust .',
   })
-  expect(runAnswer(standing(resultOf([failed], 'failure')), '')).toMatchObject({
+  expect(runAnswer(standing(resultOf([failed], 'failure')))).toMatchObject({
     attempts: [
       {
         steps: [
@@ -182,7 +179,7 @@ it('shows of a step that failed in the sandbox that it did, and what to do', () 
 
 it('shows the lines that go on as whoever started the view has to type them', () => {
   const line = (command: string, runId: string): string => `${command} ${runId} --trust-workspace`
-  expect(runAnswer(standing(resultOf([], 'interrupted'), { line }), '')).toMatchObject({
+  expect(runAnswer(standing(resultOf([], 'interrupted'), { line }))).toMatchObject({
     next: [{ what: 'Continue', line: 'runs resume 0run --trust-workspace' }],
   })
 })

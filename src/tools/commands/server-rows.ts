@@ -17,6 +17,8 @@ export interface ServerRow {
   durationMs?: number | undefined
   client: string
   path: string
+  /** Its program or its URL, with secrets masked. */
+  address: string
   message?: string | undefined
   stderrTail?: string | undefined
 }
@@ -44,8 +46,10 @@ export async function knownServers(
   })
 }
 
-export function rowOf({ name, source, transport }: ServerDefinition, runtime: Runtime) {
-  const row = { name, client: source.client, path: source.path }
+export function rowOf(server: ServerDefinition, runtime: Runtime) {
+  const { name, source, transport } = server
+  const address = addressOf(shownServer(server))
+  const row = { name, client: source.client, path: source.path, address }
   return transport.kind === 'stdio' ? row : { ...row, signIn: signInState(transport, runtime) }
 }
 

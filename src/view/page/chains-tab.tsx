@@ -5,7 +5,7 @@ import { Answered, useAnswer } from './answer.tsx'
 import { Graph } from './graph.tsx'
 import { List, RowHead } from './list.tsx'
 import { addressOf, amount, Chip, Empty, Facts, Findings, Section, Typed } from './parts.tsx'
-import { stateIn, stepsIn } from './run-view.tsx'
+import { stepsIn } from './run-view.tsx'
 
 type ChainsAnswer = Answers['chains']
 type PlanAnswer = Answers['plan']
@@ -69,7 +69,8 @@ function Plan({ id }: { id: string }): JSX.Element {
               )}
             </Section>
             <Section title="Policy">
-              <Policy policy={policy} />
+              {policy.length === 0 && <p class="soft">The chain uses the defaults.</p>}
+              <Facts rows={policy} />
             </Section>
           </>
         )
@@ -81,7 +82,7 @@ function Plan({ id }: { id: string }): JSX.Element {
 /** The plan with how its steps stood in the newest run. */
 function LastRun({ graph, runId }: { graph: PlanAnswer['graph']; runId: string }): JSX.Element {
   const { answer } = useAnswer('run', { id: runId })
-  if (answer?.isNew !== true) return <Steps graph={graph} />
+  if (answer === undefined) return <Steps graph={graph} />
   const attempt = answer.attempts.at(-1)
   return (
     <>
@@ -98,7 +99,7 @@ function Steps(shown: { graph: PlanAnswer['graph']; steps?: ReturnType<typeof st
   return (
     <Graph
       graph={graph}
-      stateOf={steps && (({ step }) => stateIn(steps, step))}
+      stateOf={steps && (({ step }) => steps.get(step))}
       detail={({ step, by, path, trust, digest, tokens }) => (
         <Facts
           rows={[
@@ -116,21 +117,3 @@ function Steps(shown: { graph: PlanAnswer['graph']; steps?: ReturnType<typeof st
 }
 
 const shortDigest = (digest: string): string => digest.replace('sha256:', '').slice(0, 12)
-
-/** What the chain itself decides comes first, each under its name in the file. */
-function Policy({ policy }: Pick<PlanAnswer, 'policy'>): JSX.Element {
-  const rowsWhere = (wanted: boolean) =>
-    policy.flatMap(({ name, value, isDefault }) =>
-      isDefault === wanted ? [[name, value] as const] : [],
-    )
-  const own = rowsWhere(false)
-  return (
-    <>
-      {own.length === 0 ? <p class="soft">The chain uses the defaults.</p> : <Facts rows={own} />}
-      <details>
-        <summary>Defaults</summary>
-        <Facts rows={rowsWhere(true)} />
-      </details>
-    </>
-  )
-}

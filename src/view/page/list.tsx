@@ -34,21 +34,11 @@ const searches = new Map<string, { text: string; kind: string }>()
 export function List<Item>(properties: ListProperties<Item>): JSX.Element {
   const { noun, selected, resting, overview = false } = properties
   const detail = useRef<HTMLDivElement>(null)
-  const before = useRef<string | undefined>(undefined)
-  useEffect(() => {
-    const left = before.current
-    before.current = selected
-    if (isField(document.activeElement)) return
-    if (selected !== undefined) {
-      detail.current?.focus({ preventScroll: true })
-      if (detail.current !== null) detail.current.scrollTop = 0
-    } else if (left !== undefined) {
-      const links = document.querySelectorAll<HTMLElement>('a.row')
-      const address = addressOf([noun, left])
-      ;[...links].find((link) => link.getAttribute('href') === address)?.focus()
-    }
-  }, [selected])
   const isOpen = selected !== undefined
+  useEffect(() => {
+    if (isOpen) detail.current?.focus()
+    detail.current?.scrollTo(0, 0)
+  }, [selected])
   return (
     <div class={`split${overview ? ' overview' : ''}${isOpen ? ' open' : ''}`}>
       {!isOpen && !overview && <h1 class="unseen">{noun}</h1>}
@@ -65,17 +55,15 @@ export function List<Item>(properties: ListProperties<Item>): JSX.Element {
   )
 }
 
-/** A list with a search, through which the arrow keys walk. */
+/** A list with a search. */
 function Search<Item>(properties: ListProperties<Item>): JSX.Element {
   const { noun, items = [], error, diagnostics = [], selected, kinds = {}, empty } = properties
   const [search, setSearch] = useState(searches.get(noun) ?? { text: '', kind: 'all' })
   const [shown, setShown] = useState(page)
-  const rows = useRef<HTMLElement>(null)
   const restart = (next: typeof search): void => {
     searches.set(noun, next)
     setSearch(next)
     setShown(page)
-    if (rows.current !== null) rows.current.scrollTop = 0
   }
   const wanted = search.text.toLowerCase().split(/\s+/)
   const found = items.filter((item) => {
@@ -84,7 +72,7 @@ function Search<Item>(properties: ListProperties<Item>): JSX.Element {
   })
   const isAll = found.length === items.length
   return (
-    <div class="list" onKeyDown={(event) => rows.current && walk(event, rows.current)}>
+    <div class="list">
       <div class="find">
         <input
           type="search"
@@ -111,7 +99,7 @@ function Search<Item>(properties: ListProperties<Item>): JSX.Element {
       </div>
       {error !== undefined && <Trouble error={error} />}
       <Diagnostics list={diagnostics} />
-      <nav class="rows" aria-label={noun} ref={rows}>
+      <nav class="rows" aria-label={noun}>
         {properties.items?.length === 0 && empty}
         {items.length > 0 && found.length === 0 && (
           <p class="empty">None of {count(items.length)} fits.</p>
@@ -149,19 +137,6 @@ function Diagnostics({ list }: { list: readonly Diagnostic[] }): JSX.Element | n
   )
 }
 
-/** Up and down go from row to row, also from the search, and first to the one that is open. */
-export function walk(event: KeyboardEvent, list: Element): void {
-  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
-  if (step === 0 || event.target instanceof HTMLSelectElement) return
-  const links = [...list.querySelectorAll<HTMLElement>('a.row')]
-  const at = links.findIndex((link) => link === document.activeElement)
-  const open = links.findIndex((link) => link.ariaCurrent === 'true')
-  const next = links[at === -1 ? Math.max(0, open) : at + step]
-  if (next === undefined) return
-  event.preventDefault()
-  next.focus()
-}
-
 export function RowHead({ name, children }: { name: string; children?: Child }): JSX.Element {
   return (
     <div class="head">
@@ -169,9 +144,4 @@ export function RowHead({ name, children }: { name: string; children?: Child }):
       {children}
     </div>
   )
-}
-
-/** Whether keys that are pressed there are text. */
-export function isField(target: unknown): target is HTMLElement {
-  return target instanceof HTMLElement && target.matches('input, textarea, select')
 }

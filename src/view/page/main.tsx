@@ -1,9 +1,8 @@
 import { type JSX, render } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { Ask } from './answer.tsx'
+import { useEffect, useState } from 'preact/hooks'
+import { Answered, useAnswer } from './answer.tsx'
 import { ChainsTab } from './chains-tab.tsx'
-import { isField, walk } from './list.tsx'
-import { addressOf, Empty, Facts } from './parts.tsx'
+import { addressOf, Empty } from './parts.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { RunsTab } from './runs-tab.tsx'
 import { knownToken, takeToken } from './server.ts'
@@ -21,28 +20,15 @@ const tabs = new Map<string, { title: string; Tab: Tab }>([
   ['runs', { title: 'Runs', Tab: RunsTab }],
   ['tools', { title: 'Tools', Tab: ToolsTab }],
 ])
-const names = [...tabs.keys()]
 
 const start = (): void => render(<Page />, document.body)
 void takeToken().then(start, start)
 
 function Page(): JSX.Element {
   const [[name, id], setPlace] = useState(placeOf(location.hash))
-  const [version, setVersion] = useState(0)
-  const help = useRef<HTMLDialogElement>(null)
   const hasToken = knownToken() !== undefined
   useEffect(() => {
-    if (!hasToken) return
-    const onHash = (): void => setPlace(placeOf(location.hash))
-    const onKey = (event: KeyboardEvent): void =>
-      press(event, { name: placeOf(location.hash)[0], help: help.current, reload })
-    const reload = (): void => setVersion((before) => before + 1)
-    window.addEventListener('hashchange', onHash)
-    document.addEventListener('keydown', onKey)
-    return () => {
-      window.removeEventListener('hashchange', onHash)
-      document.removeEventListener('keydown', onKey)
-    }
+    window.addEventListener('hashchange', () => setPlace(placeOf(location.hash)))
   }, [])
   const Shown = tabs.get(name)?.Tab ?? OverviewTab
   return (
@@ -58,20 +44,8 @@ function Page(): JSX.Element {
         </nav>
         {hasToken && <Project />}
       </header>
-      <main>{hasToken ? <Shown key={`${name} ${version}`} id={id} /> : <WithoutToken />}</main>
-      <footer class="foot">
-        <span>Read-only: this page runs and approves nothing.</span>
-        <button type="button" class="link keys" onClick={() => help.current?.showModal()}>
-          Keys (?)
-        </button>
-      </footer>
-      <dialog aria-label="Keys" ref={help}>
-        <h1>Keys</h1>
-        <Facts rows={keys.map(([key, does]) => [key, does])} />
-        <button type="button" onClick={() => help.current?.close()}>
-          Close
-        </button>
-      </dialog>
+      <main>{hasToken ? <Shown key={name} id={id} /> : <WithoutToken />}</main>
+      <footer class="foot">Read-only: this page runs and approves nothing.</footer>
     </>
   )
 }
@@ -91,7 +65,7 @@ function decoded(word: string): string {
 
 function Project(): JSX.Element {
   return (
-    <Ask name="project">
+    <Answered asked={useAnswer('project')}>
       {({ project, version }) => {
         document.title = `Skillrail: ${project.split('/').at(-1) ?? ''}`
         return (
@@ -100,7 +74,7 @@ function Project(): JSX.Element {
           </span>
         )
       }}
-    </Ask>
+    </Answered>
   )
 }
 
@@ -114,40 +88,4 @@ function WithoutToken(): JSX.Element {
       />
     </div>
   )
-}
-
-const keys: readonly (readonly [key: string, does: string])[] = [
-  ...[...tabs.values()].map(({ title }, at) => [String(at + 1), title] as const),
-  ['/', 'search, or type a prompt'],
-  ['↑ ↓', 'from row to row'],
-  ['Enter', 'open'],
-  ['Esc', 'back to the list'],
-  ['r', 'read everything again'],
-]
-
-interface Pressed {
-  name: string
-  help: HTMLDialogElement | null
-  reload(): void
-}
-
-function press(event: KeyboardEvent, { name, help, reload }: Pressed): void {
-  if (event.ctrlKey || event.metaKey || event.altKey) return
-  const { target } = event
-  const isTyping = isField(target)
-  if (event.key === 'Escape') {
-    if (isTyping) target.blur()
-    else if (help?.open !== true) location.hash = `#/${name}`
-    return
-  }
-  if (isTyping || help?.open === true) return
-  const tab = names[Number(event.key) - 1]
-  const rows = document.querySelector('main .rows')
-  if (rows !== null && target === document.body) walk(event, rows)
-  if (event.key === '?') help?.showModal()
-  else if (event.key === 'r') reload()
-  else if (event.key === '/') {
-    event.preventDefault()
-    document.querySelector<HTMLElement>('main .search')?.focus()
-  } else if (tab !== undefined) location.hash = `#/${tab}`
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { Answers } from '../questions.ts'
-import { Answered, useFollowed } from './answer.tsx'
+import { Answered, useAnswer } from './answer.tsx'
 import { addressOf, Chip, Clock, Empty, Section, Typed } from './parts.tsx'
 
 type Part = Answers['overview']['parts'][number]
@@ -8,7 +8,7 @@ type Entry = Part['entries'][number]
 
 /** What stands here and what needs somebody, as `skillrail` without arguments says it. */
 export function OverviewTab(): JSX.Element {
-  const asked = useFollowed('overview', () => ({}), '', 5000)
+  const asked = useAnswer('overview', {}, { everyMs: 5000 })
   return (
     <div class="single">
       <h1 class="unseen">Overview</h1>
@@ -84,7 +84,7 @@ function Row({ name, status, state, about, fix, place }: Entry): JSX.Element {
 }
 
 function RecentRuns(): JSX.Element | null {
-  const { answer } = useFollowed('runs', () => ({ most: 6 }), '')
+  const { answer } = useAnswer('runs', { most: 6 }, { everyMs: 2000 })
   if (answer === undefined || answer.total === 0) return null
   return (
     <Section title="Latest runs">

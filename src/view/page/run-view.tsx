@@ -1,59 +1,36 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import type { ShownErrors, ShownStep } from '../run-answer.ts'
+import type { ShownStep } from '../run-answer.ts'
 import type { Answers } from '../questions.ts'
-import { Answered, useFollowed } from './answer.tsx'
-import { Graph, type NodeState } from './graph.tsx'
-import {
-  type Child,
-  Chip,
-  Clock,
-  count,
-  Facts,
-  Findings,
-  LongText,
-  Section,
-  Typed,
-} from './parts.tsx'
+import { Answered, useAnswer } from './answer.tsx'
+import { Graph } from './graph.tsx'
+import { type Child, Chip, Clock, Facts, Findings, LongText, Section, Typed } from './parts.tsx'
 import { ask } from './server.ts'
 
 type RunAnswer = Answers['run']
 
-type RunShown = Extract<RunAnswer, { isNew: true }>
-
 export function Run({ id }: { id: string }): JSX.Element {
-  const asked = useFollowed(
-    'run',
-    (last) => ({ id, known: last?.isNew === true ? last.stamp : '' }),
-    id,
-  )
-  return <Answered asked={asked}>{(run) => run.isNew && <Standing {...run} />}</Answered>
+  const asked = useAnswer('run', { id }, { everyMs: 1200 })
+  return <Answered asked={asked}>{(run) => <Standing {...run} />}</Answered>
 }
 
-function Standing(run: RunShown): JSX.Element {
+function Standing(run: RunAnswer): JSX.Element {
   const { attempts, failedFirst } = run
-  // The step that failed first is open from the start.
-  const [revealed, setRevealed] = useState({
-    steps: failedFirst === undefined ? [] : [failedFirst],
-    scroll: false,
-  })
-  const reveal = (step: string): void => setRevealed({ steps: [step], scroll: true })
   return (
     <>
-      <Header {...run} reveal={reveal} />
+      <Header {...run} />
       {attempts.toReversed().map((attempt, at) => (
         <Section
           title={attempts.length > 1 ? `Attempt ${attempt.attempt}: ${attempt.status}` : 'Steps'}
         >
           <Errors {...attempt} />
-          <Attempt run={run} attempt={attempt} revealed={at === 0 ? revealed : undefined} />
+          <Attempt run={run} attempt={attempt} open={at === 0 ? failedFirst : undefined} />
         </Section>
       ))}
     </>
   )
 }
 
-function Header(run: RunShown & { reveal(step: string): void }): JSX.Element {
+function Header(run: RunAnswer): JSX.Element {
   const { runId, skill, status, startedAt, updatedAt, winner, failedFirst, next } = run
   return (
     <>
@@ -65,24 +42,13 @@ function Header(run: RunShown & { reveal(step: string): void }): JSX.Element {
         <Clock iso={updatedAt} />
         {run.mode === 'stepper' && ', executed by an agent step by step'}
       </p>
-      {run.arguments.length > 0 && (
-        <p>
-          Arguments: <code>{run.arguments.join(' ')}</code>
-        </p>
-      )}
-      {winner !== undefined && (
-        <p>
-          Won by <strong>{winner}</strong>
-        </p>
-      )}
-      {failedFirst !== undefined && (
-        <p class="note bad">
-          Failed first:{' '}
-          <button type="button" class="link" onClick={() => run.reveal(failedFirst)}>
-            {failedFirst}
-          </button>
-        </p>
-      )}
+      <Facts
+        rows={[
+          ['arguments', run.arguments.join(' ')],
+          ['won by', winner],
+        ]}
+      />
+      {failedFirst !== undefined && <p class="note bad">Failed first: {failedFirst}</p>}
       {next.map(({ what, line }) => (
         <Typed line={line} what={what} />
       ))}
@@ -95,21 +61,19 @@ function Header(run: RunShown & { reveal(step: string): void }): JSX.Element {
 }
 
 interface AttemptProperties {
-  run: RunShown
-  attempt: RunShown['attempts'][number]
-  revealed: { steps: readonly string[]; scroll: boolean } | undefined
+  run: RunAnswer
+  attempt: RunAnswer['attempts'][number]
+  open: string | undefined
 }
 
-/** The graph of an attempt, each step with its result and its time on that of the run. */
-function Attempt({ run, attempt, revealed }: AttemptProperties): JSX.Element {
+/** The graph of an attempt, each step with its result. */
+function Attempt({ run, attempt, open }: AttemptProperties): JSX.Element {
   const steps = stepsIn(attempt.steps)
-  const now = Date.now()
-  const span = spanOf([...steps.values()], attempt.status === 'running' ? now : undefined)
   return (
     <Graph
       graph={run.graph}
-      revealed={revealed}
-      stateOf={({ step }) => stateIn(steps, step, span, now)}
+      open={open}
+      stateOf={({ step }) => steps.get(step)}
       detail={({ step }) => {
         const found = steps.get(step)
         return found && <StepDetail runId={run.runId} attempt={attempt.attempt} step={found} />
@@ -121,17 +85,6 @@ function Attempt({ run, attempt, revealed }: AttemptProperties): JSX.Element {
 /** The steps of an attempt by their full names. */
 export function stepsIn(steps: readonly ShownStep[] = []): ReadonlyMap<string, ShownStep> {
   return new Map(steps.flatMap((step) => [[step.step, step], ...stepsIn(step.steps)]))
-}
-
-/** How a step stands; `span` gives it a bar on the time of the run. */
-export function stateIn(
-  steps: ReadonlyMap<string, ShownStep>,
-  name: string,
-  span?: Span,
-  now = 0,
-): NodeState | undefined {
-  const step = steps.get(name)
-  return step && { ...step, bar: span && barPlace(step, span, now) }
 }
 
 function StepDetail(properties: { runId: string; attempt: number; step: ShownStep }): JSX.Element {
@@ -167,8 +120,7 @@ function StepDetail(properties: { runId: string; attempt: number; step: ShownSte
   )
 }
 
-function Errors({ errors, moreErrors }: ShownErrors): Child {
-  if (errors.length === 0) return null
+function Errors({ errors }: Pick<ShownStep, 'errors'>): Child {
   return (
     <ul class="plain">
       {errors.map(({ code, message }) => (
@@ -176,36 +128,6 @@ function Errors({ errors, moreErrors }: ShownErrors): Child {
           <code class="bad">{code}</code> {message}
         </li>
       ))}
-      {moreErrors > 0 && <li class="soft">and {count(moreErrors)} more</li>}
     </ul>
   )
-}
-
-interface Span {
-  start: number
-  length: number
-}
-
-/** From the first start to the last end, or to now. */
-function spanOf(steps: readonly ShownStep[], now: number | undefined): Span {
-  let start = Number.POSITIVE_INFINITY
-  let end = now ?? Number.NEGATIVE_INFINITY
-  for (const { startedAt, durationMs } of steps) {
-    if (startedAt === null) continue
-    const at = Date.parse(startedAt)
-    start = Math.min(start, at)
-    end = Math.max(end, at + durationMs)
-  }
-  return { start, length: Math.max(1, end - start) }
-}
-
-/** Where the bar of a step lies on the line, in percent; undefined for one that has not started. */
-function barPlace(step: ShownStep, { start, length }: Span, now: number): NodeState['bar'] {
-  if (step.startedAt === null) return undefined
-  const percent = (milliseconds: number): number =>
-    Math.min(100, Math.max(0, (milliseconds / length) * 100))
-  const at = Date.parse(step.startedAt)
-  const left = percent(at - start)
-  const took = step.status === 'running' ? now - at : step.durationMs
-  return { left, width: Math.min(100 - left, percent(took)) }
 }

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
-import { useFollowed } from './answer.tsx'
+import { useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
 import { amount, Chip, Clock, count, Empty, Typed } from './parts.tsx'
 import { Run } from './run-view.tsx'
@@ -12,7 +12,7 @@ const page = 100
 
 export function RunsTab({ id }: { id: string | undefined }): JSX.Element {
   const [most, setMost] = useState(page)
-  const { answer, error } = useFollowed('runs', () => ({ most }), String(most))
+  const { answer, error } = useAnswer('runs', { most }, { everyMs: 2000 })
   const { runs = [], total = 0, limit = 0, diagnostics = [] } = answer ?? {}
   const seen = runs.length + diagnostics.length
   const hasOlder = seen < total && most < limit

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
+import { shellWord } from '../../core/text.ts'
 import type { Answers } from '../questions.ts'
-import { Answered, Ask, useAnswer } from './answer.tsx'
+import { Answered, useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
 import {
   addressOf,
@@ -19,7 +20,6 @@ import {
 } from './parts.tsx'
 import { ask, AskError } from './server.ts'
 
-type AuditAnswer = Answers['audit']
 type ListedSkill = Answers['skills']['skills'][number]
 type SkillAnswer = Answers['skill']
 
@@ -105,7 +105,8 @@ function Skill({ id }: { id: string }): JSX.Element {
 }
 
 function Details(skill: SkillAnswer): JSX.Element {
-  const { id, name, description, trust, trustReason, isChain, diagnostics, facts, clients } = skill
+  const { id, name, description, directory, trust, trustReason, fields } = skill
+  const { diagnostics, facts, clients } = skill
   return (
     <>
       <h1>{name}</h1>
@@ -113,7 +114,7 @@ function Details(skill: SkillAnswer): JSX.Element {
       <p class="chips">
         <Chip text={trust} />
         <span class="soft">{trustReason}</span>
-        {isChain && <a href={addressOf(['chains', id])}>See it as a chain</a>}
+        {fields.chain !== undefined && <a href={addressOf(['chains', id])}>See it as a chain</a>}
       </p>
       <Findings list={diagnostics} />
       <Section title="Properties">
@@ -126,11 +127,7 @@ function Details(skill: SkillAnswer): JSX.Element {
       </Section>
       <Allowed {...skill} />
       <Triggers {...skill} />
-      <Section title="What its files mention">
-        <Ask name="audit" question={{ id }}>
-          {(answer) => <AuditParts {...answer} />}
-        </Ask>
-      </Section>
+      <Typed line={`skillrail audit ${shellWord(directory)}`} what="What its files mention" />
       <Source id={id} />
       <Files {...skill} />
     </>
@@ -158,7 +155,7 @@ function Source({ id }: { id: string }): JSX.Element {
   )
 }
 
-function Triggers({ triggers }: SkillAnswer): Child {
+function Triggers({ fields: { triggers } }: SkillAnswer): Child {
   if (triggers.length === 0) return null
   return (
     <Section title="Triggers">
@@ -184,27 +181,5 @@ function Files({ resources, resourcesTruncated }: SkillAnswer): Child {
         rows={resources.slice(0, mostFiles).map(({ path, size }) => [path, bytes(size)] as const)}
       />
     </Section>
-  )
-}
-
-const mostSubjects = 12
-
-/** What `skillrail audit` says; it reads each file. */
-function AuditParts({ files, analysedBytes, findings }: AuditAnswer): JSX.Element {
-  const facts = findings.filter(({ severity }) => severity === 'info')
-  const rows = [...Map.groupBy(facts, ({ code }) => code)].map(([code, list]) => {
-    const said = [...new Set(list.map(({ subject, message }) => subject ?? message))]
-    const more = said.length - mostSubjects
-    const text = said.slice(0, mostSubjects).join(', ')
-    return [code, more > 0 ? `${text} and ${more} more` : text] as const
-  })
-  return (
-    <>
-      <Findings list={findings.filter(({ severity }) => severity !== 'info')} />
-      <Facts rows={rows} />
-      <p class="soft">
-        {`${amount(files, 'file')}, ${bytes(analysedBytes)} of text. Informational only: nothing here is a permission.`}
-      </p>
-    </>
   )
 }

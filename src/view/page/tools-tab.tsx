@@ -1,26 +1,11 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
 import { shellWord } from '../../core/text.ts'
-import { Answered, Ask, useAnswer } from './answer.tsx'
+import { Answered, useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
-import {
-  addressOf,
-  type Child,
-  Chip,
-  Clock,
-  Empty,
-  Facts,
-  Findings,
-  Section,
-  Table,
-  Typed,
-} from './parts.tsx'
-import { Sessions } from './sessions.tsx'
-import { Workflows } from './workflows.tsx'
+import { Chip, Clock, Empty, Facts, Findings, Section, Table, Typed } from './parts.tsx'
 
 type ListedTool = Answers['tools']['tools'][number]
-type RouteAnswer = Answers['route']
 type ServerRow = Answers['tools']['servers'][number]
 type ToolAnswer = Answers['tool']
 type ToolsAnswer = Answers['tools']
@@ -30,10 +15,8 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
   const overview = (
     <div>
       <h1>Tools</h1>
-      <RouteBox />
       {answer !== undefined && <Servers {...answer} />}
       <Workflows />
-      <Sessions />
     </div>
   )
   return (
@@ -42,11 +25,7 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
       items={answer?.tools}
       error={error}
       selected={id}
-      detail={(key) => (
-        <Ask key={key} name="tool" question={{ id: key }}>
-          {(tool) => <Details {...tool} />}
-        </Ask>
-      )}
+      detail={(key) => <Tool key={key} id={key} />}
       resting={overview}
       overview
       keyOf={(tool) => tool.id}
@@ -122,34 +101,32 @@ function Server({ name, state, client, path, address, message, stderrTail }: Ser
   )
 }
 
-function Details(tool: ToolAnswer): JSX.Element {
-  const { id, server, description, category, readOnly, hints, caution, workflows } = tool
+function Tool({ id }: { id: string }): JSX.Element {
+  const asked = useAnswer('tool', { id })
+  return <Answered asked={asked}>{(answer) => <Details {...answer} />}</Answered>
+}
+
+function Details(answer: ToolAnswer): JSX.Element {
+  const { tool, definition, hints, caution, guards } = answer
+  const { id, server, category, readOnly, examples = [] } = tool
   return (
     <>
       <h1>{id}</h1>
-      <p class="lead">{description}</p>
+      <p class="lead">{definition?.description ?? tool.description}</p>
       {caution !== undefined && [<p class="note warn">Held back.</p>, <pre>{caution}</pre>]}
       <Facts
         rows={[
           ['server', server],
           ['category', category ?? 'none'],
-          ['read-only', readOnly ? 'yes' : 'no'],
+          ['read-only', readOnly === true ? 'yes' : 'no'],
           ['hints of the server', hints],
-          ['workflows before it', workflows.join(', ')],
+          ['workflows before it', guards.map(({ name, mode }) => `${name} (${mode})`).join(', ')],
+          ['earlier requests', examples.join('; ')],
         ]}
       />
       <Section title="Parameters">
-        <Parameters {...tool} />
+        <Parameters {...answer} />
       </Section>
-      {tool.examples.length > 0 && (
-        <Section title="Earlier requests">
-          <ul>
-            {tool.examples.map((text) => (
-              <li>{text}</li>
-            ))}
-          </ul>
-        </Section>
-      )}
       <Section title="In a terminal">
         <Typed line={`skillrail tools show ${shellWord(id)}`} />
       </Section>
@@ -157,8 +134,8 @@ function Details(tool: ToolAnswer): JSX.Element {
   )
 }
 
-function Parameters({ parameters, isDefined }: ToolAnswer): JSX.Element {
-  if (!isDefined) {
+function Parameters({ parameters }: ToolAnswer): JSX.Element {
+  if (parameters === undefined) {
     return (
       <Empty
         text="Its schema is not known on this machine. This asks for it:"
@@ -178,85 +155,50 @@ function Parameters({ parameters, isDefined }: ToolAnswer): JSX.Element {
   )
 }
 
-/** Kept while the page is open. */
-let kept = ''
-
-/** Asks where a request would lead, and why; no tool is called. */
-function RouteBox(): JSX.Element {
-  const [request, setRequest] = useState(kept)
-  const asked = useAnswer('route', { request }, 250)
+/** What must run before a tool is called. */
+function Workflows(): JSX.Element {
   return (
-    <div>
-      <p class="lead">Which tool a request means, and why. Nothing is called.</p>
-      <div class="ask">
-        <input
-          type="text"
-          placeholder="Type a request, such as: take a screenshot of the login page"
-          aria-label="Request"
-          value={request}
-          onInput={({ currentTarget }) => setRequest((kept = currentTarget.value))}
-        />
-      </div>
-      <div aria-live="polite">
-        {request.trim() !== '' && (
-          <Answered asked={asked}>{(route) => <Routed {...route} />}</Answered>
+    <Section title="Workflows">
+      <Answered asked={useAnswer('workflows')}>
+        {({ workflows, diagnostics }) => (
+          <>
+            <Findings list={diagnostics} />
+            {workflows.length === 0 && (
+              <Empty
+                text="They say what must run before which tool. This adds one:"
+                line="skillrail workflow add NAME"
+              />
+            )}
+            {workflows.map((workflow) => (
+              <Workflow {...workflow} />
+            ))}
+          </>
         )}
-      </div>
-    </div>
+      </Answered>
+    </Section>
   )
 }
 
-const words: Record<RouteAnswer['decision'], string> = {
-  answer: 'clear',
-  shortlist: 'one of these',
-  ask: 'nothing fits well enough',
-}
-
-function Routed(answer: RouteAnswer): JSX.Element {
-  const { decision, tool, category, params, missing = [], margin, heldBack = [] } = answer
+function Workflow(workflow: Answers['workflows']['workflows'][number]): JSX.Element {
+  const { name, enabled, description, mode, triggers, prerequisites, path } = workflow
   return (
     <>
-      <p>
-        <Chip text={words[decision]} kind={decision} />{' '}
-        {tool !== undefined && <a href={addressOf(['tools', tool])}>{tool}</a>}
-      </p>
+      <h3>
+        {name} <Chip text={enabled ? mode : 'disabled'} kind="mode" />
+      </h3>
+      <p class="lead">{description}</p>
       <Facts
         rows={[
-          ['category', category ?? undefined],
-          ['parameters', params && <code>{JSON.stringify(params)}</code>],
-          ['missing', missing.join(', ')],
-          ['margin', margin.toFixed(2)],
-          ['held back', heldBack.join(', ')],
+          ['before category', triggers.category],
+          ['before tools', triggers.tools?.join(', ')],
+          ['on words', triggers.keywords?.join(', ')],
+          ['defined in', <code>{path}</code>],
+          ...prerequisites.map(
+            (step) =>
+              [`step ${step.step}`, [<code>{step.tool}</code>, ' ', step.description]] as const,
+          ),
         ]}
       />
-      <Candidates {...answer} />
-      <Findings list={answer.diagnostics} />
     </>
-  )
-}
-
-function Candidates({ candidates, explanation }: RouteAnswer): Child {
-  if (candidates.length === 0) return null
-  return (
-    <Table
-      head={['candidate', 'score', 'why']}
-      rows={candidates.map(({ tool, score, unavailable }) => {
-        const explained = explanation?.candidates.find((one) => one.tool === tool)
-        return [
-          <a href={addressOf(['tools', tool])}>{tool}</a>,
-          score.toFixed(2),
-          [
-            unavailable !== undefined && <div class="warn">{unavailable}</div>,
-            explained?.aheadOfNext !== undefined && (
-              <div>before the next by {explained.aheadOfNext}</div>
-            ),
-            explained?.parts.map(({ kind, score: part, text }) => (
-              <div class="soft">{`${part.toFixed(2)} ${kind}: ${text}`}</div>
-            )),
-          ],
-        ]
-      })}
-      numbers={[1]}
-    />
   )
 }

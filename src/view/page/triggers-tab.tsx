@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
-import { Answered, useAnswer, useFollowed } from './answer.tsx'
+import { Answered, useAnswer } from './answer.tsx'
 import {
   addressOf,
   amount,
@@ -22,7 +22,7 @@ let kept = ''
 
 export function TriggersTab(): JSX.Element {
   const [prompt, setPrompt] = useState(kept)
-  const asked = useAnswer('match', { prompt }, 150)
+  const asked = useAnswer('match', { prompt }, { delayMs: 150 })
   return (
     <div class="single">
       <h1>Triggers</h1>
@@ -46,7 +46,7 @@ export function TriggersTab(): JSX.Element {
 
 /** While no prompt is typed: every trigger, and what the hook did for the latest prompts. */
 function TriggersAndLog(): JSX.Element {
-  const asked = useFollowed('triggers', () => ({}), '', 5000)
+  const asked = useAnswer('triggers', {}, { everyMs: 5000 })
   return (
     <Answered asked={asked}>
       {({ triggers, log, path }) => (
