@@ -23,7 +23,7 @@ import type {
 } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
 import { suggestRecovery } from './failure-text.ts'
-import { definitionOf, discoverOnce, findNamedTool, suggestTools } from './find-tool.ts'
+import { definitionOf, discoverOnce, findTool, suggestTools } from './find-tool.ts'
 import { permissionOf } from '../workflow/match.ts'
 import type { SchemaChecker } from './schema-checker.ts'
 
@@ -36,7 +36,7 @@ import type { SchemaChecker } from './schema-checker.ts'
  * ToolCallError}.
  */
 export async function callTool(request: ToolRequest, context: CallContext): Promise<CallReport> {
-  const { tool: summary, note } = await findNamedTool(request.tool, context)
+  const { tool: summary, note } = await findTool(request.tool, context)
   refuseForbidden(summary, context)
   const tool = await definitionOf(summary, context)
   const { params } = request

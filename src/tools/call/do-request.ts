@@ -7,13 +7,7 @@ import { type DirectiveKind, isOnlyJson, readDirective, type ToolStep } from './
 import { ToolRequestError } from './errors.ts'
 import { proposeByModel, type ToolModel } from './model-choice.ts'
 import { fillMissing, openCall, runPlan } from './run-plan.ts'
-import {
-  discoverOnce,
-  findDefinition,
-  looseNote,
-  resolveLoosely,
-  toolNotFound,
-} from './find-tool.ts'
+import { discoverOnce, findDefinition, looseNote, toolNotFound } from './find-tool.ts'
 import { foreseeSteps } from './foresee.ts'
 import { parsePassthrough } from './passthrough.ts'
 import { requireNamedPaths, requireYes } from './consent.ts'
@@ -186,11 +180,6 @@ async function readNamed(
   if (!isKnown && (await discoverOnce(context))) {
     found = parsePassthrough(request, context.index)
   }
-  if (found.kind === 'none' || found.kind === 'unknown') {
-    const loose = parsePassthrough(request, context.index, resolveLoosely)
-    if (loose.kind === 'tool') context.note(looseNote(loose.written, loose.tool))
-    if (loose.kind !== 'none') found = loose
-  }
   switch (found.kind) {
     case 'none':
       return undefined
@@ -204,7 +193,8 @@ async function readNamed(
       throw new ToolRequestError({ code: 'passthrough-syntax', message })
     }
     case 'tool': {
-      const { tool, written, params } = found
+      const { tool, written, isLoose, params } = found
+      if (isLoose) context.note(looseNote(written, tool))
       const words = withoutName(request, written)
       const fromWords =
         params === undefined ? proposeTool(words, tool.id, toolsOf(setup)) : undefined

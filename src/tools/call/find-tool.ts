@@ -1,23 +1,21 @@
-import { nearest } from '../../core/text.ts'
+import { editDistance } from '../../core/text.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
+import { lastSegment } from '../workflow/match.ts'
 import type { CallContext } from './context.ts'
 import { ToolNotFoundError, ToolRequestError } from './errors.ts'
 
 interface FoundTool {
   tool: ToolSummary
+  /** Says that it is spelt otherwise. */
   note?: string | undefined
 }
 
 export async function findDefinition(id: string, context: CallContext): Promise<ToolDefinition> {
-  return await definitionOf(await findTool(id, context), context)
+  return await definitionOf((await findTool(id, context)).tool, context)
 }
 
 /** The tool that an id or a name means, after asking the servers once where needed. */
-export async function findTool(id: string, context: CallContext): Promise<ToolSummary> {
-  return (await findNamedTool(id, context)).tool
-}
-
-export async function findNamedTool(id: string, context: CallContext): Promise<FoundTool> {
+export async function findTool(id: string, context: CallContext): Promise<FoundTool> {
   if (resolveTool(id, context.index).kind === 'unknown') await discoverOnce(context)
   return namedTool(id, context.index.tools, context.ranking)
 }
@@ -27,13 +25,11 @@ export function namedTool(
   tools: readonly ToolSummary[],
   rank?: ToolRanking,
 ): FoundTool {
-  const resolution = resolveName(name, { tools })
+  const resolution = resolveTool(name, { tools })
   switch (resolution.kind) {
     case 'found': {
-      const { tool } = resolution
-      const isAsWritten =
-        isWrittenSo(tool, name.replace(clientPrefix, '')) || isWrittenSo(tool, name)
-      return isAsWritten ? { tool } : { tool, note: looseNote(name, tool) }
+      const { tool, isLoose } = resolution
+      return { tool, note: isLoose ? looseNote(name, tool) : undefined }
     }
     case 'ambiguous':
       throw ambiguousName(name, resolution.candidates)
@@ -80,98 +76,50 @@ export async function discoverOnce(context: CallContext): Promise<boolean> {
 type Named = Pick<ToolSummary, 'id' | 'name'>
 
 type ToolResolution<Tool extends Named> =
-  | { kind: 'found'; tool: Tool }
+  | { kind: 'found'; tool: Tool; isLoose: boolean }
   | { kind: 'ambiguous'; candidates: readonly string[] }
   | { kind: 'unknown' }
 
 const clientPrefix = /^(?:mcp__|MetaMCP__?)+/i
 
+/** Ways to compare spellings: exactly, as clients write them, by letters and digits alone. */
+const spellings = [exactly, replaced, letters]
+
 /**
  * The tool that an id or a name means: `SERVER__TOOL`, also behind the prefixes of other clients
- * (`MetaMCP_SERVER__TOOL`, `mcp__SERVER__TOOL`), as `SERVER:TOOL`, in another case or with
- * characters that clients replace by `_`, and a bare name that one server alone has.
+ * (`MetaMCP_SERVER__TOOL`, `mcp__SERVER__TOOL`), as `SERVER:TOOL`, and a bare name that one server
+ * alone has. Another spelling, such as `get_sum` for `get-sum`, means the one tool that it fits.
  */
 export function resolveTool<Tool extends Named>(
-  id: string,
+  written: string,
   { tools }: { readonly tools: readonly Tool[] },
 ): ToolResolution<Tool> {
-  const short = id.replace(clientPrefix, '')
-  const near = nearbyTools(id, tools)
-  const byId = (same: (a: string, b: string) => boolean): Tool | undefined =>
-    [id, short, short.replace(':', '__')]
-      .flatMap((text) => near.find((tool) => same(tool.id, text)) ?? [])
-      .at(0)
-  const exact = byId((a, b) => a === b)
-  if (exact !== undefined) return { kind: 'found', tool: exact }
-  const folded = byId((a, b) => fold(a) === fold(b))
-  const fitting = folded ? [folded] : near.filter(({ name }) => fold(name) === fold(short))
-  const named = fitting.filter(({ name }) => name === short)
-  const likely = named.length > 0 ? named : fitting.filter((tool) => isWrittenSo(tool, short))
-  const [tool, ...others] = likely.length > 0 ? likely : fitting
-  if (tool === undefined) return { kind: 'unknown' }
-  if (others.length > 0) {
-    return { kind: 'ambiguous', candidates: [tool, ...others].map((candidate) => candidate.id) }
+  const short = written.replace(clientPrefix, '')
+  for (const spell of spellings) {
+    const texts = [written, short, short.replace(':', '__')].map(spell)
+    const isWanted = (text: string): boolean => text !== '' && texts.includes(text)
+    const whole = tools.filter(({ id }) => isWanted(spell(id)))
+    const fitting = whole.length > 0 ? whole : tools.filter(({ name }) => isWanted(spell(name)))
+    const [tool, ...others] = fitting
+    if (tool === undefined) continue
+    if (others.length === 0) return { kind: 'found', tool, isLoose: spell === letters }
+    // Nothing tells tools apart that differ from what was written in their spelling alone.
+    if (spell !== exactly) break
+    return { kind: 'ambiguous', candidates: fitting.map(({ id }) => id) }
   }
-  // Tools that differ in their spelling alone are ambiguous.
-  const isRival = (other: Tool): boolean =>
-    other !== tool &&
-    loosely(other.id) === loosely(tool.id) &&
-    (likely.length === 0 || isWrittenSo(other, short))
-  const hasRival = named.length === 0 && nearbyTools(tool.id, tools).some(isRival)
-  return hasRival ? { kind: 'unknown' } : { kind: 'found', tool }
+  return { kind: 'unknown' }
 }
 
-/**
- * The same, also where `-`, `_`, `.`, `:`, `/` and case differ: `get_sum` for `get-sum`,
- * `github/get_issue` for `github__get_issue`. For names that a user gave.
- */
-export function resolveName<Tool extends Named>(
-  id: string,
-  index: { readonly tools: readonly Tool[] },
-): ToolResolution<Tool> {
-  const resolution = resolveTool(id, index)
-  if (resolution.kind !== 'unknown') return resolution
-  const tool = resolveLoosely(id, index)
-  return tool === undefined ? resolution : { kind: 'found', tool }
-}
-
-/** The one tool that an unknown id or bare name fits loosely. Undefined where several fit, or none. */
-export function resolveLoosely<Tool extends Named>(
-  id: string,
-  { tools }: { readonly tools: readonly Tool[] },
-): Tool | undefined {
-  const wanted = [loosely(id), loosely(id.replace(clientPrefix, ''))]
-  const [tool, ...others] = nearbyTools(id, tools).filter(
-    (one) => wanted.includes(loosely(one.id)) || wanted.includes(loosely(one.name)),
-  )
-  return others.length > 0 ? undefined : tool
-}
-
-/** As its server writes it, except for characters that clients replace. */
-function isWrittenSo({ id, name }: Named, written: string): boolean {
-  const plain = [written, written.replace(':', '__')].map(replaced)
-  return plain.includes(replaced(id)) || plain.includes(replaced(name))
-}
-
-function loosely(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_.:/]+/g, '-')
-}
-
-function fold(text: string): string {
-  return replaced(text).toLowerCase()
+function exactly(text: string): string {
+  return text
 }
 
 function replaced(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 }
 
-function nearbyTools<Tool extends Named>(id: string, tools: readonly Tool[]): Tool[] {
-  const wanted = [id, id.replace(clientPrefix, '')].map(letters)
-  return tools.filter((tool) => [tool.id, tool.name].some((one) => wanted.includes(letters(one))))
-}
-
 function letters(text: string): string {
-  return fold(text).replaceAll(/[-_]+/g, '-')
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
 }
 
 export type ToolRanking = (text: string) => readonly string[]
@@ -187,14 +135,24 @@ export function suggestTools(
 ): readonly string[] {
   const server = serverOf(id, tools)
   const own = tools.filter((tool) => tool.server === server)
-  const name = id.slice(id.lastIndexOf('__') + 1).replace(/^_+/, '')
-  const close = [
-    ...nearestSome(name, own, (tool) => tool.name),
-    ...nearestSome(id, tools, (tool) => tool.id),
-    ...nearestSome(name, tools, (tool) => tool.name),
-  ]
-  const all = [...close.slice(0, 3), ...rank(id), ...own.map((tool) => tool.id)]
-  return [...new Set(all)].slice(0, close.length > 2 ? 5 : 3)
+  const near = nearestTools(id, [...own, ...tools])
+  return [...new Set([...near, ...rank(id), ...own.map((tool) => tool.id)])].slice(
+    0,
+    near.length > 2 ? 5 : 3,
+  )
+}
+
+/** At most a third of the id or of the name may differ. */
+function nearestTools(id: string, tools: readonly ToolSummary[]): string[] {
+  const name = lastSegment(id)
+  const distances = tools.map((tool) => {
+    const ofName = editDistance(name.toLowerCase(), tool.name.toLowerCase()) / name.length
+    const ofId = editDistance(id.toLowerCase(), tool.id.toLowerCase()) / id.length
+    return { id: tool.id, distance: Math.min(ofName, ofId) }
+  })
+  const near = distances.filter(({ distance }) => distance <= 1 / 3)
+  const sorted = near.toSorted((a, b) => a.distance - b.distance)
+  return [...new Set(sorted.map((one) => one.id))].slice(0, 3)
 }
 
 export function toolNotFound(
@@ -221,25 +179,9 @@ export function toolNotFound(
 }
 
 function serverOf(id: string, tools: readonly ToolSummary[]): string | undefined {
-  const texts = [id, id.replace(clientPrefix, '')].map(fold)
-  const beginning = tools
-    .map(({ server }) => server)
-    .filter((server) => texts.some((text) => text.startsWith(`${fold(server)}__`)))
-  return beginning.toSorted((a, b) => b.length - a.length)[0]
-}
-
-function nearestSome(
-  word: string,
-  tools: readonly ToolSummary[],
-  nameOf: (tool: ToolSummary) => string,
-): string[] {
-  const rest = Map.groupBy(tools, nameOf)
-  const found: string[] = []
-  while (found.length < 3) {
-    const name = nearest(word, rest.keys())
-    if (name === undefined) break
-    found.push(...(rest.get(name) ?? []).map(({ id }) => id))
-    rest.delete(name)
-  }
-  return found.slice(0, 3)
+  const texts = [id, id.replace(clientPrefix, '')].map((text) => replaced(text).toLowerCase())
+  const servers = tools.map(({ server }) => server).toSorted((a, b) => b.length - a.length)
+  return servers.find((server) =>
+    texts.some((text) => text.startsWith(`${replaced(server).toLowerCase()}__`)),
+  )
 }

@@ -3,7 +3,7 @@ import { foreseenProblems, unknownParameters } from './check-parameters.ts'
 import type { CallContext, ForeseenGate } from './context.ts'
 import type { DirectiveKind, ToolStep } from './directive-text.ts'
 import { ToolRefusedError } from './errors.ts'
-import { definitionOf, findNamedTool } from './find-tool.ts'
+import { definitionOf, findTool } from './find-tool.ts'
 import { readsOnly } from '../cache/tool-index.ts'
 import { isDeclaredReadOnly } from '../workflow/match.ts'
 import { refuseForbidden } from './call-tool.ts'
@@ -22,7 +22,7 @@ export async function foreseeSteps(
   const known = new Set<string>()
   const calls: ForeseenCall[] = []
   for (const { tool: name, params, outputAs, notes = [] } of steps) {
-    const found = await findNamedTool(name, context)
+    const found = await findTool(name, context)
     const tool = await definitionOf(found.tool, context)
     const isChain = kind === 'chain'
     const unknown = isChain ? referencedNames(params).filter((one) => !known.has(one)) : []
@@ -47,7 +47,7 @@ export async function foreseeGuard(
   requestText?: string,
 ): Promise<ForeseenGuard> {
   try {
-    const { tool: summary } = await findNamedTool(tool.id, context)
+    const { tool: summary } = await findTool(tool.id, context)
     refuseForbidden(summary, context)
     const call = { tool, category: summary.category, params, request: requestText }
     return { before: await context.gate?.foresee?.(call) }

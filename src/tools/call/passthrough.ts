@@ -13,6 +13,8 @@ export type PassthroughReading =
       kind: 'tool'
       tool: ToolSummary
       written: string
+      /** Only its letters and digits are those of the tool. */
+      isLoose: boolean
       /** The JSON behind the name; undefined where there is none. */
       params: JsonObject | undefined
     }
@@ -25,45 +27,40 @@ const nameAlone =
 /**
  * Finds the call of a tool in a text, which is then made without routing: the first token with `__`
  * that is known, or any name of a tool with its parameters in JSON behind it. Other words with
- * `__`, such as `__init__.py`, are prose. `find` may know other spellings.
+ * `__`, such as `__init__.py`, are prose; a tool is spelt otherwise only where it stands alone or
+ * before JSON.
  */
 export function parsePassthrough(
   text: string,
   index: Pick<CallIndex, 'tools'>,
-  find: ToolFinder = exactly,
 ): PassthroughReading {
-  const named = calledTools(text, (id) => find(id, index))
+  const lone = loneName(text)
+  const named = writtenNames(text)
+    .flatMap((name) => calledTool(name, index) ?? [])
+    .filter(({ isLoose, opening }) => !isLoose || opening !== undefined || lone !== undefined)
   const [first] = named
   if (first === undefined) {
-    const written = loneName(text)
-    return written === undefined ? { kind: 'none' } : { kind: 'unknown', written }
+    return lone === undefined ? { kind: 'none' } : { kind: 'unknown', written: lone }
   }
-  const [call = first, again] = named.filter(({ tool, reading }) => {
-    return tool.id === first.tool.id && !(reading.ok && reading.value === undefined)
-  })
-  const { tool, written, reading, isBare } = call
+  const [call = first, again] = named.filter(
+    ({ tool, opening }) => tool.id === first.tool.id && opening !== undefined,
+  )
+  const { tool, written, isLoose, opening } = call
   const names = index.tools.map(({ name }) => name)
-  // The rest of such a request is found by routing its clauses.
-  if (isBare && splitClauses(text, names).length > 1) return { kind: 'none' }
-  if (!reading.ok) return { kind: 'broken', written, message: reading.message }
+  // Where only the JSON makes a word a name, the rest of the request is found by routing its clauses.
+  if (!written.includes('__') && splitClauses(text, names).length > 1) return { kind: 'none' }
+  const broken = (message: string) => ({ kind: 'broken' as const, written, message })
+  const params = opening === undefined ? undefined : paramsAt(text, opening)
+  if (typeof params === 'string') return broken(params)
   const other = named.find((one) => one.tool.id !== tool.id)
   if (other !== undefined || again !== undefined) {
     const said = other === undefined ? `calls ${written} twice` : `names ${other.written} too`
-    const message = `the text ${said}; put both into BATCH: […] or CHAIN: […]`
-    return { kind: 'broken', written, message }
+    return broken(`the text ${said}; put both into BATCH: […] or CHAIN: […]`)
   }
-  if (readJsonIn(text).objects.length < 2) {
-    return { kind: 'tool', tool, written, params: reading.value }
+  if (readJsonIn(text).objects.length > 1) {
+    return broken('the text has two JSON objects; put its parameters into one')
   }
-  const message = 'the text has two JSON objects; put its parameters into one'
-  return { kind: 'broken', written, message }
-}
-
-type ToolFinder = (id: string, index: Pick<CallIndex, 'tools'>) => ToolSummary | undefined
-
-function exactly(id: string, index: Pick<CallIndex, 'tools'>): ToolSummary | undefined {
-  const resolution = resolveTool(id, index)
-  return resolution.kind === 'found' ? resolution.tool : undefined
+  return { kind: 'tool', tool, written, isLoose, params }
 }
 
 /** The name that the text consists of, but for a verb before it and parameters after it. */
@@ -77,59 +74,27 @@ function loneName(text: string): string | undefined {
   return isId || (isCall && isSeveralWords.test(written)) ? written : undefined
 }
 
-interface CalledTool {
-  tool: ToolSummary
-  written: string
-  /** Not an id: only the JSON behind it makes it a name. */
-  isBare: boolean
-  reading: ParamsReading
-}
-
-function calledTools(
-  text: string,
-  find: (id: string) => ToolSummary | undefined,
-): readonly CalledTool[] {
-  return writtenNames(text).flatMap((name) => {
-    const hit = knownTool(name, find)
-    if (hit === undefined) return []
-    const isBare = !hit.written.includes('__')
-    return { ...hit, isBare, reading: paramsOf(text, name.opening) }
-  })
-}
-
-function knownTool(
-  { token, opening }: WrittenName,
-  find: (id: string) => ToolSummary | undefined,
-): { tool: ToolSummary; written: string } | undefined {
-  const part = behindColon(token) ?? ''
+function calledTool({ token: whole, opening }: WrittenName, index: Pick<CallIndex, 'tools'>) {
+  const part = behindColon(whole) ?? ''
   const isName = part.includes('__') || opening !== undefined
-  for (const written of new Set([
-    token,
-    withoutEnd(token, '.:-'),
-    withoutEnd(token.replace(/^[.:-]+/, ''), '.:_-'),
-    isName ? part : '',
-  ])) {
-    const tool = written === '' ? undefined : find(written)
-    if (tool !== undefined) return { tool, written }
+  for (const written of [withoutEnd(whole, '.:-'), isName ? part : '']) {
+    const resolution = resolveTool(written, index)
+    if (resolution.kind === 'found') return { ...resolution, written, opening }
   }
   return undefined
 }
 
-type ParamsReading = { ok: true; value: JsonObject | undefined } | { ok: false; message: string }
-
-function paramsOf(text: string, opening: number | undefined): ParamsReading {
-  if (opening === undefined) return { ok: true, value: undefined }
+/** The parameters, or what is wrong with them. */
+function paramsAt(text: string, opening: number): JsonObject | string {
   const end = endOfJson(text, opening)
-  if (end === undefined) return { ok: false, message: 'its parameters are never closed' }
+  if (end === undefined) return 'its parameters are never closed'
   const reading = readJson(text.slice(opening, end))
-  if (!reading.ok) return { ok: false, message: `its parameters are ${reading.problem}` }
-  return { ok: true, value: objectOf<JsonValue>(reading.value) }
+  return reading.ok ? objectOf<JsonValue>(reading.value) : `its parameters are ${reading.problem}`
 }
 
 interface WrittenName {
   /** As it stands there, with the punctuation that may end its sentence. */
   token: string
-  start: number
   /** Where the JSON behind it begins, readable or not. */
   opening: number | undefined
 }
@@ -165,7 +130,7 @@ export function writtenNames(text: string): WrittenName[] {
     if (isInside || written.length > longestToken) continue
     if (!isWholeWord(text, start, start + written.length)) continue
     const opening = openingBehind(text, start + withoutEnd(written, '.:-').length, written)
-    if (opening !== undefined || mayBeId(written)) names.push({ token: written, start, opening })
+    if (opening !== undefined || mayBeId(written)) names.push({ token: written, opening })
   }
   return names
 }

@@ -110,7 +110,7 @@ export async function checkSteps(
   if (steps.length === 0) {
     throw new ToolRequestError({ code: `${kind}-empty`, message: `the ${kind} names no tool` })
   }
-  for (const { tool } of steps) refuseHeld(await findTool(tool, context), context)
+  for (const { tool } of steps) refuseHeld((await findTool(tool, context)).tool, context)
 }
 
 async function runStep(

@@ -2,7 +2,7 @@ import { defineCommand, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
 import { amount, cell, safeLine } from '../../core/text.ts'
-import { ambiguousName, resolveName } from '../call/find-tool.ts'
+import { ambiguousName, resolveTool } from '../call/find-tool.ts'
 import {
   forgetExamples,
   learnedPath,
@@ -146,7 +146,7 @@ function forgottenLine(count: number): string {
 function learnedTool(name: string, examples: readonly { tool: string }[]): string | undefined {
   const ids = [...new Set(examples.map(({ tool }) => tool))]
   const tools = ids.map((id) => ({ id, name: id.slice(id.indexOf('__') + 2) }))
-  const resolution = resolveName(name, { tools })
+  const resolution = resolveTool(name, { tools })
   if (resolution.kind === 'ambiguous') throw ambiguousName(name, resolution.candidates)
   return resolution.kind === 'found' ? resolution.tool.id : undefined
 }

@@ -10,7 +10,7 @@ import {
   type ToolIndex,
   type ToolIndexLoading,
 } from '../cache/tool-index.ts'
-import { namedTool, resolveName } from '../call/find-tool.ts'
+import { namedTool, resolveTool } from '../call/find-tool.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolError } from '../errors.ts'
@@ -164,7 +164,7 @@ export async function toolNamed(
   { index, discover }: Pick<KnownTools, 'index'> & Partial<Pick<KnownTools, 'discover'>>,
   context: ToolContext,
 ): Promise<{ tool: ToolSummary; index: ToolIndex }> {
-  const isKnown = resolveName(name, index).kind !== 'unknown'
+  const isKnown = resolveTool(name, index).kind !== 'unknown'
   const found = isKnown || discover === undefined ? index : await discover()
   const { tool, note } = namedTool(name, found.tools, (id) => rankedTools(id, found, context))
   if (note !== undefined) context.note(note)

@@ -1,14 +1,17 @@
+import { withoutEnd } from '../../core/text.ts'
 import { plainWords, wordsOf } from '../../rank/words.ts'
 import type { RankDocument, RankExample } from '../../rank/index.ts'
 import { prepareRanker, type Ranked, type Ranking, sureOfWords } from '../../rank/ranker.ts'
 import type { ProjectPlace } from '../cache/stored-tools.ts'
 import type { ToolIndex } from '../cache/tool-index.ts'
+import { blankObjects, readJsonIn } from '../call/directive-text.ts'
+import { resolveTool } from '../call/find-tool.ts'
+import { behindColon, isWholeWord, writtenNames } from '../call/passthrough.ts'
 import type { ToolSummary } from '../model.ts'
 import { contractExamples } from '../contract.ts'
 import { findSlots, maxRequestLength, type Slot } from '../parameters/slots.ts'
 import { foldName, lastSegment } from '../workflow/match.ts'
 import { confirmedRequests, readLearned, weightOf } from './learned.ts'
-import { prepareNames } from './named-tools.ts'
 
 export interface Route {
   /**
@@ -86,10 +89,9 @@ const leastEvidence = 0.3
 export function prepareRouter(tools: readonly ToolSummary[], options: RouterOptions = {}): Router {
   const rank = prepareRanker(tools.map((tool) => documentOf(tool, options.examples)))
   const byId = new Map(tools.toReversed().map((tool) => [tool.id, tool]))
-  const namesIn = prepareNames([...byId.values()])
 
   const explain: Router['explain'] = (request, { limit = 5, meaning } = {}) => {
-    const named = namesIn(request)
+    const named = namedTools(request, [...byId.values()])
     const slots = findSlots(request)
     const { probability, ...ranking } = rank(rankedText(request, slots), meaning)
     const ranked = withNamed(ranking.ranked, named)
@@ -188,6 +190,44 @@ function intentOf(request: string, slots: readonly Slot[]): string[] {
     })
     .map((phrase) => phrase.trim())
   return [...new Set(phrases.filter((phrase) => phrase !== ''))]
+}
+
+const longestName = 256
+const mostNamed = 10
+
+/** A token of several words: joined by `_`, `-`, `.`, `:` or written with a hump. */
+const identifier =
+  /(?<![\w./:-])(?:[A-Za-z0-9]{1,100}(?:[_.:-]{1,2}[A-Za-z0-9]{1,100}){1,12}|[A-Za-z]{0,60}[a-z0-9][A-Z][A-Za-z0-9]{0,60})(?![\w/])/g
+
+/**
+ * The ids of the tools that a request calls by name, in the order of their place: the whole request,
+ * an id, a name of several words such as `take_screenshot`, or one with its parameters in JSON
+ * behind it. A name of one word in the middle of prose is prose, and so are `__init__.py` and what
+ * stands in JSON.
+ */
+export function namedTools(
+  request: string,
+  tools: readonly Pick<ToolSummary, 'id' | 'name'>[],
+): readonly string[] {
+  const idsOf = (written: string): readonly string[] => {
+    const resolution = resolveTool(written, { tools })
+    if (resolution.kind === 'found') return [resolution.tool.id]
+    return resolution.kind === 'ambiguous' ? resolution.candidates : []
+  }
+  const text = request.slice(0, maxRequestLength).trim()
+  const whole = text.length <= longestName ? idsOf(text) : []
+  if (whole.length > 0) return whole
+  const { objects, end } = readJsonIn(text)
+  const prose = blankObjects(text.slice(0, end), objects)
+  const tokens = [...prose.matchAll(identifier)]
+    .filter(({ 0: token, index }) => isWholeWord(prose, index, index + token.length))
+    .map(([token]) => token)
+  const beforeJson = writtenNames(text).map(({ token }) => withoutEnd(token, '.:-'))
+  const ids = [...beforeJson, ...tokens].flatMap((token) => {
+    const own = idsOf(token)
+    return own.length > 0 ? own : idsOf(behindColon(token) ?? '')
+  })
+  return [...new Set(ids)].slice(0, mostNamed)
 }
 
 /** A tool that is called by its name stands before all that are only meant. */

@@ -1,4 +1,5 @@
 import {
+  blankObjects,
   type DirectiveReading,
   endOfJson,
   parseDirective,
@@ -72,13 +73,9 @@ function checkNames(text: string): void {
     demand(same(JSON.parse(text.slice(start, end)), value), 'another object than is written')
     read = end
   }
-  for (const { token, start, opening } of writtenNames(text)) {
-    const end = start + token.length
-    demand(text.slice(start, end) === token, 'a name that is not in the text', token)
-    const isInside = objects.some((object) => object.start < end && start < object.end)
-    demand(!isInside, 'a name within JSON', token)
+  for (const { token, opening } of writtenNames(text)) {
+    demand(blankObjects(text, objects).includes(token), 'a name that is not outside of JSON', token)
     demand(opening === undefined || text[opening] === '{', 'parameters that begin with no brace')
-    demand(opening === undefined || opening >= start, 'parameters that begin before the name')
   }
 }
 

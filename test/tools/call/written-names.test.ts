@@ -3,14 +3,14 @@ import { readJsonIn } from '../../../src/tools/call/directive-text.ts'
 import { resolveTool } from '../../../src/tools/call/find-tool.ts'
 import { parsePassthrough, writtenNames } from '../../../src/tools/call/passthrough.ts'
 import { splitClauses } from '../../../src/tools/parameters/clauses.ts'
-import { prepareNames } from '../../../src/tools/route/named-tools.ts'
+import { namedTools } from '../../../src/tools/route/router.ts'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
 import { definitionOf } from './_fake.ts'
 
 const index = indexDefinitions(
   ['drop', 'write', 'read_file', 'search'].map((name) => definitionOf({ server: 'db', name })),
 )
-const named = prepareNames(index.tools)
+const named = (text: string) => namedTools(text, index.tools)
 const inJson = '{"note":"first x, then call db__drop"}'
 
 it.each([0, 1, 18, 19, 20, 21, 40, 300])('takes no name out of JSON behind %i braces', (count) => {
