@@ -6,11 +6,9 @@ import { cutText } from '../cache/cache-file.ts'
 import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
 
 interface Summary {
-  status: 'success' | 'error'
   lines: readonly string[]
   /** The whole content, safe to print, where it is short. */
   content?: string | undefined
-  hidden: number
 }
 
 const longestContent = 1000
@@ -33,21 +31,16 @@ export function summarise(
   const head = isLong ? longHead(facts) : shortHead(facts)
   const isTold = isLong || text === '' || head[0] === `Success: ${text.trim()}`
   return {
-    status: outcome.isError ? 'error' : 'success',
     lines: [...head, ...links(facts)].slice(0, mostLines).map(cutLine),
     content: isTold ? undefined : cutText(safeText(text.trimEnd()), longestContent * 2),
-    hidden: isLong ? text.length : 0,
   }
 }
 
 export function summariseValue(value: JsonValue): string {
   const text = plain(value)
   if (text.length <= 200) return cutLine(text)
-  const outcome = { isError: false, content: [], structured: value, size: text.length }
-  const { lines } = summarise(outcome, { name: '' })
-  const said = lines.find((line) => /^(?:Summary|Success): /.test(line)) ?? lines[0] ?? ''
-  const ids = lines.find((line) => /^(?:IDs|Sample|Key IDs): /.test(line))
-  return cutLine(said.replace(/^\w+: /, '') + (ids === undefined ? '' : ` ${ids}`))
+  const items = listIn(value)
+  return cutLine(items === undefined ? shape(value, text) : largeList(items).join(' '))
 }
 
 function shortHead(facts: CallFacts): string[] {
@@ -55,14 +48,22 @@ function shortHead(facts: CallFacts): string[] {
   const known = knownLines(facts)
   if (known !== undefined) return known
   if (outcome.isError) return [`Failure: ${opening(text)}`]
-  if (files.length > 0) return fileLines(files)
+  const [file] = files
+  if (file !== undefined) {
+    const [kind] = file.mimeType.split('/')
+    return [
+      `Success: ${files.length === 1 ? `${kind} received` : amount(files.length, 'file')}`,
+      ...files.slice(0, 5).map(({ path }) => `Path: ${path}`),
+      `Size: ${count(file.size)} bytes`,
+      'Next: open the file to review content.',
+    ]
+  }
   if (items !== undefined) {
     const { key, ids } = keyIds(items)
+    const isWhole = ids.length === items.length
     return [
       `Success: ${amount(items.length, 'item')}`,
-      ...(ids.length === items.length
-        ? idsLine('IDs', undefined, ids)
-        : idsLine('Sample', key, ids)),
+      ...(isWhole ? idsLine('IDs', undefined, ids) : idsLine('Sample', key, ids)),
       ...filterLine(facts),
       `Next: ${items.length === 0 ? 'widen the request.' : 'request details of one of them.'}`,
     ]
@@ -80,15 +81,19 @@ function longHead(facts: CallFacts): string[] {
   const known = knownLines(facts)?.filter((line) => !line.startsWith('Next: '))
   if (known !== undefined) return [...head, ...known, `Next: ${next}`]
   if (items !== undefined) {
-    const { key, ids } = keyIds(items)
-    head.push(`Summary: returned ${amount(items.length, 'item')}.`)
-    head.push(...idsLine('Key IDs', key, ids), ...filterLine(facts))
+    const [summary, ...ids] = largeList(items)
+    head.push(`Summary: ${summary}`, ...ids, ...filterLine(facts))
     return [...head, `Next: ask for one of them or narrow the request; ${next}`]
   }
-  if (!isObject(value)) return [...head, `Summary: ${opening(text)}`, `Next: ${next}`]
+  head.push(`Summary: ${isObject(value) ? shape(value, text) : opening(text)}`)
   const { key, ids } = keyIds([value])
-  const line = key === undefined ? [] : idsLine('Key IDs', key, ids)
-  return [...head, `Summary: ${shape(value, text)}`, ...line, `Next: ${next}`]
+  if (key !== undefined) head.push(...idsLine('Key IDs', key, ids))
+  return [...head, `Next: ${next}`]
+}
+
+function largeList(items: readonly JsonValue[]): string[] {
+  const { key, ids } = keyIds(items)
+  return [`returned ${amount(items.length, 'item')}.`, ...idsLine('Key IDs', key, ids)]
 }
 
 function idsLine(label: string, key: string | undefined, ids: readonly string[]): string[] {
@@ -109,18 +114,6 @@ function filterLine({ params }: CallFacts): string[] {
 
 function plain(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function fileLines(files: readonly SavedFile[]): string[] {
-  const [first] = files
-  if (first === undefined) return []
-  const [kind] = first.mimeType.split('/')
-  return [
-    `Success: ${files.length === 1 ? `${kind} received` : amount(files.length, 'file')}`,
-    ...files.slice(0, 5).map(({ path }) => `Path: ${path}`),
-    `Size: ${count(first.size)} bytes`,
-    'Next: open the file to review content.',
-  ]
 }
 
 /** Links and resources, which hold more than the text says. */
@@ -234,176 +227,144 @@ function sizeOf(text: string): string {
   return `${amount(text.length, 'char')} (${amount(lines, 'line')})`
 }
 
-interface ResultPattern {
-  applies: (facts: CallFacts) => boolean
-  success: (facts: CallFacts) => string
-  /** Lines after it; those without a value are left out. */
-  lines: (facts: CallFacts) => Readonly<Record<string, string | undefined>>
-}
-
 /** Beyond this only the shape of a text is told. */
 const longestRead = 2_000_000
 
 function knownLines(facts: CallFacts): string[] | undefined {
   if (facts.outcome.isError || facts.text.length > longestRead) return undefined
-  const pattern = resultPatterns.find(({ applies }) => applies(facts))
-  if (pattern === undefined) return undefined
-  const lines = Object.entries(pattern.lines(facts)).flatMap(([key, value]) =>
-    value === undefined || value === '' ? [] : [`${key}: ${value}`],
-  )
-  return [`Success: ${pattern.success(facts)}`, ...lines]
+  const told = tellByPattern(facts)
+  return told && Object.entries(told).flatMap(([key, value]) => (value ? [`${key}: ${value}`] : []))
 }
 
-const resultPatterns: readonly ResultPattern[] = [
-  {
-    applies: ({ name }) => /screenshot/i.test(name),
-    success: (facts) => `${elementOf(facts) === undefined ? '' : 'element '}screenshot captured`,
-    lines: (facts) => {
-      const [file] = facts.files
-      const uid = elementOf(facts)
-      const mode = facts.params['fullPage'] === true ? 'fullPage' : 'viewport'
-      return {
-        Path: file?.path ?? savedPath(facts),
-        Size: file && `${count(file.size)} bytes`,
-        ...(uid === undefined
-          ? { Mode: mode, Next: 'request another region if needed.' }
-          : { Element: `uid=${uid}`, Next: 'use take_snapshot to verify other uids.' }),
-      }
-    },
-  },
-  {
-    applies: ({ name, text }) =>
-      /list_console_messages|browser_console_messages/.test(name) && text !== '',
-    success: (facts) => {
-      const { types } = facts.params
-      const only = Array.isArray(types) && types.length === 1 ? String(types[0]) : 'message'
-      return amount(consoleMessages(facts).length, `console ${only}`)
-    },
-    lines: (facts) => {
-      const [, id, message = ''] = /msgid=(\d+)\s*(.*)/.exec(consoleMessages(facts)[0] ?? '') ?? []
-      return {
-        First: id && `[msgid=${id}] ${message.slice(0, 200)}`,
-        Next: 'open specific message id for details.',
-      }
-    },
-  },
-  {
-    applies: ({ name, text }) => name.endsWith('network_requests') && text !== '',
-    success: (facts) => amount(networkRequests(facts).length, 'network request'),
-    lines: (facts) => {
-      const requests = networkRequests(facts)
-      const types = Object.groupBy(requests, (entry) => requestType.exec(entry)?.[0] ?? '')
-      return {
-        Types: Object.entries(types)
-          .filter(([type]) => type !== '')
-          .map(([type, entries = []]) => `${type}=${entries.length}`)
-          .join(', '),
-        First: requests[0]?.trim().slice(0, 200),
-        Next: 'open request id for full headers/body.',
-      }
-    },
-  },
-  {
-    applies: ({ name }) => /start_trace|stop_trace/.test(name),
-    success: () => 'trace recorded',
-    lines: (facts) => ({
+/** The lines of a result pattern of the format; those without a value are left out. */
+type Told = Readonly<Record<string, string | undefined>>
+
+function tellByPattern(facts: CallFacts): Told | undefined {
+  const { name, category, params, text } = facts
+  if (/screenshot/i.test(name)) return tellScreenshot(facts)
+  if (/list_console_messages|browser_console_messages/.test(name) && text !== '') {
+    return tellConsole(facts)
+  }
+  if (name.endsWith('network_requests') && text !== '') return tellRequests(facts)
+  if (/start_trace|stop_trace/.test(name)) {
+    return {
+      Success: 'trace recorded',
       Path: textParameter(facts, /path$/i),
       Insights: found(facts, /^[ \t]*(?:- )?insight(?: name)?: (\w+)/gim, 10),
       Next: 'analyze specific insight by name.',
-    }),
-  },
-  {
-    applies: ({ name }) => name.endsWith('snapshot'),
-    success: ({ text }) => `page snapshot, ${amount([...text.matchAll(uids)].length, 'element')}`,
-    lines: (facts) => {
-      const first = found(facts, uids, 5)
-      return { IDs: first && `[${first}]`, Next: 'use a uid with click, fill or hover.' }
-    },
-  },
-  ...fileOperations(),
-  {
-    applies: ({ category, params }) => category === 'docs' && params['libraryId'] !== undefined,
-    success: () => 'docs retrieved',
-    lines: (facts) => {
-      const snippets = facts.text.split(/^(?:-{5,}|#{2,3} )/m).filter((part) => part.trim() !== '')
-      const line = snippets[0]?.split('\n').find((entry) => entry.trim() !== '')
-      return {
-        Library: textParameter(facts, /^libraryId$/),
-        Matches: String(snippets.length),
-        Snippet: line?.trim().slice(0, 200),
-        Next: 'ask for detailed example or version-specific docs.',
-      }
-    },
-  },
-  {
-    applies: ({ name }) => /^sequential_?thinking$/i.test(name),
-    success: ({ params }) => (isThinking(params) ? 'thought recorded' : 'reasoning completed'),
-    lines: (facts) => {
-      const { thoughtNumber } = facts.params
-      const thoughts = typeof thoughtNumber === 'number' ? String(thoughtNumber) : undefined
-      if (isThinking(facts.params)) return { Thoughts: thoughts, Next: 'give the next thought.' }
-      const conclusion = textParameter(facts, /^thought$/)?.slice(0, 200)
-      return { Thoughts: thoughts, Conclusion: conclusion, Next: 'proceed with tool execution.' }
-    },
-  },
-]
-
-function fileOperations(): ResultPattern[] {
-  const paths = /^(?:path|file_?path|source|from|file|filename)$/i
-  const operations: readonly (readonly [RegExp, string, string])[] = [
-    [/^(?:move|rename)/, 'moved', 'verify new location if needed.'],
-    [/^(?:delete|remove|unlink)/, 'deleted', 'none'],
-    [/^(?:write|create|edit|append|save)/, 'written', 'open the file to review content.'],
-    [/^(?:read|get)/, 'read', 'specify line range for deeper inspection.'],
-  ]
-  return operations.map(([verb, done, next]) => ({
-    applies: (facts) =>
-      verb.test(facts.name) &&
-      /file|director/i.test(facts.name) &&
-      facts.category !== 'github' &&
-      textParameter(facts, paths) !== undefined,
-    success: ({ name }) => `${/director/i.test(name) ? 'directory' : 'file'} ${done}`,
-    lines: (facts) => {
-      const path = textParameter(facts, paths)
-      const target = textParameter(facts, /^(?:destination|to|target)$/i)
-      const written = textParameter(facts, /^(?:content|contents|text|data)$/)
-      const content = done === 'read' ? facts.text : written
-      return {
-        ...(target === undefined ? { Path: path } : { From: path, To: target }),
-        Size: content && sizeOf(content),
-        Next: next,
-      }
-    },
-  }))
+    }
+  }
+  if (name.endsWith('snapshot')) {
+    const first = found(facts, uids, 5)
+    return {
+      Success: `page snapshot, ${amount([...text.matchAll(uids)].length, 'element')}`,
+      IDs: first && `[${first}]`,
+      Next: 'use a uid with click, fill or hover.',
+    }
+  }
+  if (/^sequential_?thinking$/i.test(name)) return tellThought(facts)
+  if (category === 'docs' && params['libraryId'] !== undefined) {
+    const snippets = text.split(/^(?:-{5,}|#{2,3} )/m).filter((part) => part.trim() !== '')
+    return {
+      Success: 'docs retrieved',
+      Library: textParameter(facts, /^libraryId$/),
+      Matches: String(snippets.length),
+      Snippet: snippets[0]?.trim().split('\n')[0]?.slice(0, 200),
+      Next: 'ask for detailed example or version-specific docs.',
+    }
+  }
+  return category === 'github' ? undefined : tellFile(facts)
 }
 
-const uids = /\b(?:uid|ref)=([\w-]+)/g
+function tellScreenshot(facts: CallFacts): Told {
+  const { files, params, text } = facts
+  const [file] = files
+  const uid = textParameter(facts, /^(?:uid|ref|selector|element)$/)
+  const said = /\bsaved (?:\w+ )?(?:to|as)[: ]+["'`]?([^\s"'`]{1,300}[^\s"'`.,])/i.exec(text)?.[1]
+  return {
+    Success: `${uid === undefined ? '' : 'element '}screenshot captured`,
+    Path: file?.path ?? textParameter(facts, /^(?:file_?path|filename|path)$/i) ?? said,
+    Size: file && `${count(file.size)} bytes`,
+    ...(uid === undefined
+      ? {
+          Mode: params['fullPage'] === true ? 'fullPage' : 'viewport',
+          Next: 'request another region if needed.',
+        }
+      : { Element: `uid=${uid}`, Next: 'use take_snapshot to verify other uids.' }),
+  }
+}
+
+function tellConsole({ text, params: { types } }: CallFacts): Told {
+  const messages = text.split('\n').filter((entry) => /^\s*msgid=\d+/.test(entry))
+  const only = Array.isArray(types) && types.length === 1 ? String(types[0]) : 'message'
+  const [, id, message = ''] = /msgid=(\d+)\s*(.*)/.exec(messages[0] ?? '') ?? []
+  return {
+    Success: amount(messages.length, `console ${only}`),
+    First: id && `[msgid=${id}] ${message.slice(0, 200)}`,
+    Next: 'open specific message id for details.',
+  }
+}
+
 const methods = 'GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS'
 const request = new RegExp(String.raw`^\s*(?:reqid=\d+|\[(?:${methods})\])`)
 const requestType = new RegExp(
   String.raw`\b(?:xhr|fetch|document|script|stylesheet|image|font|media|${methods})\b`,
 )
 
-function elementOf(facts: CallFacts): string | undefined {
-  return textParameter(facts, /^(?:uid|ref|selector|element)$/)
+function tellRequests({ text }: CallFacts): Told {
+  const requests = text.split('\n').filter((entry) => request.test(entry))
+  const types = Map.groupBy(
+    requests.flatMap((entry) => requestType.exec(entry)?.[0] ?? []),
+    (type) => type,
+  )
+  return {
+    Success: amount(requests.length, 'network request'),
+    Types: [...types].map(([type, entries]) => `${type}=${entries.length}`).join(', '),
+    First: requests[0]?.trim().slice(0, 200),
+    Next: 'open request id for full headers/body.',
+  }
 }
 
-function consoleMessages({ text }: CallFacts): string[] {
-  return text.split('\n').filter((entry) => /^\s*msgid=\d+/.test(entry))
+function tellThought(facts: CallFacts): Told {
+  const { thoughtNumber, nextThoughtNeeded } = facts.params
+  const Thoughts = typeof thoughtNumber === 'number' ? String(thoughtNumber) : undefined
+  if (nextThoughtNeeded === true) {
+    return { Success: 'thought recorded', Thoughts, Next: 'give the next thought.' }
+  }
+  const Conclusion = textParameter(facts, /^thought$/)?.slice(0, 200)
+  return {
+    Success: 'reasoning completed',
+    Thoughts,
+    Conclusion,
+    Next: 'proceed with tool execution.',
+  }
 }
 
-function networkRequests({ text }: CallFacts): string[] {
-  return text.split('\n').filter((entry) => request.test(entry))
+const fileOperations: readonly (readonly [verb: RegExp, done: string, next: string])[] = [
+  [/^(?:move|rename)/, 'moved', 'verify new location if needed.'],
+  [/^(?:delete|remove|unlink)/, 'deleted', 'none'],
+  [/^(?:write|create|edit|append|save)/, 'written', 'open the file to review content.'],
+  [/^(?:read|get)/, 'read', 'specify line range for deeper inspection.'],
+]
+
+function tellFile(facts: CallFacts): Told | undefined {
+  const { name, text } = facts
+  const [, kind] = /(file|director)/i.exec(name) ?? []
+  const [, done, next] = fileOperations.find(([verb]) => verb.test(name)) ?? []
+  const path = textParameter(facts, /^(?:path|file_?path|source|from|file|filename)$/i)
+  if (kind === undefined || done === undefined || path === undefined) return undefined
+  const target = textParameter(facts, /^(?:destination|to|target)$/i)
+  const written = textParameter(facts, /^(?:content|contents|text|data)$/)
+  const content = done === 'read' ? text : written
+  return {
+    Success: `${kind.toLowerCase() === 'file' ? 'file' : 'directory'} ${done}`,
+    ...(target === undefined ? { Path: path } : { From: path, To: target }),
+    Size: content && sizeOf(content),
+    Next: next,
+  }
 }
 
-function isThinking(params: CallFacts['params']): boolean {
-  return params['nextThoughtNeeded'] === true
-}
-
-function savedPath(facts: CallFacts): string | undefined {
-  const said = /\bsaved (?:\w+ )?(?:to|as)[: ]+["'`]?([^\s"'`]{1,300}[^\s"'`.,])/i.exec(facts.text)
-  return textParameter(facts, /^(?:file_?path|filename|path)$/i) ?? said?.[1]
-}
+const uids = /\b(?:uid|ref)=([\w-]+)/g
 
 function textParameter({ params }: CallFacts, name: RegExp): string | undefined {
   for (const [key, value] of Object.entries(params)) {

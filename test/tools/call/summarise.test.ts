@@ -24,10 +24,8 @@ const png = {
 
 it('tells a short text as it is', () => {
   expect(summarise(text('The sum is 3.'), { name: 'get_sum' })).toEqual({
-    status: 'success',
     lines: ['Success: The sum is 3.'],
     content: undefined,
-    hidden: 0,
   })
 })
 
@@ -53,7 +51,7 @@ it('tells a large list by its size, its count and its first identifiers', () => 
     'Filter: label=bug',
     'Next: ask for one of them or narrow the request; --raw shows all of it.',
   ])
-  expect(summary).toMatchObject({ content: undefined, hidden: expect.any(Number) })
+  expect(summary.content).toBeUndefined()
 })
 
 it('tells a large text by its first line', () => {
@@ -173,10 +171,9 @@ it('names links and resources', () => {
 })
 
 it('never calls an error a success', () => {
-  expect(summarise(failed('no such file'), { name: 'read_file' }, { path: 'x' })).toMatchObject({
-    status: 'error',
-    lines: [expect.stringMatching(/^Failure: no such file/)],
-  })
+  expect(lines('read_file', failed('no such file'), { path: 'x' })).toEqual([
+    expect.stringMatching(/^Failure: no such file/),
+  ])
 })
 
 const wildText = fc.oneof(
