@@ -20,49 +20,38 @@ export async function checkParameters(
   if (!verdict.checked) return `the parameters of ${tool.id} were not checked: ${verdict.reason}`
   const { problems } = verdict
   if (problems.length === 0) return undefined
-  const advice = adviceFor(tool, params, problems)
-  throw new InvalidParametersError(problemsText(tool, problems), problems, advice)
+  throw new InvalidParametersError(
+    problemsText(tool, problems),
+    problems,
+    adviceFor(tool, params, problems),
+  )
 }
 
-/**
- * The call to complete, where something is missing; the value of a misspelt name goes to the right
- * one.
- */
+/** The call to complete, where something is missing. */
 function adviceFor(tool: ToolDefinition, params: JsonObject, problems: readonly SchemaProblem[]) {
-  const pathsOf = (kind: SchemaProblem['kind']): (readonly string[])[] =>
-    problems.flatMap((problem) => (problem.kind === kind ? [problem.path] : []))
-  const missing = pathsOf('missing')
-  if (missing.length === 0) return undefined
-  const unknown = new Set(unknownIn(tool.inputSchema, params, '').map(({ name }) => name))
-  const lacking = missing.flatMap((path) => (path.length === 1 ? path : []))
-  const known = new Map<string, JsonValue>()
-  for (const [name, value] of Object.entries(params)) {
-    const right = unknown.has(name) ? nearest(name, lacking) : name
-    if (right !== undefined) known.set(right, value)
-  }
-  const open = [
-    ...missing.filter(([name = '', ...rest]) => rest.length > 0 || !known.has(name)),
-    ...pathsOf('wrong').filter(({ length }) => length > 0),
-  ]
-  const call = `Complete it: ${callToComplete(tool, Object.fromEntries(known), open)}`
+  if (problems.every(({ kind, path }) => kind !== 'missing' || path.length > 1)) return undefined
+  const open = problems.flatMap(({ path: [name = '', ...rest], kind }) =>
+    rest.length > 0 || kind === 'unknown' || name === '' ? [] : [name],
+  )
+  const call = `Complete it: ${callToComplete(tool, params, open)}`
   return [...unknownParameters(tool, params), call].join('\n')
 }
 
 /**
- * What the tool's schema says against incomplete parameters: `later` are the paths of values that
- * an earlier answer will give. One line for each kind of problem.
+ * What the tool's schema says against incomplete parameters: `later` are those that an earlier answer
+ * will give. One line for each kind of problem.
  */
 export async function foreseenProblems(
   tool: ToolDefinition,
   params: JsonObject,
-  later: readonly (readonly string[])[],
+  later: readonly string[],
   schemas: SchemaChecker,
 ): Promise<string[]> {
   const verdict = await schemas.check(tool.inputSchema, params)
   if (!verdict.checked) return []
-  const isLater = (path: readonly string[]): boolean =>
-    later.some((one) => path.slice(0, one.length).every((part, index) => part === one[index]))
-  const certain = verdict.problems.filter(({ path, kind }) => kind === 'unknown' || !isLater(path))
+  const certain = verdict.problems.filter(
+    ({ path: [name = ''], kind }) => kind === 'unknown' || !later.includes(name),
+  )
   return problemLines(tool, certain)
 }
 
@@ -101,60 +90,32 @@ function problemLines(tool: ToolDefinition, problems: readonly SchemaProblem[]):
   ]
 }
 
+/** Keywords that may know more names. */
+const alternatives = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies']
+
 /**
- * A sentence for each unknown parameter that the schema allows, or forbids, at any depth: often a
- * misspelt optional one, which the server would ignore. Where a schema takes other names explicitly,
- * only those that look misspelt.
+ * A sentence for each unknown parameter that the schema allows, or `forbidden` ones: often a misspelt
+ * optional one, which the server would ignore. Where a schema takes other names explicitly, only
+ * those that look misspelt.
  */
 export function unknownParameters(
-  tool: ToolDefinition,
+  { id, inputSchema: schema }: ToolDefinition,
   params: JsonObject,
   forbidden = false,
 ): string[] {
-  return unknownIn(tool.inputSchema, params, '').flatMap(({ name, known, meant, isForbidden }) => {
-    if (isForbidden !== forbidden) return []
-    const head = `\`${name}\` is not a parameter of ${tool.id}`
-    if (meant !== undefined) return `${head}; did you mean \`${meant}\`?`
-    if (known.length === 0) return `${head}; it has none.`
-    return `${head}; it has ${known.slice(0, 12).join(', ')}${known.length > 12 ? ', …' : ''}.`
-  })
-}
-
-interface Unknown {
-  name: string
-  known: readonly string[]
-  meant: string | undefined
-  /** The check of the schema says so already. */
-  isForbidden: boolean
-}
-
-function unknownIn(schema: JsonObject, params: JsonObject, prefix: string): Unknown[] {
   const { properties, additionalProperties, unevaluatedProperties, patternProperties } = schema
-  if (properties === undefined || !isObject(properties)) return []
-  // Other keywords may know more names.
-  if (alternatives.some((keyword) => schema[keyword] !== undefined)) return []
   const isForbidden = additionalProperties === false || unevaluatedProperties === false
+  const isElsewhere = alternatives.some((keyword) => schema[keyword] !== undefined)
+  if (!isObject(properties) || isElsewhere || isForbidden !== forbidden) return []
   const isOpen = (additionalProperties ?? false) !== false || patternProperties !== undefined
   const known = Object.keys(properties)
-  const left = known.filter((name) => !Object.hasOwn(params, name))
-  return Object.entries(params).flatMap(([name, value]) => {
-    if (Object.hasOwn(properties, name)) {
-      return within(objectOf<JsonValue>(properties[name]), value, `${prefix}${name}`)
-    }
-    const near = nearest(name, left)
-    if (isOpen && near === undefined) return []
-    const meant = near === undefined ? undefined : prefix + near
-    return [{ name: prefix + name, known: known.map((one) => prefix + one), meant, isForbidden }]
+  return Object.keys(params).flatMap((name) => {
+    const meant = nearest(name, known)
+    if (known.includes(name) || (isOpen && meant === undefined)) return []
+    const list = known.length === 0 ? 'none' : known.slice(0, 12).join(', ')
+    const advice = meant === undefined ? `it has ${list}.` : `did you mean \`${meant}\`?`
+    return `\`${name}\` is not a parameter of ${id}; ${advice}`
   })
-}
-
-const alternatives = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies']
-
-function within(schema: JsonObject, value: JsonValue, path: string): Unknown[] {
-  if (isObject(value)) return unknownIn(schema, value, `${path}.`)
-  if (!isList(value)) return []
-  const items = objectOf<JsonValue>(schema['items'])
-  return value.flatMap((item, index) => within(items, item, `${path}[${index}]`))
 }
 
 /** `string`, `integer | null`, `"open" | "closed"`, `string[]`. */
@@ -178,40 +139,23 @@ const longestValue = 400
 
 /**
  * The command for a call that lacks something, to be completed: known values as they are, and
- * `"<string>"` at the paths of what is missing. Not yet safe to print.
+ * `"<string>"` for what is missing. Not yet safe to print.
  */
 export function callToComplete(
-  tool: ToolDefinition,
+  { id, inputSchema }: ToolDefinition,
   params: JsonObject,
-  missing: readonly (readonly string[])[],
+  missing: readonly string[],
 ): string {
-  const known = Object.entries(params).map(([name, value]): [string, JsonValue] => {
+  const properties = objectOf<JsonValue>(inputSchema['properties'])
+  const known = Object.entries(params).map(([name, value]) => {
     return [name, JSON.stringify(value).length > longestValue ? '<as before>' : value]
   })
-  const whole = missing.reduce<JsonValue>(
-    (value, path) => withPlaceholder(value, tool.inputSchema, path),
-    Object.fromEntries(known),
-  )
-  return `skillrail tools call ${tool.id} ${shellWord(JSON.stringify(whole))}`
-}
-
-function withPlaceholder(
-  value: JsonValue | undefined,
-  schema: JsonObject,
-  [name, ...rest]: readonly string[],
-): JsonValue {
   // Choices without the quotes that the JSON around them would have to escape.
-  if (name === undefined) return `<${typeText(schema).replaceAll('"', '')}>`
-  if (value !== undefined && isList(value)) {
-    const items = objectOf<JsonValue>(schema['items'])
-    return value.map((item, index) =>
-      String(index) === name ? withPlaceholder(item, items, rest) : item,
-    )
-  }
-  const members = new Map(Object.entries(objectOf<JsonValue>(value)))
-  const member = objectOf<JsonValue>(objectOf<JsonValue>(schema['properties'])[name])
-  members.set(name, withPlaceholder(members.get(name), member, rest))
-  return Object.fromEntries(members)
+  const open = missing.map((name) => {
+    return [name, `<${typeText(objectOf<JsonValue>(properties[name])).replaceAll('"', '')}>`]
+  })
+  const whole = JSON.stringify(Object.fromEntries([...known, ...open]))
+  return `skillrail tools call ${id} ${shellWord(whole)}`
 }
 
 export function parseParameters(json: string): JsonObject {

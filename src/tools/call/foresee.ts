@@ -7,7 +7,7 @@ import { definitionOf, findTool } from './find-tool.ts'
 import { readsOnly } from '../cache/tool-index.ts'
 import { isDeclaredReadOnly } from '../workflow/match.ts'
 import { refuseForbidden } from './call-tool.ts'
-import { referencedNames, referencePaths } from './steps.ts'
+import { referencedNames, referringParameters } from './steps.ts'
 
 export interface ForeseenCall extends Awaited<ReturnType<typeof foreseeCall>> {
   outputAs?: string | undefined
@@ -26,7 +26,12 @@ export async function foreseeSteps(
     const tool = await definitionOf(found.tool, context)
     const isChain = kind === 'chain'
     const unknown = isChain ? referencedNames(params).filter((one) => !known.has(one)) : []
-    const foreseen = await foreseeCall(tool, params, isChain ? referencePaths(params) : [], context)
+    const foreseen = await foreseeCall(
+      tool,
+      params,
+      isChain ? referringParameters(params) : [],
+      context,
+    )
     const ownNotes = found.note === undefined ? notes : [...notes, found.note]
     calls.push({ ...foreseen, outputAs, unknown, notes: [...ownNotes, ...foreseen.notes] })
     if (outputAs !== undefined) known.add(outputAs)
@@ -58,14 +63,13 @@ export async function foreseeGuard(
 }
 
 /**
- * What the schema of its tool says of a call. `later`: the paths of values that an earlier answer
- * will give. `problems`: what the schema refuses, whatever that will be. `notes`: parameters that it
+ * What the schema of its tool says of a call. `later`: parameters that an earlier answer will give. `problems`: what the schema refuses, whatever that will be. `notes`: parameters that it
  * allows without knowing them.
  */
 export async function foreseeCall(
   tool: ToolDefinition,
   params: JsonObject,
-  later: readonly (readonly string[])[],
+  later: readonly string[],
   context: Pick<CallContext, 'rules' | 'schemas' | 'permissions'>,
 ) {
   const readOnly = readsHere(tool, context)

@@ -144,7 +144,7 @@ export function openCall(
 ): Omit<RequestAnswer & { kind: 'unsure' }, 'tried' | 'decidedBy'> {
   const definition = index.definition(tool)
   const names = [...new Set(missing)]
-  const open = [...bindings.map(({ parameter }) => parameter), ...names].map((name) => [name])
+  const open = [...bindings.map(({ parameter }) => parameter), ...names]
   const unsaid = names.length === 0 ? '' : `The request does not say ${names.join(', ')}.`
   return {
     kind: 'unsure',

@@ -9,6 +9,7 @@ import type { CallContext, CallReport } from './context.ts'
 import { type DirectiveKind, type ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
 import { findTool } from './find-tool.ts'
+import { textsOf } from '../workflow/references.ts'
 
 /**
  * The seed's shape, and `cancelled` for what a cancellation stopped; `hint` where nothing was
@@ -263,19 +264,12 @@ function memberAt(root: JsonValue, name: string, path: string): JsonValue {
 }
 
 export function referencedNames(params: JsonObject): string[] {
-  const names = textsIn(params).flatMap(({ text }) => whole.exec(text)?.[1] ?? [])
-  return [...new Set(names)]
+  return [...new Set(textsOf(params).flatMap((text) => whole.exec(text)?.[1] ?? []))]
 }
 
-export function referencePaths(params: JsonObject): (readonly string[])[] {
-  return textsIn(params).flatMap(({ text, path }) => (text.search(embedded) < 0 ? [] : [path]))
-}
-
-function textsIn(
-  value: JsonValue,
-  path: readonly string[] = [],
-): { text: string; path: readonly string[] }[] {
-  if (typeof value === 'string') return [{ text: value, path }]
-  const members = isList(value) || isObject(value) ? Object.entries<JsonValue>(value) : []
-  return members.flatMap(([name, member]) => textsIn(member, [...path, name]))
+/** The parameters in which a reference may stand. */
+export function referringParameters(params: JsonObject): string[] {
+  return Object.keys(params).filter((name) =>
+    textsOf(params[name] ?? null).some((text) => text.search(embedded) >= 0),
+  )
 }

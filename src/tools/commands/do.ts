@@ -250,8 +250,7 @@ async function foreseen(step: PlannedCall, request: string, calls: CallContext) 
   const guard = await foreseeGuard(definition, step.params, calls, request)
   if (guard.refused !== undefined) throw guard.refused
   const later = [...step.missing, ...step.bindings.map(({ parameter }) => parameter)]
-  const paths = later.map((name) => [name])
-  const { readOnly, problems, notes } = await foreseeCall(definition, step.params, paths, calls)
+  const { readOnly, problems, notes } = await foreseeCall(definition, step.params, later, calls)
   return { ...step, readOnly, problems, notes, ...guardResult(guard) }
 }
 

@@ -1,5 +1,9 @@
 import type { JsonValue } from '../../../src/skill/model.ts'
-import { bindParameters, referencePaths, referencedNames } from '../../../src/tools/call/steps.ts'
+import {
+  bindParameters,
+  referringParameters,
+  referencedNames,
+} from '../../../src/tools/call/steps.ts'
 import { isObject } from '../../../src/core/json.ts'
 import { parseReferences, valueAt } from '../../../src/tools/workflow/references.ts'
 import { demand, partsOf, same } from '../target.ts'
@@ -42,7 +46,7 @@ export function fuzz(data: Uint8Array): void {
     demand(binding.message.length > 0, 'a refusal without words')
     return
   }
-  referencePaths(params)
+  referringParameters(params)
   const bound = JSON.stringify(binding.value)
   if (!first.includes('$') && !first.includes('\\u')) {
     demand(bound === JSON.stringify(params), 'a change without a reference', params, binding.value)

@@ -39,10 +39,6 @@ it.each<[JsonObject, string]>([
     String.raw`{"owner":"o'\''k","repo":"r","number":"<integer>","state":"<open | closed>"}`,
   ],
   [
-    { owner: 'o', repo: 'r', state: 'open', filter: { since: 'x' } },
-    '{"owner":"o","repo":"r","state":"open","filter":{"since":"x","label":"<string>"}}',
-  ],
-  [
     { owner: 'o', repo: 'x'.repeat(1000) },
     '{"owner":"o","repo":"<as before>","state":"<open | closed>"}',
   ],
@@ -50,9 +46,9 @@ it.each<[JsonObject, string]>([
   expect(await hintFor(params)).toBe(`Complete it: skillrail tools call fake__get_issue '${json}'`)
 })
 
-it('gives the value of a misspelt name to the one that was meant', async () => {
+it('says which name a misspelt one may mean', async () => {
   const params = { owner: 'o', rep: 'r', state: 'open' }
-  const call = `Complete it: skillrail tools call fake__get_issue '{"owner":"o","repo":"r","state":"open"}'`
+  const call = `Complete it: skillrail tools call fake__get_issue '{"owner":"o","rep":"r","state":"open","repo":"<string>"}'`
   expect(await hintFor(params)).toBe(
     `\`rep\` is not a parameter of fake__get_issue; did you mean \`repo\`?\n${call}`,
   )
@@ -72,11 +68,6 @@ it.each<[JsonObject, JsonObject, string[]]>([
     { type: 'object', properties: {} },
     { a: 1 },
     ['`a` is not a parameter of fake__t; it has none.'],
-  ],
-  [
-    { properties: { of: { items: limit } } },
-    { of: [{ limit: 1 }, { limt: 1 }] },
-    ['`of[1].limt` is not a parameter of fake__t; did you mean `of[1].limit`?'],
   ],
   [limit, { limit: 1, page: 2 }, []],
   [{ type: 'object' }, { any: 1 }, []],
