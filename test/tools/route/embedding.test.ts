@@ -9,8 +9,8 @@ import {
   type Embedding,
   keptVectors,
   meaningOf,
+  openLocalEmbedding,
 } from '../../../src/tools/route/embedding.ts'
-import { openLocalEmbedding } from '../../../src/tools/route/embedding-models.ts'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
 import { tools } from './_tools.ts'
 
@@ -59,14 +59,13 @@ describe('a cached embedding', () => {
     await keptVectors(['a'], counting, runtime)
     const directory = path.join(home, '.cache/skillrail/embeddings')
     for (const file of readdirSync(directory)) writeFileSync(path.join(directory, file), '{"ve')
-    expect(await keptVectors(['a'], counting, runtime)).toEqual([Float32Array.of(1, 1)])
+    expect(await keptVectors(['a'], counting, runtime)).toEqual([[1, 1]])
   })
 })
 
 describe('meaning', () => {
   it('leads to a tool that no word leads to', async () => {
-    const near = (text: string): Float32Array =>
-      /picture|selfie/.test(text) ? Float32Array.of(1, 0) : Float32Array.of(0, 1)
+    const near = (text: string): number[] => (/picture|selfie/.test(text) ? [1, 0] : [0, 1])
     const embedding: Embedding = {
       name: 'near',
       embed: (texts) => Promise.resolve(texts.map(near)),
@@ -86,7 +85,7 @@ function countingEmbedding(): Embedding & { seen: string[][] } {
     seen,
     embed(texts) {
       seen.push([...texts])
-      return Promise.resolve(texts.map((text) => Float32Array.of(text.length, 1)))
+      return Promise.resolve(texts.map((text) => [text.length, 1]))
     },
   }
 }
