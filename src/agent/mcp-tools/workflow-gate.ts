@@ -10,7 +10,6 @@ import type {
 } from '../../tools/call/context.ts'
 import { ToolRefusedError } from '../../tools/call/errors.ts'
 import {
-  gatedCall,
   type GoneWorkflows,
   projectGate,
   refuseWithoutGone,
@@ -108,7 +107,7 @@ export class WorkflowGate {
     value?: JsonValue,
   ): Promise<void> {
     for (const call of calls) {
-      await afterCall(gatedCall(call), this.#context.session, this.#workflows, text, value)
+      await afterCall(call, this.#context.session, this.#workflows, text, value)
     }
   }
 
@@ -139,7 +138,7 @@ export class WorkflowGate {
     for (const workflow of before) requireTrusted(workflow, trust)
     if (before.length > 0) return true
     // Whether a keyword means a server's tool is not known before all servers are listed.
-    const ofServers = calls.filter(({ tool }) => tool.server !== '').map(gatedCall)
+    const ofServers = calls.filter(({ tool }) => tool.server !== '')
     return this.#binding.some(
       (workflow) =>
         trust.blockOf(workflow.path) === undefined &&
@@ -152,9 +151,9 @@ export class WorkflowGate {
     const workflows = this.#workflows.filter(({ mode }) => mode === 'suggest')
     const call = firstMatch(calls, workflows, offered, 'or missing')
     if (call === undefined) return
-    const { notInstalled } = matchWorkflows(gatedCall(call), workflows, offered)
+    const { notInstalled } = matchWorkflows(call, workflows, offered)
     const named = notInstalled.flatMap(({ missing }) => missing)
-    await runGate(gatedCall(call), {
+    await runGate(call, {
       ...this.#context,
       workflows,
       tools: [...offered, ...named.map((name) => ({ id: name, server: '', name }))],
@@ -175,7 +174,7 @@ function firstMatch(
 ): CallAtGate | undefined {
   for (const workflow of workflows) {
     const found = calls.find((call) => {
-      const { matched, notInstalled } = matchWorkflows(gatedCall(call), [workflow], installed)
+      const { matched, notInstalled } = matchWorkflows(call, [workflow], installed)
       return matched !== undefined || (tools === 'or missing' && notInstalled.length > 0)
     })
     if (found !== undefined) return found
@@ -190,7 +189,7 @@ export function failClosed(
   failures: readonly Pick<ServerListFailure, 'server' | 'message'>[],
   installed: readonly WorkflowTool[],
 ): void {
-  const [first] = matchWorkflows(gatedCall(call), workflows, installed).notInstalled
+  const [first] = matchWorkflows(call, workflows, installed).notInstalled
   if (first === undefined || failures.length === 0) return
   const reasons = failures.map(({ server, message }) => `${server} cannot be used: ${message}`)
   const message = `Workflow '${first.workflow}' must run first and cannot: it needs ${first.missing.join(', ')}, and ${reasons.join('; ')}`
@@ -199,7 +198,7 @@ export function failClosed(
 }
 
 /** A tool of the agent as workflows see it, under each of its names; it belongs to no server. */
-export function namesAtGate(tool: AgentTool): Pick<CallAtGate, 'tool' | 'instance'>[] {
+export function namesAtGate(tool: AgentTool) {
   const { name, aliases = [], description, inputSchema } = tool
   const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
   return [name, ...others].map((id) => ({

@@ -89,7 +89,7 @@ async function afterwards(what: string, note: CallContext['note'], work: () => P
 /** `delivery` is called when a server may have acted on an attempt. */
 async function attempt(
   tool: ToolDefinition,
-  { category }: ToolSummary,
+  summary: ToolSummary,
   { params, requestText }: ToolRequest,
   context: CallContext,
   delivery: { mayHaveActed: boolean },
@@ -138,7 +138,7 @@ async function attempt(
     const server = await context.servers.get(tool.server, { signal })
     const instance = server.instance()
     if (gate !== undefined && passed?.instance !== instance) {
-      const call = { tool, category, params, request: requestText, instance, signal }
+      const call = { tool: summary, params, request: requestText, instance, signal }
       if (gate.lacks?.(call) === true) await discoverOnce(context)
       await gate.pass(call, stepCaller(context))
       passed = call

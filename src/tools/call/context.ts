@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { PlannedStep } from '../workflow/plan.ts'
-import type { WorkflowMode } from '../workflow/model.ts'
+import type { GatedCall, WorkflowMode } from '../workflow/model.ts'
 import type {
   CallFailure,
   JsonObject,
@@ -63,12 +63,12 @@ export interface CallGate {
    * What would run first, as far as it is known before the call. Throws where the call would be
    * refused.
    */
-  foresee?: ((call: CallToForesee) => Promise<ForeseenGate | undefined>) | undefined
+  foresee?: ((call: GatedCall) => Promise<ForeseenGate | undefined>) | undefined
   /**
    * Whether an enforcing workflow might match if all of its tools were known: the servers are then
    * asked once, since the cache is untrusted.
    */
-  lacks?: ((call: CallToForesee) => boolean) | undefined
+  lacks?: ((call: GatedCall) => boolean) | undefined
   /**
    * Makes a call and its prerequisites one after the other with those of others, where the state of
    * the server's instance decides what a prerequisite is worth.
@@ -78,19 +78,12 @@ export interface CallGate {
   after(call: CallAtGate, text: string | undefined): Promise<void>
 }
 
-export interface CallAtGate {
-  tool: ToolDefinition
-  category?: string | undefined
-  params: JsonObject
-  request?: string | undefined
+export interface CallAtGate extends GatedCall {
   instance: string
   signal: AbortSignal
 }
 
 export type CallInTurn = Pick<CallAtGate, 'instance' | 'signal'> & { server: string }
-
-/** A call that is not made, of a server that need not run. */
-export type CallToForesee = Omit<CallAtGate, 'instance' | 'signal'>
 
 export interface ForeseenGate {
   workflow: string

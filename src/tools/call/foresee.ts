@@ -54,7 +54,7 @@ export async function foreseeGuard(
   try {
     const { tool: summary } = await findTool(tool.id, context)
     refuseForbidden(summary, context)
-    const call = { tool, category: summary.category, params, request: requestText }
+    const call = { tool: summary, params, request: requestText }
     return { before: await context.gate?.foresee?.(call) }
   } catch (error) {
     if (error instanceof ToolRefusedError) return { refused: error }

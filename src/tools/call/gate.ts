@@ -18,7 +18,7 @@ import { readableCachePath } from '../cache/stored-tools.ts'
 import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configuration.ts'
 import type { ServerBlock } from '../config/model.ts'
-import type { CallAtGate, CallGate, CallIndex, CallToForesee } from './context.ts'
+import type { CallGate, CallIndex } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
 import { isDeclaredReadOnly, type ToolPermissions } from '../workflow/match.ts'
 
@@ -62,7 +62,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
     async pass(call, callStep) {
       refuseWithoutGone(call, trust.gone(), installed())
       if (workflows.length === 0) return
-      await runGate(gatedCall(call), {
+      await runGate(call, {
         workflows,
         tools: installed(),
         session,
@@ -77,7 +77,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
     async foresee(call) {
       refuseWithoutGone(call, trust.gone(), installed())
       const { state } = await session.read()
-      const { others, ...first } = planGate(gatedCall(call), workflows, state, installed())
+      const { others, ...first } = planGate(call, workflows, state, installed())
       const foreseen = [first, ...others].flatMap(({ workflow, steps }) => {
         const open = steps
           .filter(({ status }) => ['run', 'waits', 'blocked'].includes(status))
@@ -97,7 +97,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
     lacks(call) {
       const binding = workflows.filter(({ mode }) => mode !== 'suggest')
       if (binding.length === 0) return false
-      return matchWorkflows(gatedCall(call), binding, installed()).notInstalled.length > 0
+      return matchWorkflows(call, binding, installed()).notInstalled.length > 0
     },
     async inTurn(call, work) {
       return isStateful(call.server, workflows, installed())
@@ -105,7 +105,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
         : await work()
     },
     async after(call, text) {
-      if (workflows.length > 0) await afterCall(gatedCall(call), session, workflows, text)
+      if (workflows.length > 0) await afterCall(call, session, workflows, text)
     },
   }
 }
@@ -136,18 +136,12 @@ export function requireTrusted(
   throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })
 }
 
-export function gatedCall(call: CallToForesee & Partial<CallAtGate>): GatedCall {
-  const { tool, category, params, request, instance } = call
-  const { id, server, name } = tool
-  return { tool: { id, server, name, category }, params, request, instance }
-}
-
 /**
  * Throws {@link ToolRefusedError} for a call that a removed workflow matched, and for every call
  * where it is not known what was removed.
  */
 export function refuseWithoutGone(
-  call: CallToForesee,
+  call: GatedCall,
   { accepted, loaded, workflows, unknown, moved }: GoneWorkflows,
   installed: readonly WorkflowTool[],
 ): void {
@@ -156,15 +150,14 @@ export function refuseWithoutGone(
       `nothing is called, because ${unknown} held workflows or categories when the workspace was trusted and has changed since`,
     )
   }
-  const gated = gatedCall(call)
-  refuseMoved(gated, moved, accepted, installed)
-  const first = matchWorkflows(gated, accepted, installed).matched
-  const now = matchWorkflows(gated, loaded, installed).matched
+  refuseMoved(call, moved, accepted, installed)
+  const first = matchWorkflows(call, accepted, installed).matched
+  const now = matchWorkflows(call, loaded, installed).matched
   // The accepted one that came first, where another now precedes it.
   const overtaken = first === undefined || isSameWorkflow(first, now) ? undefined : first
   const missing =
     workflows.find((workflow) => {
-      const { matched, notInstalled } = matchWorkflows(gated, [workflow], installed)
+      const { matched, notInstalled } = matchWorkflows(call, [workflow], installed)
       return matched !== undefined || notInstalled.length > 0
     }) ?? (overtaken?.mode === 'suggest' ? undefined : overtaken)
   if (missing === undefined) return
