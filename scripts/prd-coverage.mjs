@@ -1,11 +1,9 @@
 // The page that says of every row of the requirements which test covers it. A test covers a row when
 // its name begins with the row's id, or with several: `US-001 AC1, 5.1 edge 2: …`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { prdSections } from './prd-rows.mjs'
+import { prdSections, rowId } from './prd-rows.mjs'
 
-const id =
-  '(?:US-\\d{3} AC\\d+|\\d+\\.\\d+ (?:edge|error|row|validation|trust|isolation|loading|delegation|together) \\d+|(?:defect|complaint) \\d+)'
-const named = new RegExp(`(['"\`])(${id}(?:, ${id})*)(?:: ((?:\\\\.|(?!\\1).)*))?\\1`, 'g')
+const named = new RegExp(`(['"\`])(${rowId}(?:, ${rowId})*)(?:: ((?:\\\\.|(?!\\1).)*))?\\1`, 'g')
 
 /** @returns the page, and what keeps it from being complete, as sentences. */
 export function prdCoverage() {
@@ -54,7 +52,8 @@ function page(tests) {
   const differing = rows.filter(([, , facts]) => facts?.differs !== undefined).length
   const introduction = `Every acceptance criterion, edge case and error of the requirements for skills and
 subagents, with the test that covers it. ${rows.length} rows: ${covered} have a test, ${measured} are
-measured, ${differing} differ with a reason. A row without any of these fails \`npm test\`.`
+measured, ${differing} differ with a reason. A row without any of these fails \`npm test\`. \`npm run test:requirements\` runs them all on the
+packed and installed package.`
   const sections = prdSections.map(
     ({ title, rows: own }) =>
       `## ${title}\n\n| row | asks for | shown by |\n| --- | --- | --- |\n${own

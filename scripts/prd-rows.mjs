@@ -5,6 +5,10 @@
 const lenient =
   'An error of `validate`; loading reports it as a warning and continues, as the client guide of the format asks.'
 
+/** How a row is written in the name of a test, as a regular expression. */
+export const rowId =
+  '(?:US-\\d{3} AC\\d+|\\d+\\.\\d+ (?:edge|error|row|validation|trust|isolation|loading|delegation|together) \\d+|(?:defect|complaint) \\d+)'
+
 /** @type {readonly { id: string, title: string, rows: readonly Row[] }[]} */
 export const prdSections = [
   {

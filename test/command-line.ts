@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const coverage = process.env['SKILLRAIL_TEST_COVERAGE']
@@ -14,6 +15,15 @@ export const fromSources: boolean =
  * The command line that tests start: the built one, which users have and which starts six times as
  * fast; its sources with `SKILLRAIL_TEST_SOURCES=1` and where coverage is measured.
  */
-export const bin: string = fileURLToPath(
-  new URL(fromSources ? '../src/cli/bin.ts' : '../dist/cli/bin.cjs', import.meta.url),
-)
+export const bin: string = place('cli/bin.ts', 'cli/bin.cjs')
+
+/** The library, for programs that tests start. */
+export const library: string = place('entries/index.ts', 'entries/index.js')
+
+/** Of the sources, of what was built, or of the package where that is installed: `vitest.requirements.config.ts`. */
+function place(source: string, built: string): string {
+  const packed = process.env['SKILLRAIL_PACKED']
+  if (packed !== undefined) return join(packed, 'dist', built)
+  const path = fromSources ? `../src/${source}` : `../dist/${built}`
+  return fileURLToPath(new URL(path, import.meta.url))
+}

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import {
   activateSkill,
+  type Activation,
   type ActivationInput,
-  checkInvocation,
 } from '../../src/library/activation.ts'
+import { SkillManager } from '../../src/library/manager.ts'
 import { defineSkill, type SkillDefinition } from '../../src/library/registry.ts'
 import { SkillInvocationError } from '../../src/skill/errors.ts'
+import { world } from './_world.ts'
 
 function activate(
   definition: Partial<SkillDefinition> = {},
@@ -13,14 +15,6 @@ function activate(
 ): ReturnType<typeof activateSkill> {
   const skill = defineSkill({ name: 'a', description: 'D.', body: 'Do $0.', ...definition })
   return activateSkill({ skill, source: 'code', arguments: '', trustLevel: 'trusted', ...input })
-}
-
-function thrownBy(work: () => void): unknown {
-  try {
-    return work()
-  } catch (error) {
-    return error
-  }
 }
 
 describe('who may activate a skill', () => {
@@ -35,9 +29,10 @@ describe('who may activate a skill', () => {
     ['user', { userInvocable: false, disableModelInvocation: true }, false],
     ['model', { userInvocable: false, disableModelInvocation: true }, false],
     ['code', { userInvocable: false, disableModelInvocation: true }, true],
-  ] as const)('US-004 AC2, US-004 AC3: %s, %j: %s', (source, flags, allowed) => {
-    const { info } = defineSkill({ name: 'a', description: 'D.', body: '', ...flags })
-    const refusal = thrownBy(() => checkInvocation(info, source))
+  ] as const)('US-004 AC2, US-004 AC3: %s, %j: %s', async (source, flags, allowed) => {
+    const skills = new SkillManager({ autoDiscover: false })
+    await skills.register(defineSkill({ name: 'a', description: 'D.', body: '', ...flags }))
+    const refusal = await skills.activate('a', '', { source }).catch((thrown: unknown) => thrown)
     expect(refusal instanceof SkillInvocationError).toBe(!allowed)
   })
 
@@ -50,8 +45,10 @@ describe('who may activate a skill', () => {
   })
 })
 
-it('US-001 AC5, US-004 AC5, US-004 AC6, US-004 AC8: puts the arguments in and wraps the body', () => {
-  const { content, repeated } = activate({}, { arguments: '"the tests" quickly' })
+it('US-001 AC5, US-004 AC5, US-004 AC6, US-004 AC8: puts the arguments in and wraps the body', async () => {
+  const skills = new SkillManager({ autoDiscover: false })
+  await skills.register(defineSkill({ name: 'a', description: 'D.', body: 'Do $0.' }))
+  const { content, repeated } = await skills.activate('a', '"the tests" quickly')
   expect(repeated).toBe(false)
   expect(content).toMatch(/^<skill_content name="a">\nDo the tests\.\n/)
   expect(content).toMatch(/<\/skill_content>$/)
@@ -64,9 +61,8 @@ it('puts arguments without a place behind the body', () => {
 })
 
 describe('activating again', () => {
-  const first = activate({}, { arguments: 'x' })
-
   it('with the same content and arguments, still in the conversation: a note', () => {
+    const first = activate({}, { arguments: 'x' })
     const again = activate({}, { arguments: 'x', inContext: first })
     expect(again).toMatchObject({ repeated: true, digest: first.digest })
     expect(again.content).not.toContain('<skill_content')
@@ -74,39 +70,44 @@ describe('activating again', () => {
   })
 
   it.each([
-    ['other arguments', {}, { arguments: 'y', inContext: first }],
-    ['another body', { body: 'Do $0 well.' }, { arguments: 'x', inContext: first }],
-    ['content that is gone from the conversation', {}, { arguments: 'x' }],
-  ])('with %s: the content', (_case, definition, input) => {
-    expect(activate(definition, input)).toMatchObject({ repeated: false })
+    ['other arguments', {}, 'y', true],
+    ['another body', { body: 'Do $0 well.' }, 'x', true],
+    ['content that is gone from the conversation', {}, 'x', false],
+  ])('with %s: the content', (_case, definition, given, isKept) => {
+    const inContext = isKept ? activate({}, { arguments: 'x' }) : undefined
+    expect(activate(definition, { arguments: given, inContext })).toMatchObject({ repeated: false })
   })
 })
 
 describe('what a skill may do', () => {
-  const definition = {
-    allowedTools: [{ tool: 'Bash', pattern: 'git:*' }],
-    context: 'fork',
-    agent: 'helper',
-    hooks: { Stop: [] },
-    model: 'provider:name',
-  } as const
+  const allowedTools = [{ tool: 'Bash', pattern: 'git:*' }]
+  const more =
+    'allowed-tools: Bash(git:*)\ncontext: fork\nagent: helper\nhooks:\n  Stop: []\nmodel: provider:name'
 
-  it('6.2 trust 1: trusted: its tools are approved, nothing is narrowed', () => {
-    expect(activate(definition).effects).toEqual({
-      preApproved: definition.allowedTools,
+  async function fromDisk(isTrusted: boolean): Promise<Activation> {
+    const { root, runtime, skill } = world()
+    const skills = new SkillManager({ runtime, trustedPaths: isTrusted ? [root] : [] })
+    await skills.register(skill('elsewhere/a', { more }))
+    return await skills.prepare('a')
+  }
+
+  it('6.2 trust 1: trusted: its tools are approved, nothing is narrowed', async () => {
+    const { effects, diagnostics } = await fromDisk(true)
+    expect(effects).toEqual({
+      preApproved: allowedTools,
       narrowedTo: undefined,
       model: 'provider:name',
       fork: { agent: 'helper' },
       hooks: { Stop: [] },
     })
-    expect(activate(definition).diagnostics).toEqual([])
+    expect(diagnostics).toEqual([])
   })
 
-  it('US-006 AC3, US-006 AC4, US-006 AC5, 6.2 trust 2: untrusted: its tools only narrow, no fork, no hooks, and that is said', () => {
-    const { effects, diagnostics } = activate(definition, { trustLevel: 'untrusted' })
+  it('US-006 AC3, US-006 AC4, US-006 AC5, 6.2 trust 2: untrusted: its tools only narrow, no fork, no hooks, and that is said', async () => {
+    const { effects, diagnostics } = await fromDisk(false)
     expect(effects).toEqual({
       preApproved: [],
-      narrowedTo: definition.allowedTools,
+      narrowedTo: allowedTools,
       model: 'provider:name',
       fork: undefined,
       hooks: undefined,

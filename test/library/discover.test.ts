@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Discovery } from '../../src/library/model.ts'
 import { discoverSkills, type DiscoverOptions } from '../../src/library/discover.ts'
+import { SkillManager, type SkillManagerOptions } from '../../src/library/manager.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../src/trust/store.ts'
 import { skillText, type World, world } from './_world.ts'
@@ -16,10 +17,15 @@ const names = ({ skills }: Discovery): string[] => skills.map(({ name }) => name
 const codes = ({ diagnostics }: { diagnostics: readonly { code: string }[] }): string[] =>
   diagnostics.map(({ code }) => code)
 
-it('5.2 edge 1: finds nothing, and nothing wrong, where there are no skills', () => {
+/** As a program sees it. */
+async function found({ runtime }: World, options: SkillManagerOptions = {}): Promise<Discovery> {
+  return await new SkillManager({ runtime, ...options }).discover()
+}
+
+it('5.2 edge 1: finds nothing, and nothing wrong, where there are no skills', async () => {
   const place = world()
   mkdirSync(join(place.project, '.claude/skills'), { recursive: true })
-  expect(discover(place)).toEqual({
+  expect(await found(place)).toEqual({
     skills: [],
     shadowed: [],
     conflicts: [],
@@ -59,28 +65,31 @@ it('orders by place, and within a place by code point', () => {
   expect(names(discover(place))).toEqual(['x', 'y', 'Z', 'b', 'c'])
 })
 
-function both(options: Partial<DiscoverOptions> = {}): { discovery: Discovery; place: World } {
+async function both(
+  options: SkillManagerOptions = {},
+): Promise<{ discovery: Discovery; place: World }> {
   const place = world()
   place.skill('project/.claude/skills/a', { body: 'project' })
   place.skill('home/.claude/skills/a', { body: 'user' })
-  return { discovery: discover(place, { workspaceTrust: 'trusted', ...options }), place }
+  return { discovery: await found(place, { workspaceTrust: 'trusted', ...options }), place }
 }
 
 describe('skills of one name', () => {
-  it('5.2 edge 2: in two scopes: the project wins and says what it hides', () => {
-    const { discovery, place } = both()
+  it('5.2 edge 2: in two scopes: the project wins and says what it hides', async () => {
+    const { discovery, place } = await both()
     expect(discovery.skills).toMatchObject([
       { scope: 'project', shadows: [join(place.home, '.claude/skills/a/SKILL.md')] },
     ])
     expect(discovery.shadowed).toMatchObject([{ scope: 'user' }])
   })
 
-  it('in two scopes: the user wins where that is asked for', () => {
-    expect(both({ precedence: 'user' }).discovery.skills).toMatchObject([{ scope: 'user' }])
+  it('in two scopes: the user wins where that is asked for', async () => {
+    const { discovery } = await both({ precedence: 'user' })
+    expect(discovery.skills).toMatchObject([{ scope: 'user' }])
   })
 
-  it('an untrusted one never hides a trusted one', () => {
-    const { discovery } = both({ workspaceTrust: 'ask' })
+  it('an untrusted one never hides a trusted one', async () => {
+    const { discovery } = await both({ workspaceTrust: 'ask' })
     expect(discovery.skills).toMatchObject([{ scope: 'user', trustLevel: 'trusted' }])
     expect(discovery.shadowed).toMatchObject([{ scope: 'project', trustLevel: 'untrusted' }])
   })
@@ -200,12 +209,12 @@ describe('a broken skill hides no other one', () => {
       'frontmatter-too-large',
     ],
   ]
-  it.each(broken)('defect 10: a skill %s hides no other one', (_case, content, code) => {
+  it.each(broken)('defect 10: a skill %s hides no other one', async (_case, content, code) => {
     const place = world()
     place.skill('project/.claude/skills/good')
     mkdirSync(join(place.project, '.claude/skills/bad'))
     writeFileSync(join(place.project, '.claude/skills/bad/SKILL.md'), content)
-    const discovery = discover(place)
+    const discovery = await found(place)
     expect(names(discovery)).toEqual(['good'])
     expect(discovery.broken).toMatchObject([{ name: 'bad', scope: 'project' }])
     expect(codes(discovery)).toEqual([code])
@@ -309,13 +318,13 @@ it('finds the steps of a chain inside it, and no samples inside other skills', (
   expect(names(discover(place))).toEqual(['creator', 'release', 'build'])
 })
 
-it('5.2 edge 4: says which directory in a place for skills holds none', () => {
+it('5.2 edge 4: says which directory in a place for skills holds none', async () => {
   const place = world()
   place.skill('project/.claude/skills/group/deep/a')
   for (const name of ['empty', '_drafts', '.hidden']) {
     mkdirSync(join(place.project, '.claude/skills', name))
   }
-  const discovery = discover(place)
+  const discovery = await found(place)
   expect(names(discovery)).toEqual(['a'])
   expect(discovery.diagnostics).toMatchObject([
     { code: 'skill-file-missing', path: join(place.project, '.claude/skills/empty') },

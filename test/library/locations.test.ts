@@ -2,9 +2,10 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { clientsReading, locationTable, skillLocations } from '../../src/library/locations.ts'
+import { SkillManager } from '../../src/library/manager.ts'
 import { world } from './_world.ts'
 
-const inProject = locationTable.flatMap(({ project }) => project ?? [])
+const inProject = (): string[] => locationTable.flatMap(({ project }) => project ?? [])
 
 describe('project locations', () => {
   it('go from the working directory up to the root of the repository, nearest first', () => {
@@ -16,7 +17,7 @@ describe('project locations', () => {
       .map(({ directory }) => directory)
     expect(directories).toEqual(
       [cwd, join(project, 'packages'), project].flatMap((above) =>
-        inProject.map((path) => join(above, path)),
+        inProject().map((path) => join(above, path)),
       ),
     )
   })
@@ -36,7 +37,7 @@ describe('project locations', () => {
     const cwd = join(root, 'elsewhere/deep')
     mkdirSync(cwd, { recursive: true })
     expect(projectDirectories({ ...runtime, cwd })).toEqual(
-      inProject.map((path) => join(cwd, path)),
+      inProject().map((path) => join(cwd, path)),
     )
   })
 
@@ -58,15 +59,17 @@ describe('project locations', () => {
   })
 })
 
-it('US-002 AC4: puts project before user before custom, or user first where that is asked for', () => {
-  const { runtime } = world()
-  const scopes = (precedence?: 'user'): string[] => [
-    ...new Set(
-      skillLocations(runtime, { customPaths: ['more'], precedence }).map(({ scope }) => scope),
-    ),
-  ]
-  expect(scopes()).toEqual(['project', 'user', 'custom'])
-  expect(scopes('user')).toEqual(['user', 'project', 'custom'])
+it('US-002 AC4: puts project before user before custom, or user first where that is asked for', async () => {
+  const { runtime, skill } = world()
+  for (const directory of ['project/more/a', 'home/.claude/skills/b', 'project/.claude/skills/c']) {
+    skill(directory)
+  }
+  const scopes = async (precedence?: 'user'): Promise<string[]> => {
+    const skills = new SkillManager({ runtime, customPaths: ['more'], precedence })
+    return (await skills.list()).map(({ scope }) => scope)
+  }
+  expect(await scopes()).toEqual(['project', 'user', 'custom'])
+  expect(await scopes('user')).toEqual(['user', 'project', 'custom'])
 })
 
 it('takes directories in place of the standard ones', () => {

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defineSkill, type SkillTool } from '../../src/library/registry.ts'
@@ -13,6 +13,7 @@ import {
 } from '../../src/skill/errors.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../src/trust/store.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { type World, world } from './_world.ts'
 
 function manager({ runtime }: World, options: SkillManagerOptions = {}): SkillManager {
@@ -108,6 +109,40 @@ describe('get', () => {
       `Skill gone was found in .claude/skills, but ${join(gone, 'SKILL.md')} does not exist any more.`,
     )
     await expect(skills.get('broken')).rejects.toThrow(SkillParseError)
+  })
+})
+
+describe('trust', () => {
+  it('US-006 AC2: comes by place: the user’s are trusted, a project’s once it is accepted, others not', async () => {
+    const place = world()
+    place.skill('home/.claude/skills/mine')
+    place.skill('project/.claude/skills/theirs')
+    place.skill('project/more/other')
+    const levels = async (): Promise<string[]> => {
+      const skills = manager(place, { workspaceTrust: 'ask', customPaths: ['more'] })
+      return (await skills.list()).map(({ name, trustLevel }) => `${name} ${trustLevel}`)
+    }
+    const trust = (...args: string[]) => runCli(args, { cwd: place.project, home: place.home })
+    const before = ['theirs untrusted', 'mine trusted', 'other untrusted']
+    expect(await levels()).toEqual(before)
+    expect(await trust('trust', '--yes')).toMatchObject({ code: 0 })
+    expect(await levels()).toEqual(['theirs trusted', 'mine trusted', 'other untrusted'])
+    expect(await trust('trust', '--revoke')).toMatchObject({ code: 0 })
+    expect(await levels()).toEqual(before)
+  })
+
+  it('US-006 AC8: holds below a trusted path, by real paths only', async () => {
+    const { root, runtime, skill } = world()
+    for (const directory of ['good/a', 'good-evil/b', 'evil/c']) skill(directory)
+    symlinkSync(join(root, 'evil/c'), join(root, 'good/c'))
+    symlinkSync(join(root, 'good'), join(root, 'alias'))
+    const skills = new SkillManager({
+      runtime,
+      customPaths: [join(root, 'good'), join(root, 'good-evil')],
+      trustedPaths: [join(root, 'alias'), join(root, 'missing')],
+    })
+    const levels = (await skills.list()).map(({ name, trustLevel }) => `${name} ${trustLevel}`)
+    expect(levels).toEqual(['a trusted', 'c untrusted', 'b untrusted'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { library } from '../command-line.ts'
 import { world } from './_world.ts'
 
 /**
@@ -7,8 +8,7 @@ import { world } from './_world.ts'
  * one byte a character for each different string that is held.
  */
 const script = `
-  import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/discover.ts', import.meta.url).href)}
-  import { systemRuntime } from ${JSON.stringify(new URL('../../src/core/runtime.ts', import.meta.url).href)}
+  import { SkillManager, systemRuntime } from ${JSON.stringify(library)}
   const [cwd, home] = process.argv.slice(1)
   const now = () => Date.now() + 60000
   const runtime = systemRuntime({ cwd, home, env: {}, now })
@@ -20,17 +20,21 @@ const script = `
     }
     return seen
   }
-  const measure = () => {
+  const discover = async (runtime) => {
+    const { skills } = await new SkillManager({ runtime }).discover()
+    return skills
+  }
+  const measure = async () => {
     collect()
     const before = process.memoryUsage().heapUsed
-    const { skills } = discoverSkills({ runtime })
+    const skills = await discover(runtime)
     collect()
     const kept = process.memoryUsage().heapUsed - before
     const text = [...strings(skills, new Set())].reduce((sum, one) => sum + one.length, 0)
     return { count: skills.length, perSkill: (kept - text) / skills.length }
   }
-  discoverSkills({ runtime: { ...runtime, cwd: home } })
-  console.log(JSON.stringify({ cold: measure(), warm: measure() }))
+  await discover({ ...runtime, cwd: home })
+  console.log(JSON.stringify({ cold: await measure(), warm: await measure() }))
 `
 
 describe('ten thousand skills', () => {

@@ -3,12 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defineSkill } from '../../src/library/registry.ts'
-import {
-  listResources,
-  listSkillFiles,
-  maxResourceBytes,
-  readSkillResource,
-} from '../../src/library/skill-files.ts'
+import { listResources, listSkillFiles, readSkillResource } from '../../src/library/skill-files.ts'
+import { SkillManager } from '../../src/library/manager.ts'
 import { skillAt } from '../../src/library/find-skill.ts'
 import { SkillLoadError } from '../../src/skill/errors.ts'
 import { type World, world } from './_world.ts'
@@ -65,7 +61,7 @@ describe('refuses', () => {
       'large.txt',
       'file-too-large',
       (_place, directory) =>
-        writeFileSync(join(directory, 'large.txt'), Buffer.alloc(maxResourceBytes + 1, 'x')),
+        writeFileSync(join(directory, 'large.txt'), Buffer.alloc(1024 * 1024 + 1, 'x')),
     ],
     [
       'what is not text',
@@ -74,13 +70,14 @@ describe('refuses', () => {
       (_place, directory) => writeFileSync(join(directory, 'image.png'), Buffer.from([0xff])),
     ],
   ]
-  it.each(cases)('defect 14: refuses %s', (_case, path, code, prepare) => {
+  it.each(cases)('defect 14: refuses %s', async (_case, path, code, prepare) => {
     const { place, directory } = skillWithFiles()
     prepare(place, directory)
-    const info = skillAt(directory, { runtime: place.runtime })
-    const read = (): unknown => readSkillResource(info, path)
-    expect(read).toThrow(SkillLoadError)
-    expect(read).toThrow(expect.objectContaining({ code }))
+    const skills = new SkillManager({ runtime: place.runtime })
+    await skills.register(directory)
+    const error = await skills.readResource('a', path).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(SkillLoadError)
+    expect(error).toMatchObject({ code })
   })
 
   it('everything of a skill that has no directory', () => {

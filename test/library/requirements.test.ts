@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { defineSkill } from '../../src/library/registry.ts'
 import { SkillManager } from '../../src/library/manager.ts'
 import { SkillParseError } from '../../src/skill/errors.ts'
 import { type World, world } from './_world.ts'
@@ -149,5 +151,27 @@ describe('arguments', () => {
     const { content } = await managerOf(place).activate('say', given)
     expect(content).toContain(`Say: ${expected}\n`)
     expect(content).not.toContain('ARGUMENTS:')
+  })
+
+  it('US-005 AC3: are appended where the body has no place for them', async () => {
+    const place = world()
+    place.skill('project/.mamba/skills/say', { body: 'Do it.' })
+    const { content } = await managerOf(place).activate('say', 'a "b c"')
+    expect(content).toContain('Do it.\n\nARGUMENTS: a "b c"')
+  })
+
+  it('defect 11: are never scanned themselves', async () => {
+    const skills = managerOf(world())
+    const body = '<$ARGUMENTS>\n<$0|$who>'
+    await skills.register(defineSkill({ name: 'say', description: 'D.', arguments: ['who'], body }))
+    const piece = fc.constantFrom('$0', '$1', '$ARGUMENTS', '$ARGUMENTS[1]', '$who', '\\$0', 'x')
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece), async (pieces) => {
+        const given = pieces.join('')
+        const { content } = await skills.prepare('say', given)
+        const first = given.replaceAll('\\', '')
+        expect(content).toContain(`\n<${given}>\n<${first}|${first}>\n`)
+      }),
+    )
   })
 })

@@ -1,11 +1,20 @@
-import { readFields } from '../../src/skill/fields.ts'
-import { readYaml } from '../../src/skill/read-yaml.ts'
+import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import type { SkillFields } from '../../src/skill/model.ts'
+import { parseSkill } from '../../src/skill/parse.ts'
 
-/** The fields of a frontmatter, whose first line is line 2 as in a file. */
-export function fieldsOf(source: string): ReturnType<typeof readFields> {
-  const { root, diagnostics } = readYaml(`${source}\n`, { firstLine: 2, path: 'a/SKILL.md' })
-  if (root?.kind !== 'map') throw new Error(`no mapping: ${JSON.stringify(diagnostics)}`)
-  return readFields(root, { path: 'a/SKILL.md' })
+interface Read {
+  fields: Partial<SkillFields>
+  diagnostics: readonly Diagnostic[]
+}
+
+/** The fields of a frontmatter, in which a description is not asked for. */
+export function fieldsOf(source: string): Read {
+  const more = /^description:/m.test(source) ? '' : 'description: D.\n'
+  const { skill, diagnostics } = parseSkill(`---\n${source}\n${more}---\n`, { path: 'a/SKILL.md' })
+  return {
+    fields: skill?.fields ?? {},
+    diagnostics: diagnostics.filter(({ code }) => code !== 'description-missing'),
+  }
 }
 
 /** What was reported, as `code:line`. */

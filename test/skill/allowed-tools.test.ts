@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatAllowedTools, isBalanced, parseAllowedTools } from '../../src/skill/allowed-tools.ts'
+import { fieldsOf } from './_fields-of.ts'
 
 const tool = (name: string, pattern?: string) =>
   pattern === undefined ? { tool: name } : { tool: name, pattern }
@@ -22,8 +23,9 @@ describe('allowed-tools', () => {
     ['  ', []],
     ['*', [tool('*')]],
   ])('defect 6: %j is read', (text, tools) => {
-    expect(parseAllowedTools(text)).toEqual(tools)
-    expect(isBalanced(text)).toBe(true)
+    const { fields, diagnostics } = fieldsOf(`allowed-tools: ${JSON.stringify(text)}`)
+    expect(fields.allowedTools).toEqual(tools)
+    expect(diagnostics).toEqual([])
   })
 
   it.each(['Bash(git', 'Bash git)', 'A(b)) C', 'A((b)'])('%j has a stray parenthesis', (text) => {

@@ -132,19 +132,6 @@ describe('substituting arguments', () => {
     )
   })
 
-  it('defect 11: never scans text that came from an argument', () => {
-    const piece = fc.constantFrom('$0', '$1', '$ARGUMENTS', '$ARGUMENTS[1]', '$who', '\\$0', 'x')
-    fc.assert(
-      fc.property(fc.array(piece), (pieces) => {
-        const argumentText = pieces.join('')
-        const input = { argumentText, argumentNames: ['who'] }
-        expect(substituteArguments('<$ARGUMENTS>', input).text).toBe(`<${argumentText}>`)
-        const first = splitArguments(argumentText)[0] ?? ''
-        expect(substituteArguments('<$0|$who>', input).text).toBe(`<${first}|${first}>`)
-      }),
-    )
-  })
-
   it('takes time in proportion to the body', () => {
     const body = '\\'.repeat(100_000) + '$x'
     const input = { argumentText: 'a', argumentNames: ['name'] }
@@ -153,11 +140,6 @@ describe('substituting arguments', () => {
 })
 
 describe('arguments that the body has no place for', () => {
-  it('US-005 AC3: are appended', () => {
-    const input = { argumentText: 'a "b c"', argumentNames: [] }
-    expect(applyArguments('Do it.\n', input)).toBe('Do it.\n\nARGUMENTS: a "b c"')
-  })
-
   it.each([
     ['Do it.\n', ''],
     ['Do it.\n', ' '],

@@ -302,3 +302,45 @@ it('US-006 AC3, US-006 AC4: an untrusted skill only narrows: tools, no approval,
   await agent.ask('more')
   expect(agent.seen(3)).toEqual(agent.seen(0))
 })
+
+it('defect 12: a skill that forks runs in a subagent and leaves nothing active', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/research', {
+    more: 'context: fork\nallowed-tools: echo',
+    body: 'Find out about $ARGUMENTS.',
+  })
+  const agent = withAgent(
+    place,
+    [
+      call('skill', { name: 'research', arguments: 'moss' }),
+      call('echo', { q: 'moss' }),
+      says('moss is green'),
+      says('it is green'),
+    ],
+    { tools: [echoTool()] },
+  )
+  const { text } = await agent.ask('what is moss?')
+  expect(text).toBe('it is green')
+  expect(JSON.stringify(agent.model.doGenerateCalls[0]?.prompt)).toContain('(runs in a subagent)')
+  expect(agent.prompted(1)).toContain('Find out about moss.')
+  expect(agent.results(3)[0]).toContain('moss is green')
+  expect(agent.agent.skillManager.activeSkills).toEqual([])
+})
+
+it('US-006 AC6: a script of an untrusted skill runs in the sandbox, or is refused with the way to allow it', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/tool')
+  const script = '#!/bin/sh\ntouch ran; ls; echo "home: $HOME"'
+  place.executable('project/.claude/skills/tool/scripts/go.sh', script)
+  const agent = withAgent(place, [call('skill', { name: 'tool' }), call('tool__go'), says('ok')], {
+    approver: async () => ({ approved: true }),
+    workspaceTrust: 'ask',
+  })
+  await agent.ask('go')
+  const [, result] = agent.results(2)
+  expect(result).toMatch(
+    /^\{"status":"success".*ran\\n|^Error: .*tool.*may not run scripts\/go\.sh.*skillrail trust/s,
+  )
+  expect(result).not.toContain(agent.home)
+  expect(existsSync(join(agent.project, 'ran'))).toBe(false)
+})

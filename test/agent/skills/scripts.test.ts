@@ -7,7 +7,7 @@ import { openSandbox } from '../../../src/exec/sandbox/open-sandbox.ts'
 import { defineSkill } from '../../../src/library/registry.ts'
 import { serverEntry } from '../../fixtures/server-project.ts'
 import { type AgentWorld, emptyWorld, withAgent } from '../_agent-world.ts'
-import { call, echoTool, type Reply, says } from '../mock-replies.ts'
+import { call, type Reply, says } from '../mock-replies.ts'
 
 const yes = { approver: () => Promise.resolve({ approved: true as const }) }
 
@@ -73,19 +73,6 @@ it('a script is asked for, unless its skill approves it', async () => {
 })
 
 const sandbox = await openSandbox()
-
-it('US-006 AC6: a script of an untrusted skill runs in the sandbox, or is refused with the way to allow it', async () => {
-  const agent = withScript('#!/bin/sh\ntouch ran; ls; echo "home: $HOME"', [call('tool__go')], {
-    ...yes,
-    workspaceTrust: 'ask',
-  })
-  await agent.ask('go')
-  const inside = /^\{"status":"success".*ran\\n/
-  const refused = /^Error: .*tool.*may not run scripts\/go\.sh.*skillrail trust/s
-  expect(agent.results(2)[1]).toMatch(sandbox.ok ? inside : refused)
-  expect(agent.results(2)[1]).not.toContain(agent.home)
-  expect(existsSync(join(agent.project, 'ran'))).toBe(false)
-})
 
 it.runIf(sandbox.ok)(
   'a script that failed in the sandbox tells the model so, with what would allow more',
@@ -185,30 +172,6 @@ it('a result of 10 MB reaches the model cut, with a note', async () => {
   await agent.ask('go')
   expect(agent.results(2)[1]?.length).toBeLessThan(60_000)
   expect(agent.results(2)[1]).toContain('left out')
-})
-
-it('defect 12: a skill that forks runs in a subagent and leaves nothing active', async () => {
-  const place = emptyWorld()
-  place.skill('project/.claude/skills/research', {
-    more: 'context: fork\nallowed-tools: echo',
-    body: 'Find out about $ARGUMENTS.',
-  })
-  const agent = withAgent(
-    place,
-    [
-      call('skill', { name: 'research', arguments: 'moss' }),
-      call('echo', { q: 'moss' }),
-      says('moss is green'),
-      says('it is green'),
-    ],
-    { tools: [echoTool()] },
-  )
-  const { text } = await agent.ask('what is moss?')
-  expect(text).toBe('it is green')
-  expect(JSON.stringify(agent.model.doGenerateCalls[0]?.prompt)).toContain('(runs in a subagent)')
-  expect(agent.prompted(1)).toContain('Find out about moss.')
-  expect(agent.results(3)[0]).toContain('moss is green')
-  expect(agent.agent.skillManager.activeSkills).toEqual([])
 })
 
 it('a skill that names an MCP server gets its tools while it is active', async () => {

@@ -1,28 +1,19 @@
 import { setImmediate } from 'node:timers/promises'
 import { MockLanguageModelV4 } from 'ai/test'
-import {
-  SubagentManager,
-  type SubagentManagerOptions,
-} from '../../../src/agent/subagents/manager.ts'
-import type {
-  PermissionMode,
-  SubagentConfig,
-  SubagentParent,
-} from '../../../src/agent/subagents/config.ts'
-import { AgentEnvironment } from '../../../src/agent/agent-options.ts'
-import type { CallRules } from '../../../src/agent/approval/permit.ts'
-import { readHooks } from '../../../src/agent/skills/hook-format.ts'
-import type { Activation } from '../../../src/library/activation.ts'
-import { SkillManager } from '../../../src/library/manager.ts'
-import type { AgentEvent, AgentTool, Approver, UsageEntry } from '../../../src/agent/types.ts'
-import { systemRuntime } from '../../../src/core/runtime.ts'
+import { Agent } from '../../../src/agent/agent.ts'
+import type { AgentOptions } from '../../../src/agent/agent-options.ts'
+import type { SubagentConfig } from '../../../src/agent/subagents/config.ts'
+import type { SubagentManager } from '../../../src/agent/subagents/manager.ts'
+import type { AgentEvent, AgentTool, UsageEntry } from '../../../src/agent/types.ts'
 import { until } from '../../patience.ts'
 import { type Reply, says, scripted } from '../mock-replies.ts'
 
 export interface Delegating {
+  agent: Agent
   manager: SubagentManager
   model: MockLanguageModelV4
-  usage: UsageEntry[]
+  /** What was booked, by model and delegation. */
+  usage: () => readonly UsageEntry[]
   events: AgentEvent[]
 }
 
@@ -31,49 +22,23 @@ export interface DelegatingOptions {
   model?: MockLanguageModelV4 | undefined
   configs?: readonly SubagentConfig[] | undefined
   tools?: readonly AgentTool[] | undefined
-  parent?: ParentOptions | undefined
-  options?: SubagentManagerOptions | undefined
+  parent?: Partial<AgentOptions> | undefined
 }
 
-interface ParentOptions {
-  tools?: SubagentParent['tools']
-  approver?: () => Approver
-  permissionMode?: PermissionMode
-  skills?: () => SkillManager
-  toolsOfSkill?: (activation: Activation) => Promise<readonly AgentTool[]>
-  narrowed?: () => CallRules['narrowed']
-}
-
-/** A manager of a parent that has nothing but what the test gives it. */
+/** The manager of an agent that has nothing but what the test gives it. */
 export function delegating(given: DelegatingOptions = {}): Delegating {
   const model = given.model ?? scripted(given.replies ?? [says('Done.')], 'parent-model')
-  const usage: UsageEntry[] = []
   const events: AgentEvent[] = []
-  const { approver, permissionMode, skills, toolsOfSkill, narrowed, tools } = given.parent ?? {}
-  const skillManager =
-    skills?.() ?? new SkillManager({ runtime: systemRuntime(), autoDiscover: false })
-  const parent: SubagentParent = {
-    environment: new AgentEnvironment({ model, approver: approver?.(), permissionMode }),
-    tools: tools ?? (() => given.tools ?? []),
-    skills: () =>
-      skills === undefined && narrowed === undefined
-        ? undefined
-        : {
-            manager: skillManager,
-            async load(activation) {
-              const skill = await skillManager.get(activation.name)
-              const tools = (await toolsOfSkill?.(activation)) ?? []
-              const { hooks } = readHooks(activation.effects.hooks)
-              if (skill === undefined) return []
-              return [{ activation, skill, hooks, model: undefined, tools: () => tools }]
-            },
-            rules: { preApproved: [], narrowed: narrowed?.() ?? [] },
-          },
-    onUsage: (entry) => usage.push(entry),
+  const agent = new Agent({
+    model,
+    discover: false,
+    tools: given.tools,
+    subagents: given.configs ?? [worker()],
     onEvent: (event) => events.push(event),
-  }
-  const manager = new SubagentManager(parent, given.configs ?? [worker()], given.options)
-  return { manager, model, usage, events }
+    ...given.parent,
+  })
+  const usage = (): readonly UsageEntry[] => agent.usage.entries
+  return { agent, manager: agent.subagentManager, model, usage, events }
 }
 
 export function worker(more: Partial<SubagentConfig> = {}): SubagentConfig {

@@ -1,7 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hasErrors } from '../../../src/core/diagnostic.ts'
+import { Agent } from '../../../src/agent/agent.ts'
 import { readAgentFile } from '../../../src/agent/subagents/discover-agents.ts'
+import { world } from '../../library/_world.ts'
+import { scripted } from '../mock-replies.ts'
 
 function read(
   frontmatter: string,
@@ -14,22 +17,22 @@ function read(
 const head = 'name: tester\ndescription: Tests.'
 
 describe('US-008: a definition in Markdown', () => {
-  it('US-008 AC2, US-008 AC3: has every field, and the body is the system prompt', () => {
-    const { config, diagnostics } = read(
-      [
-        head,
-        'model: anthropic:claude-sonnet-4-5',
-        'tools: [Read, "Bash(git:*)"]',
-        'disallowed-tools: Bash(git push:*)',
-        'skills: [style-guide, checklist src]',
-        'max-turns: 5',
-        'permission-mode: plan',
-        'timeout: 60',
-      ].join('\n'),
-      { body: '\n# You test\n\n---\n\nThoroughly. $1 {{x}}\n' },
-    )
-    expect(diagnostics).toEqual([])
-    expect(config).toEqual({
+  it('US-008 AC2, US-008 AC3: has every field, and the body is the system prompt', async () => {
+    const place = world()
+    const lines = [
+      head,
+      'model: anthropic:claude-sonnet-4-5',
+      'tools: [Read, "Bash(git:*)"]',
+      'disallowed-tools: Bash(git push:*)',
+      'skills: [style-guide, checklist src]',
+      'max-turns: 5',
+      'permission-mode: plan',
+      'timeout: 60',
+    ]
+    const body = '\n# You test\n\n---\n\nThoroughly. $1 {{x}}\n'
+    place.write({ 'home/.claude/agents/a.md': `---\n${lines.join('\n')}\n---\n${body}` })
+    const agent = new Agent({ model: scripted([]), runtime: place.runtime })
+    expect(await agent.subagentManager.get('tester')).toEqual({
       name: 'tester',
       description: 'Tests.',
       model: 'anthropic:claude-sonnet-4-5',

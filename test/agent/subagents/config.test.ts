@@ -6,7 +6,7 @@ import {
   type SubagentConfig,
 } from '../../../src/agent/subagents/config.ts'
 import { echoTool, scripted } from '../mock-replies.ts'
-import { delegating, worker } from './_parent.ts'
+import { delegating, toolsOffered, worker } from './_parent.ts'
 
 const full: Required<SubagentConfig> = {
   name: 'reviewer',
@@ -29,14 +29,17 @@ function untyped(value: Record<string, unknown>): SubagentConfig {
 }
 
 describe('US-008: a definition in code', () => {
-  it('US-008 AC4, US-008 AC6, US-008 AC7, 10.3 row 2: has every field, and only name and description are required', () => {
-    expect(readConfig(full)).toEqual({ config: full, problems: [] })
-    expect(readConfig({ name: 'a', description: 'b' }).problems).toEqual([])
+  it('US-008 AC4, US-008 AC6, US-008 AC7, 10.3 row 2: has every field, and only name and description are required', async () => {
+    const least = { name: 'a', description: 'b' }
+    const { manager } = delegating({ configs: [full, least] })
+    expect(await manager.list()).toEqual([full, least])
   })
 
-  it('US-008 AC9: null means the same as absent, as `None` does in the PRD', () => {
+  it('US-008 AC9: null means the same as absent, as `None` does in the PRD', async () => {
     const config = worker({ tools: null, disallowedTools: null, systemPrompt: null, skills: null })
-    expect(readConfig(config).problems).toEqual([])
+    const { manager, model } = delegating({ configs: [config], tools: [echoTool()] })
+    expect(await manager.delegate('worker', 'Go.')).toMatchObject({ success: true, notices: [] })
+    expect(toolsOffered(model, 0)).toEqual([])
   })
 
   it.each([[undefined], [null], [''], ['  '], [7]])(

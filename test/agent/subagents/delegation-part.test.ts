@@ -1,15 +1,13 @@
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../../src/agent/types.ts'
-import { AgentSession } from '../../../src/agent/session.ts'
-import { DelegationPart } from '../../../src/agent/subagents/delegation-tools.ts'
-import { UsageLedger } from '../../../src/agent/usage.ts'
+import type { Agent, AgentResult } from '../../../src/agent/agent.ts'
+import type { SubagentConfig } from '../../../src/agent/subagents/config.ts'
 import { call, calls, type Reply, says, scripted } from '../mock-replies.ts'
 import {
   askedTogether,
   type Delegating,
   delegating,
-  type DelegatingOptions,
   hanging,
   textsOf,
   toolsOffered,
@@ -18,34 +16,30 @@ import {
 import { until } from '../../patience.ts'
 
 interface World {
-  session: AgentSession
+  agent: Agent
   model: MockLanguageModelV4
   child: MockLanguageModelV4
   events: AgentEvent[]
   manager: Delegating['manager']
-  run: (prompt?: string, signal?: AbortSignal) => ReturnType<AgentSession['run']>
+  run: (prompt?: string, signal?: AbortSignal) => Promise<AgentResult>
 }
 
 /** An agent whose model answers as scripted, with subagents that do too. */
 function leading(
   replies: readonly Reply[] | MockLanguageModelV4,
   childReplies: readonly (Reply | Error)[] | MockLanguageModelV4,
-  options: DelegatingOptions = {},
+  configs: readonly SubagentConfig[] = [worker()],
 ): World {
   const model = replies instanceof MockLanguageModelV4 ? replies : scripted(replies, 'parent')
   const child =
     childReplies instanceof MockLanguageModelV4 ? childReplies : scripted(childReplies, 'child')
-  const { manager } = delegating({ model: child, ...options })
-  const events: AgentEvent[] = []
-  const session = new AgentSession({
-    agent: 'main',
-    model: () => model,
-    parts: [new DelegationPart(manager)],
-    usage: new UsageLedger(),
+  const made = delegating({
+    model,
+    configs: configs.map((config) => ({ model: child, ...config })),
   })
-  const run = (prompt = 'Go.', signal?: AbortSignal): ReturnType<AgentSession['run']> =>
-    session.run(prompt, { signal, onEvent: (event) => events.push(event) })
-  return { session, model, child, events, manager, run }
+  const run = async (prompt = 'Go.', signal?: AbortSignal): Promise<AgentResult> =>
+    await made.agent.generate(prompt, { signal })
+  return { ...made, child, run }
 }
 
 function idIn(text: string | undefined): string {
@@ -54,15 +48,17 @@ function idIn(text: string | undefined): string {
 
 describe('facts §1.3, 13: the tools by which a model delegates', () => {
   it('are not there when there is no subagent', async () => {
-    const { model, run } = leading([says('Done.')], [], { configs: [] })
+    const { model, run } = leading([says('Done.')], [], [])
     await run()
     expect(toolsOffered(model, 0)).toEqual([])
   })
 
   it('defect 13: are four, with the names of the subagents', async () => {
-    const { model, run } = leading([says('Done.')], [], {
-      configs: [worker(), worker({ name: 'reviewer', description: 'Reviews\ncode.' })],
-    })
+    const { model, run } = leading(
+      [says('Done.')],
+      [],
+      [worker(), worker({ name: 'reviewer', description: 'Reviews\ncode.' })],
+    )
     await run()
     expect(toolsOffered(model, 0)).toEqual([
       'delegate',
@@ -79,7 +75,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     const configs = Array.from({ length: 100 }, (_, index) =>
       worker({ name: `agent-${index}`, description: 'long '.repeat(200) }),
     )
-    const { model, run } = leading([says('Done.')], [], { configs })
+    const { model, run } = leading([says('Done.')], [], configs)
     await run()
     const text = JSON.stringify(model.doGenerateCalls[0]?.tools?.[0])
     expect(text.length).toBeLessThan(14_000)
@@ -123,17 +119,15 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
         says('Done.'),
       ],
       [],
-      {
-        configs: [
-          worker(),
-          worker({ name: 'bad', model: scripted([new Error('no luck')]) }),
-          worker({
-            name: 'capped',
-            maxTurns: 1,
-            model: scripted([call('nothing'), says('The summary.')]),
-          }),
-        ],
-      },
+      [
+        worker(),
+        worker({ name: 'bad', model: scripted([new Error('no luck')]) }),
+        worker({
+          name: 'capped',
+          maxTurns: 1,
+          model: scripted([call('nothing'), says('The summary.')]),
+        }),
+      ],
     )
     await run()
     const [failed, capped, empty] = textsOf(model, 1, 'tool')
@@ -266,12 +260,12 @@ describe('background delegation by the model', () => {
           })
         }),
     })
-    const { run, session } = leading(
+    const { run, agent } = leading(
       [call('delegate', { agent: 'worker', task: 'x', background: true }), says('Done.')],
       child,
     )
     await run()
-    await session.close()
+    await agent.close()
     expect(aborted).toBe(true)
   })
 })

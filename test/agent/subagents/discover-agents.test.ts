@@ -1,10 +1,12 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Diagnostic } from '../../../src/core/diagnostic.ts'
 import { SubagentNotFoundError } from '../../../src/agent/errors.ts'
 import { discoverAgents } from '../../../src/agent/subagents/discover-agents.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../../src/trust/store.ts'
+import { runCli } from '../../cli/run-cli.ts'
 import { world, type World } from '../../library/_world.ts'
 import { delegating } from './_parent.ts'
 
@@ -18,13 +20,24 @@ function names(place: World, trusted = true): string[] {
   return agents.map(({ config, source }) => `${config.name} ${source}`)
 }
 
+interface Listed {
+  agents: { name: string; source: string; shadows?: string[] }[]
+  diagnostics: Diagnostic[]
+}
+
+/** What the command says of the subagents of a place. */
+async function listed({ project, home }: World, ...options: string[]): Promise<Listed> {
+  const args = ['agents', 'list', '--json', ...options]
+  return JSON.parse((await runCli(args, { cwd: project, home })).stdout)
+}
+
 async function accept(place: World): Promise<void> {
   const parts = collectActingParts(place.project, [])
   await new TrustStore(place.runtime).accept(place.project, parts)
 }
 
 describe('US-008: files that define subagents', () => {
-  it('US-008 AC1, US-008 AC15, US-008 AC16: are found in the project and the user’s home, in order of precedence', () => {
+  it('US-008 AC1, US-008 AC15, US-008 AC16: are found in the project and the user’s home, in order of precedence', async () => {
     const place = world()
     place.write({
       'project/.mamba/agents/d.md': agentText('d'),
@@ -34,14 +47,14 @@ describe('US-008: files that define subagents', () => {
       'home/.mamba/agents/e.md': agentText('e'),
       'home/.claude/agents/a.md': agentText('a'),
     })
-    expect(names(place)).toEqual([
+    const { agents } = await listed(place, '--trust-workspace')
+    expect(agents.map(({ name, source }) => `${name} ${source}`)).toEqual([
       'a .skillrail/agents',
       'b .agents/agents',
       'c .claude/agents',
       'd .mamba/agents',
       'e ~/.mamba/agents',
     ])
-    const { agents } = discoverAgents({ runtime: place.runtime, workspaceTrust: 'trusted' })
     expect(agents[0]?.shadows).toEqual([join(place.home, '.claude/agents/a.md')])
   })
 
@@ -73,7 +86,7 @@ describe('US-008: files that define subagents', () => {
     expect(agents.map(({ config }) => config.tools)).toEqual([undefined, ['*']])
   })
 
-  it('defect 10: one that is broken hides no other, and is reported with its line', () => {
+  it('defect 10: one that is broken hides no other, and is reported with its line', async () => {
     const place = world()
     place.write({
       'home/.claude/agents/bad.md': agentText('bad', 'max-turns: x\n'),
@@ -83,17 +96,13 @@ describe('US-008: files that define subagents', () => {
     })
     mkdirSync(join(place.home, '.claude/agents/folder.md'))
     symlinkSync('nowhere', join(place.home, '.claude/agents/link.md'))
-    const { agents, broken, diagnostics } = discoverAgents({ runtime: place.runtime })
-    expect(agents.map(({ config }) => config.name)).toEqual(['good'])
-    expect(broken.map(({ path }) => path.split('/').at(-1))).toEqual([
-      'bad.md',
-      'link.md',
-      'text.md',
-    ])
-    expect(diagnostics.map(({ code, line }) => [code, line])).toEqual([
-      ['field-type', 4],
-      ['file-missing', undefined],
-      ['frontmatter-missing', 1],
+    const { agents, diagnostics } = await listed(place)
+    expect(agents.map(({ name }) => name)).toEqual(['good'])
+    const file = (path = ''): string | undefined => path.split('/').at(-1)
+    expect(diagnostics.map(({ code, path, line }) => [code, file(path), line])).toEqual([
+      ['field-type', 'bad.md', 4],
+      ['file-missing', 'link.md', undefined],
+      ['frontmatter-missing', 'text.md', 1],
     ])
   })
 
@@ -123,7 +132,10 @@ describe('trust', () => {
       'agent-untrusted',
       'agent-untrusted',
     ])
-    const { manager } = delegating({ configs: [], options: { files: { runtime: place.runtime } } })
+    const { manager } = delegating({
+      configs: [],
+      parent: { runtime: place.runtime, discover: true },
+    })
     const error = await manager.delegate('b', 'Go.').catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SubagentNotFoundError)
     expect(error).toMatchObject({
@@ -182,7 +194,7 @@ describe('a manager with files', () => {
       'home/.claude/agents/a.md': agentText('a'),
       'home/.claude/agents/worker.md': agentText('worker'),
     })
-    const { manager } = delegating({ options: { files: { runtime: place.runtime } } })
+    const { manager } = delegating({ parent: { runtime: place.runtime, discover: true } })
     expect((await manager.list()).map(({ name, description }) => [name, description])).toEqual([
       ['worker', 'Works.'],
       ['a', 'Does a.'],

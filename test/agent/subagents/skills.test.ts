@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SubagentConfigError, SubagentNestingError } from '../../../src/agent/errors.ts'
-import type { AgentTool } from '../../../src/agent/types.ts'
 import { DelegationPart } from '../../../src/agent/subagents/delegation-tools.ts'
 import { findCycle } from '../../../src/agent/subagents/skills.ts'
-import { SkillManager } from '../../../src/library/manager.ts'
+import type { SkillManager } from '../../../src/library/manager.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../../src/skill/errors.ts'
 import { world, type World } from '../../library/_world.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
@@ -26,12 +25,12 @@ interface Skilled extends Delegating {
 function skilled(write: (place: World) => void, options: DelegatingOptions = {}): Skilled {
   const place = world()
   write(place)
-  const skills = new SkillManager({ runtime: place.runtime, workspaceTrust: 'ask' })
+  const { runtime } = place
   const made = delegating({
     ...options,
-    parent: { skills: () => skills, ...options.parent },
+    parent: { runtime, discover: true, skillDirs: [], workspaceTrust: 'ask', ...options.parent },
   })
-  return { ...made, place, skills }
+  return { ...made, place, skills: made.agent.skillManager }
 }
 
 const read = echoTool('read', { aliases: ['Read'], origin: { kind: 'built-in' } })
@@ -86,15 +85,18 @@ describe('US-011: skills that a subagent has from the start', () => {
   })
 
   it('US-011 AC3, 10.2 together 2: tools of the skill are registered with the subagent', async () => {
-    const tool: AgentTool = echoTool('style.check', { origin: { kind: 'skill', skill: 'style' } })
-    const { manager, model } = skilled((place) => void place.skill('home/.claude/skills/style'), {
-      replies: [call('style__check'), says('Done.')],
-      configs: [worker({ skills: ['style'] })],
-      parent: { toolsOfSkill: async ({ name }) => (name === 'style' ? [tool] : []) },
-    })
+    const { agent, manager, model, skills } = skilled(
+      (place) => void place.skill('home/.claude/skills/style'),
+      {
+        replies: [call('style__check'), says('Done.')],
+        configs: [worker({ skills: ['style'] })],
+      },
+    )
+    await agent.ready()
+    skills.registerTool('style', { name: 'check', execute: () => 'checked' })
     await manager.delegate('worker', 'Go.')
-    expect(toolsOffered(model, 0)).toEqual(['style__check'])
-    expect(textsOf(model, 1, 'tool')).toEqual(['style.check said {}'])
+    expect(toolsOffered(model, 0)).toContain('style__check')
+    expect(textsOf(model, 1, 'tool')).toEqual(['checked'])
   })
 
   it('US-011 AC3: what a trusted one allows needs no approval, and nothing is added to the tools', async () => {
@@ -312,17 +314,19 @@ describe('what holds for the parent holds for its subagents', () => {
   })
 
   it('what an untrusted skill limits the parent to limits a subagent too', async () => {
-    const { manager, model } = delegating({
-      replies: [call('write'), says('Done.')],
-      tools: [read, write],
-      configs: [worker({ tools: ['*'] })],
-      parent: {
-        approver: () => async () => ({ approved: true }),
-        narrowed: () => [{ skill: 'stranger', tools: [{ tool: 'Read' }] }],
+    const { agent, manager, model } = skilled(
+      (place) =>
+        void place.skill('project/.claude/skills/stranger', { more: 'allowed-tools: Read' }),
+      {
+        replies: [call('write'), says('Done.')],
+        tools: [read, write],
+        configs: [worker({ tools: ['*'] })],
+        parent: { approver: async () => ({ approved: true }) },
       },
-    })
+    )
+    await agent.invokeSkill('stranger')
     await manager.delegate('worker', 'Go.')
-    expect(textsOf(model, 1, 'tool')[0]).toContain('Error: write was refused')
+    expect(toolsOffered(model, 0)).toEqual(['read'])
   })
 
   it('skills of the project are found from where the parent works', async () => {

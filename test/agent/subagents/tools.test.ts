@@ -63,17 +63,6 @@ describe('US-009: tool restriction', () => {
     expect(names(tools, disallowed).filter((name) => name !== 'read')).toEqual(wanted)
   })
 
-  it('US-008 AC10: a deny entry with a pattern leaves the tool, and is held against its calls', () => {
-    const selection = selectTools({
-      subagent: 'worker',
-      ceiling,
-      tools: ['Bash'],
-      disallowed: ['Bash(rm:*)'],
-      readOnly: false,
-    })
-    expect(selection.tools).toEqual([shell])
-  })
-
   it('a name that leads nowhere is said, with what was meant', () => {
     const { notices } = selectTools({
       subagent: 'worker',
@@ -162,7 +151,7 @@ describe('calls of a subagent', () => {
       tools: [shell],
       configs: [worker({ tools: ['Bash(git:*)'] })],
       parent: {
-        approver: () => async (request) => {
+        approver: async (request) => {
           asked.push(request)
           return { approved: true }
         },
@@ -176,14 +165,15 @@ describe('calls of a subagent', () => {
     expect(asked.map(({ input }) => input['command'])).toEqual(['git status'])
   })
 
-  it('a deny pattern refuses the call', async () => {
+  it('US-008 AC10: a deny entry with a pattern leaves the tool, and is held against its calls', async () => {
     const { manager, model } = delegating({
       replies: [call('shell', { command: 'rm -rf .' }), says('Done.')],
       tools: [shell],
       configs: [worker({ tools: ['Bash'], disallowedTools: ['Bash(rm:*)'] })],
-      parent: { approver: () => async () => ({ approved: true }) },
+      parent: { approver: async () => ({ approved: true }) },
     })
     await manager.delegate('worker', 'Go.')
+    expect(toolsOffered(model, 0)).toEqual(['shell'])
     expect(textsOf(model, 1, 'tool')[0]).toContain('Error: shell was refused')
   })
 
@@ -194,7 +184,7 @@ describe('calls of a subagent', () => {
       tools: [write],
       configs: [worker({ tools: ['Write'] })],
       parent: {
-        approver: () => async (request) => {
+        approver: async (request) => {
           asked.push(request)
           return asked.length === 1 ? { approved: true } : { approved: false, reason: 'not b' }
         },
@@ -236,7 +226,7 @@ describe('permission-mode', () => {
       tools: ceiling,
       configs: [worker({ tools: ['Read', 'Write'], permissionMode: 'dont-ask' })],
       parent: {
-        approver: () => async () => {
+        approver: async () => {
           asked += 1
           return { approved: true }
         },
