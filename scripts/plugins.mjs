@@ -3,11 +3,14 @@
 // The hook itself is copied into the packages by the build, and is not kept in the repository.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { adapters } from '../src/hooks/adapters.ts'
-import { fileTexts } from '../src/hooks/client-files.ts'
+import { adapters, launcherName } from '../src/hooks/adapters.ts'
 import { withEntries } from '../src/hooks/edit-entries.ts'
-import { launcherName, launcherText } from '../src/hooks/launcher.ts'
-import { guardedCommand, hookArguments } from '../src/hooks/registration.ts'
+import {
+  fileTexts,
+  guardedCommand,
+  hookArguments,
+  launcherText,
+} from '../src/hooks/registration.ts'
 
 const { name, version, description, license, homepage, repository } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),

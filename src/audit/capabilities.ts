@@ -110,25 +110,11 @@ export const capabilities: readonly Capability[] = [
     ],
   },
   {
-    code: 'mcp-configuration',
-    says: 'configures MCP servers',
-    patterns: [/("mcpServers"|\[mcp_servers\.[\w-]{1,60}\]|\b(?:claude|codex|gemini) mcp add\b)/gm],
-  },
-  {
     code: 'agent-configuration',
     says: 'names the configuration of an agent client',
     patterns: [
+      /("mcpServers"|\[mcp_servers\.[\w-]{1,60}\]|\b(?:claude|codex|gemini) mcp add\b)/gm,
       /(\.claude\/settings(?:\.local)?\.json|\.claude\.json|\.codex\/config\.toml|\.gemini\/settings\.json|\.cursor\/(?:mcp|hooks)\.json|\.vscode\/(?:settings|tasks|mcp)\.json|opencode\.jsonc?\b)/gm,
-    ],
-  },
-  {
-    code: 'decoding',
-    says: 'decodes data',
-    patterns: [
-      command('base64 (?:-d|-D|--decode)', String.raw`\b`),
-      /\b(atob|b64decode|FromBase64String|fromhex|unhexlify|String\.fromCharCode)\(/gm,
-      /\b(xxd -r)\b/gm,
-      /\b(Buffer\.from)\([^\n)]{1,200}["'](?:base64|hex)["']\)/gm,
     ],
   },
 ]

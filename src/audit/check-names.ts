@@ -1,46 +1,39 @@
 import { posix } from 'node:path'
-import { safeLine, safeText } from '../core/text.ts'
+import { editDistance, safeLine, safeText } from '../core/text.ts'
 import type { Findings, FoundPlace, OtherSkill } from './findings.ts'
 import type { TreeEntry } from './read-tree.ts'
 
 /** The names of installed skills, by what those that are taken for one another have in common. */
 export class KnownNames {
-  readonly #bySkeleton = new Map<string, OtherSkill[]>()
-  /** By the name and every name with one letter less: names one letter apart share one of them. */
-  readonly #byVariant = new Map<string, OtherSkill[]>()
+  readonly #byKey: ReadonlyMap<string, { skill: OtherSkill }[]>
 
   constructor(skills: readonly OtherSkill[]) {
-    for (const skill of skills) {
-      add(this.#bySkeleton, skeletonOf(skill.name), skill)
-      for (const variant of variantsOf(skill.name)) add(this.#byVariant, variant, skill)
-    }
+    const keyed = skills.flatMap((skill) => keysOf(skill.name).map((key) => ({ key, skill })))
+    this.#byKey = Map.groupBy(keyed, ({ key }) => key)
   }
 
   /** One skill for each name that is like this one; those in its own directory are left out. */
   like(name: string, directory: string): OtherSkill[] {
-    const alike = this.#bySkeleton.get(skeletonOf(name)) ?? []
-    const near = variantsOf(name).flatMap((variant) => this.#byVariant.get(variant) ?? [])
-    const others = [...alike, ...near.filter((other) => isNear(name, other.name))]
     const found = new Map<string, OtherSkill>()
-    for (const other of others) {
-      const isOther = other.name !== name && other.directory !== directory
-      if (isOther && !found.has(other.name)) found.set(other.name, other)
+    for (const { skill } of keysOf(name).flatMap((key) => this.#byKey.get(key) ?? [])) {
+      const isOther = skill.name !== name && skill.directory !== directory
+      const isLike =
+        isOther && !found.has(skill.name) && (isAlike(name, skill.name) || isNear(name, skill.name))
+      if (isLike) found.set(skill.name, skill)
     }
     return [...found.values()]
   }
 }
 
-function add(map: Map<string, OtherSkill[]>, key: string, skill: OtherSkill): void {
-  const known = map.get(key)
-  if (known === undefined) map.set(key, [skill])
-  else known.push(skill)
+/** Names that look alike share the first; those one letter apart share one with a letter less. */
+function keysOf(name: string): string[] {
+  const letters = name.length < shortestNear ? [] : [...name.matchAll(/\D/g)]
+  const variants = letters.map(({ index: at }) => name.slice(0, at) + name.slice(at + 1))
+  return [`=${skeletonOf(name)}`, name, ...variants]
 }
 
-/** Digits tell versions apart, so no name lacks one. */
-function variantsOf(name: string): string[] {
-  if (name.length < shortestNear) return [name]
-  const letters = name.matchAll(/\D/g)
-  return [name, ...Array.from(letters, ({ index: at }) => name.slice(0, at) + name.slice(at + 1))]
+function isAlike(a: string, b: string): boolean {
+  return skeletonOf(a) === skeletonOf(b)
 }
 
 export function checkSkillName(
@@ -50,12 +43,11 @@ export function checkSkillName(
   findings: Findings,
 ): void {
   checkScripts(name, place, findings)
-  const skeleton = skeletonOf(name)
   for (const { name: other, directory } of known.like(name, own)) {
-    const isAlike = skeletonOf(other) === skeleton
-    const how = isAlike ? 'looks like' : 'is one letter away from'
+    const imitates = isAlike(name, other)
+    const how = imitates ? 'looks like' : 'is one letter away from'
     const message = `${how} ${other}, which is in ${directory}`
-    findings.add(isAlike ? 'name-imitates' : 'name-near', place, message, { subject: other })
+    findings.add(imitates ? 'name-imitates' : 'name-near', place, message, { subject: other })
   }
 }
 
@@ -64,15 +56,8 @@ const shortestNear = 5
 
 /** Whether one insertion, deletion, replacement or swap of letters makes one name the other. */
 function isNear(a: string, b: string): boolean {
-  if (Math.min(a.length, b.length) < shortestNear || Math.abs(a.length - b.length) > 1) return false
-  let start = 0
-  while (start < Math.min(a.length, b.length) && a[start] === b[start]) start++
-  let end = 0
-  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++
-  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
-  if (/\d/.test(left + right)) return false
-  const isSwap = left.length === 2 && left[0] === right[1] && left[1] === right[0]
-  return isSwap || (left.length <= 1 && right.length <= 1)
+  if (Math.min(a.length, b.length) < shortestNear || editDistance(a, b) > 1) return false
+  return a.replaceAll(/\D/g, '') === b.replaceAll(/\D/g, '')
 }
 
 /** A name with each letter replaced by the one it is taken for: a small part of Unicode's confusables. */
@@ -106,37 +91,24 @@ const lookalikes: ReadonlyMap<string, string> = new Map(
 )
 
 export function checkFileNames(entries: readonly TreeEntry[], findings: Findings): void {
-  const folded = new Map<string, string>()
+  const skillFiles = new Map<string, string>()
   for (const { path } of entries) {
     const name = posix.basename(path)
-    checkName(path, name, findings)
-    const directory = posix.dirname(path)
-    const key = `${directory}/${name.normalize('NFKC').toLowerCase()}`
-    const other = folded.get(key)
-    if (other === undefined) folded.set(key, name)
-    else if (key.endsWith('/skill.md')) {
-      const message = `${name} stands beside ${other}; clients read different ones`
-      findings.add('skill-file-twice', { file: path }, message)
-    } else {
-      findings.add('file-name-case', { file: path }, `differs from ${other} only in form`)
+    const place = { file: path }
+    if (safeText(name) !== name || /[\n\t]/.test(name) || name.includes('\ufffd')) {
+      const message = `the name is ${JSON.stringify(safeLine(name))} once everything in it is shown`
+      findings.add('file-name-hidden', place, message)
     }
+    checkScripts(name, place, findings)
+    if (!/^skill\.md$/i.test(name)) continue
+    const directory = posix.dirname(path)
+    const other = skillFiles.get(directory)
+    skillFiles.set(directory, other ?? name)
+    if (other === undefined) continue
+    const message = `${name} stands beside ${other}; clients read different ones`
+    findings.add('skill-file-twice', place, message)
   }
 }
-
-function checkName(path: string, name: string, findings: Findings): void {
-  const place = { file: path }
-  if (safeText(name) !== name || /[\n\t]/.test(name) || name.includes('\ufffd')) {
-    const message = `the name is ${JSON.stringify(safeLine(name))} once everything in it is shown`
-    findings.add('file-name-hidden', place, message)
-  }
-  checkScripts(name, place, findings)
-  if (/[\\:*?"<>|]/.test(name) || /^\s|[\s.]$/.test(name) || reserved.test(name)) {
-    const message = `${name} is not a name, or another one, on Windows`
-    findings.add('file-name-system', place, message)
-  }
-}
-
-const reserved = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i
 
 const alike = [
   ['Latin', /\p{Script=Latin}/u],

@@ -1,6 +1,11 @@
-import { posix } from 'node:path'
 import { findSecrets } from '../core/redact.ts'
 import { safeLine, withoutEnd } from '../core/text.ts'
+import {
+  codeExtensions,
+  extensionOf,
+  interpreterOf,
+  sourceExtensions,
+} from '../trust/skill-files.ts'
 import { capabilities } from './capabilities.ts'
 import { dangers } from './dangers.ts'
 import type { AuditedText, Findings } from './findings.ts'
@@ -13,9 +18,9 @@ export function checkScript(
   const { file, head, executable } = candidate
   const extension = extensionOf(file)
   const shebang = /^#![ \t]{0,8}([^\n\r]{1,200})/.exec(head)?.[1]?.trim()
-  const known = languages.get(extension)
-  if (shebang === undefined && known === undefined && (!executable || prose.has(extension))) return
-  const subject = known ?? (shebang === undefined ? 'unknown language' : programOf(shebang))
+  const isScript = shebang !== undefined || isNamedLikeScript(file)
+  if (!isScript && (!executable || prose.has(extension))) return
+  const subject = interpreterOf(file, head) ?? (extension || 'unknown language')
   const byBit = 'it is executable, without a first line that names its interpreter'
   const unstarted = executable ? byBit : 'the file does not name an interpreter'
   const start = shebang === undefined ? unstarted : `its first line starts it with ${shebang}`
@@ -23,46 +28,9 @@ export function checkScript(
 }
 
 export function isNamedLikeScript(file: string): boolean {
-  return languages.has(extensionOf(file))
+  const extension = extensionOf(file)
+  return codeExtensions.includes(extension) || sourceExtensions.includes(extension)
 }
-
-function extensionOf(file: string): string {
-  return posix.extname(file).slice(1).toLowerCase()
-}
-
-function programOf(shebang: string): string {
-  const words = shebang.split(/\s+/)
-  const first = posix.basename(words[0] ?? '')
-  if (first !== 'env') return first
-  return words.slice(1).find((word) => !word.startsWith('-') && !word.includes('=')) ?? first
-}
-
-const languages = new Map(
-  Object.entries({
-    AppleScript: 'applescript',
-    'batch file': 'bat cmd',
-    'C#': 'cs',
-    fish: 'fish',
-    Go: 'go',
-    JavaScript: 'cjs js jsx mjs',
-    Kotlin: 'kts',
-    Lua: 'lua',
-    Perl: 'pl',
-    PHP: 'php',
-    PowerShell: 'ps1 psm1',
-    Python: 'py',
-    R: 'r',
-    Ruby: 'rb',
-    Rust: 'rs',
-    shell: 'bash sh zsh',
-    Swift: 'swift',
-    Tcl: 'tcl',
-    TypeScript: 'cts mts ts tsx',
-    VBScript: 'vbs',
-  }).flatMap(([language, extensions]) =>
-    extensions.split(' ').map((extension) => [extension, language] as const),
-  ),
-)
 
 /** Some file systems set the run bit of every file. */
 const prose: ReadonlySet<string> = new Set(
@@ -101,9 +69,6 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
   }
   for (const { offset, words } of encodedSentences(text)) {
     report('encoded-instructions', offset, `is encoded, and says: ${words}`)
-  }
-  for (const { offset, length, what } of encodedRuns(text)) {
-    report('encoded-data', offset, `${length} characters of ${what}`, what)
   }
 }
 
@@ -159,28 +124,6 @@ function looksRandom(value: string): boolean {
   )
 }
 
-/** Shorter ones are digests, identifiers and paths. */
-const longRuns = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/g
-const shortestBase64 = 200
-
-/** `\x41\x42…` and `\u0041…`. */
-const escapes = /(?:\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|[0-3][0-7]{2})){20,}/gi
-
-/** Long stretches of encoded data. Pictures in `data:` addresses are left out. */
-function encodedRuns(text: string): { offset: number; length: number; what: string }[] {
-  const runs: ReturnType<typeof encodedRuns> = []
-  for (const { index, 0: run } of text.matchAll(longRuns)) {
-    const what = encodingOf(run)
-    const before = text.slice(Math.max(0, index - 80), index)
-    const isPicture = /data:(?:image|font|audio|video)\/[\w.+-]{1,40};base64,$/.test(before)
-    if (what !== undefined && !isPicture) runs.push({ offset: index, length: run.length, what })
-  }
-  for (const { index, 0: run } of text.matchAll(escapes)) {
-    runs.push({ offset: index, length: run.length, what: 'escapes' })
-  }
-  return runs.toSorted((a, b) => a.offset - b.offset)
-}
-
 const shortRuns = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/]{40,20000}={0,2}(?![A-Za-z0-9+/=_-])/g
 
 /** Runs of base64 or hexadecimal digits that are sentences once they are decoded. */
@@ -192,13 +135,4 @@ function encodedSentences(text: string): { offset: number; words: string }[] {
       /^[\t\n\r -~]+$/.test(decoded) && /(?:\b[A-Za-z']{2,30}[ ,.]{1,5}){4}/.test(decoded)
     return isSentence ? [{ offset: index, words: safeLine(decoded).slice(0, 80) }] : []
   })
-}
-
-/** Paths have no capitals and digits at once at this length, and rulers are one character. */
-function encodingOf(run: string): string | undefined {
-  if (/^(?:[0-9a-f]*|[0-9A-F]*)$/.test(run)) {
-    return /[1-9]/.test(run) && /[a-f]/i.test(run) ? 'hexadecimal digits' : undefined
-  }
-  if (run.length < shortestBase64) return undefined
-  return /[0-9]/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run) ? 'base64' : undefined
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { extensionOf } from '../trust/skill-files.ts'
 import type { Findings } from './findings.ts'
 import { checkFileNames } from './check-names.ts'
 import { auditLimits, type FileKind, readBytes, type Tree, type TreeEntry } from './read-tree.ts'
@@ -26,9 +27,6 @@ function checkEntry(entry: TreeEntry, findings: Findings): void {
       if (entry.size > auditLimits.fileBytes) {
         const message = `${entry.size} bytes; ${auditLimits.fileBytes} are the limit`
         findings.add('file-too-large', place, `${message}, and the file was not read`)
-      }
-      if (lockfiles.has(posix.basename(entry.path))) {
-        findings.add('lockfile', place, 'fixes the packages that are installed')
       }
       return
     }
@@ -74,13 +72,6 @@ function checkGit(entries: readonly TreeEntry[], findings: Findings): void {
   }
 }
 
-const lockfiles = new Set(
-  (
-    'Cargo.lock Gemfile.lock Pipfile.lock bun.lock bun.lockb composer.lock deno.lock go.sum ' +
-    'npm-shrinkwrap.json package-lock.json packages.lock.json pnpm-lock.yaml poetry.lock uv.lock yarn.lock'
-  ).split(' '),
-)
-
 export function checkFileKind(file: string, kind: FileKind, findings: Findings): void {
   const place = { file }
   const extension = extensionOf(file)
@@ -99,10 +90,6 @@ export function checkFileKind(file: string, kind: FileKind, findings: Findings):
 
 export function isNamedLikeText(file: string): boolean {
   return claims.get(extensionOf(file)) === 'a text'
-}
-
-function extensionOf(file: string): string {
-  return posix.extname(file).slice(1).toLowerCase()
 }
 
 const claims = new Map(

@@ -1,18 +1,7 @@
-import {
-  closeSync,
-  constants,
-  type Dir,
-  fstatSync,
-  lstatSync,
-  opendirSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-} from 'node:fs'
+import { type Dir, lstatSync, opendirSync, readdirSync, readlinkSync, readSync } from 'node:fs'
 import { dirname, isAbsolute, join, parse } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
-import { isInside, realPathOf } from '../core/read-files.ts'
+import { isInside, realPathOf, withRegularFile } from '../core/read-files.ts'
 import { messageOf } from '../core/errors.ts'
 
 /** Something in a skill's directory. `path` is relative to it, with `/`. Nothing was opened. */
@@ -218,25 +207,14 @@ export function readBytes(
   offset: number,
   length: number,
 ): { ok: true; bytes: Buffer } | { ok: false; reason: string } {
-  let descriptor: number | undefined
   try {
-    // Both flags are 0 on Windows.
-    const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-    descriptor = openSync(path, constants.O_RDONLY | careful)
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) return { ok: false, reason: 'it is not a regular file' }
-    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stats.size - offset)))
-    let filled = 0
-    while (filled < bytes.length) {
-      const count = readSync(descriptor, bytes, filled, bytes.length - filled, offset + filled)
-      if (count === 0) break
-      filled += count
-    }
-    return { ok: true, bytes: bytes.subarray(0, filled) }
+    const bytes = withRegularFile(path, (descriptor, { size }) => {
+      const buffer = Buffer.alloc(Math.max(0, Math.min(length, size - offset)))
+      return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, offset))
+    })
+    return { ok: true, bytes }
   } catch (error) {
     return { ok: false, reason: messageOf(error) }
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 

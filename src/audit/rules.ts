@@ -32,7 +32,6 @@ const reviewed = 'Skillrail: what a reviewer sees is what a model reads'
 const format = 'https://agentskills.io/specification'
 const structure = `${format}#directory-structure`
 const git = 'https://git-scm.com/docs/git-config#Documentation/git-config.txt-safebareRepository'
-const names = 'https://learn.microsoft.com/windows/win32/fileio/naming-a-file'
 const exfiltration = 'https://attack.mitre.org/techniques/T1567/'
 const shell = 'https://attack.mitre.org/techniques/T1059/'
 const startup = 'https://attack.mitre.org/tactics/TA0003/'
@@ -73,14 +72,11 @@ const structureRules = {
   'name-mixed-scripts': error('No word mixes letters of scripts that look alike.', confusables),
   'name-near': warning('No name is one letter away from another skill.', weakness(1007)),
   'file-name-hidden': error('No file name has invisible or control characters.', trojan),
-  'file-name-system': warning('Every file name means the same on every system.', names),
-  'file-name-case': warning('No two names in a directory differ only in form.', structure),
   'skill-file-twice': error('No `skill.md` stands beside `SKILL.md`.', structure),
   'executable-binary': error('No compiled program, which cannot be reviewed.', structure),
   'compiled-code': warning('No byte code, which runs without being read.', structure),
   'misleading-extension': error('No program is named like a text or a picture.', weakness(451)),
   'nested-git': error('No Git directory, whose settings can start programs, inside.', git),
-  lockfile: info('A lockfile: what the skill installs.', structure),
   'not-analysed': warning('Everything in a skill can be read and analysed.', limit),
 } as const
 
@@ -92,10 +88,7 @@ const capabilityRules = {
   'trigger-broad': info('A trigger that fires on every prompt.', 'Skillrail: triggers'),
   'embedded-command': info('A command that some clients run automatically.', `${claude}/skills`),
   script: info('A script, its language, and what starts it.', `${format}#scripts`),
-  'mcp-configuration': info('Configuration of MCP servers, or a command that adds one.'),
-  'agent-configuration': info(
-    'Files or options that decide what an agent client is allowed to do.',
-  ),
+  'agent-configuration': info('What decides which servers and rights an agent client has.'),
   'network-address': info('A host that is named in an address.'),
   'network-call': info('A program or function that talks to the network.'),
   'download-and-run': warning('No download goes straight into an interpreter.', weakness(494)),
@@ -121,8 +114,6 @@ const capabilityRules = {
   persistence: info('Something that starts later or again: services, profiles, Git hooks.'),
   privilege: info('A command that raises or loosens permissions.'),
   deletion: info('A command that deletes or overwrites without asking.'),
-  'encoded-data': info('Long base64, hexadecimal or escaped text, which is hard to review.'),
-  decoding: info('Code that decodes such data.'),
   'decode-and-run': warning('No decoded data goes straight into an interpreter.', decoding),
   'override-phrase': warning('No sentence overrides earlier instructions.', injection),
   'concealment-phrase': warning('No sentence asks to keep something from the user.', injection),

@@ -55,9 +55,7 @@ const triggersSuggest = () => import('../trigger/commands/triggers-suggest.ts')
 const triggersExport = () => import('../trigger/commands/triggers-export.ts')
 const indexFile = () => import('../library/commands/index-file.ts')
 const pluginPack = () => import('../hooks/commands/plugin-pack.ts')
-const install = () => import('../hooks/commands/install.ts')
-const status = () => import('../hooks/commands/status.ts')
-const log = () => import('../hooks/commands/log.ts')
+const hooks = () => import('../hooks/commands/hooks.ts')
 const hook = () => import('../hooks/commands/hook.ts')
 const trust = () => import('../trust/commands/trust.ts')
 const view = () => import('../view/command.ts')
@@ -175,16 +173,17 @@ export const commands: readonly CommandEntry[] = [
   ...group('Machine', {
     'hooks install': one(
       'Install the hook that injects references into agent clients',
-      install,
+      hooks,
       'install',
     ),
     'hooks uninstall': one(
       'Remove the hook from agent clients and restore their files',
-      install,
+      hooks,
       'uninstall',
     ),
-    'hooks status': of('Show which clients have the hook, and whether it will run', status),
-    'hook log': of('Show what the hook injected, and what it skipped', log),
+    'hooks status': one('Show which clients have the hook, and whether it runs', hooks, 'status'),
+    'hooks log': one('Show what the hook injected, and what it skipped', hooks, 'log'),
+    'hook log': one('The same as hooks log', hooks, 'log'),
     hook: of('Run the hook for one prompt of a client', hook),
     trust: of('Trust a project, so that its skills can execute', trust),
     view: of('Show skills, runs and tools of this project in a browser', view),

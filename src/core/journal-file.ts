@@ -12,6 +12,7 @@ import { dirname } from 'node:path'
 import type { Diagnostic } from './diagnostic.ts'
 import { isObject } from './json.ts'
 import { reasonOf, StateFileError, systemCode } from './errors.ts'
+import { withRegularFile } from './read-files.ts'
 import { makePrivateDirectory, writeAll } from './write-files.ts'
 
 /**
@@ -90,7 +91,7 @@ export function openJournal(path: string, seal: JournalSeal): JournalWriter {
  * read.
  */
 export function readJournal(path: string, seal?: JournalSeal): JournalReading {
-  const bytes = readWhole(path)
+  const bytes = withRegularFile(path, (descriptor) => readFileSync(descriptor), true)
   const end = wholeLength(bytes)
   const records: JournalRecord[] = []
   const offsets: number[] = []
@@ -119,16 +120,6 @@ export function readJournal(path: string, seal?: JournalSeal): JournalReading {
     diagnostics.push({ code: 'journal-torn-tail', severity: 'warning', message, path })
   }
   return { records, offsets, unsummed, tornTail, diagnostics }
-}
-
-function readWhole(path: string): Buffer {
-  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-  try {
-    if (!fstatSync(descriptor).isFile()) throw new Error('it is not a regular file')
-    return readFileSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 const newline = 10

@@ -48,9 +48,7 @@ export function readRegularFile(path: string, options: ReadRegularFileOptions): 
   let descriptor: number
   const { own, followSymlinks = own !== true } = options
   try {
-    // O_NONBLOCK: opening a FIFO for reading would otherwise wait for a writer. Both are 0 on Windows.
-    const noFollow = followSymlinks ? 0 : (constants.O_NOFOLLOW ?? 0)
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow)
+    descriptor = openAtOnce(path, followSymlinks)
   } catch (error) {
     return openingFailed(path, error, followSymlinks)
   }
@@ -58,6 +56,31 @@ export function readRegularFile(path: string, options: ReadRegularFileOptions): 
     return readOpened(path, descriptor, options)
   } catch (error) {
     return refusal('file-unreadable', `${path} cannot be read: ${reasonOf(error)}`)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Opening a FIFO for reading would otherwise wait for a writer. Both flags are 0 on Windows. */
+function openAtOnce(path: string, followSymlinks: boolean): number {
+  const noFollow = followSymlinks ? 0 : (constants.O_NOFOLLOW ?? 0)
+  return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow)
+}
+
+/**
+ * What `read` makes of a regular file that may be hostile: no link at its end is followed, unless
+ * `followSymlinks` says so. Throws for anything else than a regular file, and the error of the system.
+ */
+export function withRegularFile<T>(
+  path: string,
+  read: (descriptor: number, stats: Stats) => T,
+  followSymlinks = false,
+): T {
+  const descriptor = openAtOnce(path, followSymlinks)
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) throw new Error('it is not a regular file')
+    return read(descriptor, stats)
   } finally {
     closeSync(descriptor)
   }

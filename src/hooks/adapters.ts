@@ -73,6 +73,9 @@ export type Registration =
 
 export type FileText = 'copilot-hooks' | 'opencode-plugin' | 'pi-extension'
 
+/** In every command that we register: by this an entry is known to be ours. */
+export const launcherName = 'skillrail-hook'
+
 /** Seconds a client waits for the hook; our own deadline is earlier. */
 export const timeLimitSeconds = 10
 

@@ -2,8 +2,7 @@ import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import { SkillrailError } from '../core/errors.ts'
 import { deepestJson, isList, isObject, tooDeepAt } from '../core/json.ts'
-import type { Registration } from './adapters.ts'
-import { launcherName } from './launcher.ts'
+import { launcherName, type Registration } from './adapters.ts'
 
 type EntryRegistration = Registration & { kind: 'entry' }
 type Place = readonly (string | number)[]

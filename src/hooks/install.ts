@@ -8,16 +8,17 @@ import { sha256 } from '../core/json.ts'
 import { findWorkspace, readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { requireWithin, writeFileAtomic, writeFileAtomicSync } from '../core/write-files.ts'
-import { adapters, type Platform, platforms } from './adapters.ts'
-import { fileTexts } from './client-files.ts'
+import { adapters, launcherName, type Platform, platforms } from './adapters.ts'
 import { partsNeeded } from './context.ts'
 import { isAsBefore, withEntries, withoutEntries } from './edit-entries.ts'
-import { installLauncher, launcherDirectory, launcherName } from './launcher.ts'
 import {
   configurationPath,
+  fileTexts,
   hookCommands,
   type HookScope,
+  installLauncher,
   largestInjection,
+  launcherDirectory,
 } from './registration.ts'
 import { cacheDirectory } from './trigger-cache.ts'
 

@@ -22,8 +22,8 @@ import { compilePattern } from '../trigger/pattern.ts'
 import { readTrustPolicy } from '../trust/decide.ts'
 import { TrustStore } from '../trust/store.ts'
 import { skillTrust } from '../trust/skill-trust.ts'
+import { launcherName } from './adapters.ts'
 import { storeIndex } from './example-index.ts'
-import { launcherName } from './launcher.ts'
 import {
   beginnings,
   cacheDirectory,

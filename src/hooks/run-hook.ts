@@ -7,7 +7,13 @@ import { safeLine } from '../core/text.ts'
 import { type InjectedReference, planInjection } from '../trigger/inject.ts'
 import { matchPrompt, type TriggerMatch } from '../trigger/match.ts'
 import { matchToolCall, type ToolCall } from '../trigger/tool-call.ts'
-import { adapters, type HookAdapter, type HookEvent, type Platform } from './adapters.ts'
+import {
+  adapters,
+  type HookAdapter,
+  type HookEvent,
+  launcherName,
+  type Platform,
+} from './adapters.ts'
 import { shareContext } from './context.ts'
 import {
   claimDenial,
@@ -19,7 +25,6 @@ import {
   givenReferences,
   textOf,
 } from './given.ts'
-import { launcherName } from './launcher.ts'
 import { canonicalPrompt, type HookPayload, readPayload } from './prompt.ts'
 import { type HookTrace, writeTrace } from './trace.ts'
 import {

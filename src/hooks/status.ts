@@ -5,18 +5,19 @@ import type { Runtime } from '../core/runtime.ts'
 import { safeLine } from '../core/text.ts'
 import { findProgram } from '../exec/find-program.ts'
 import { capturedText, type ProcessEnd, runProcess } from '../exec/process.ts'
-import { adapters, type Platform, platforms } from './adapters.ts'
-import { fileTexts } from './client-files.ts'
+import { adapters, launcherName, type Platform, platforms } from './adapters.ts'
 import { partsNeeded } from './context.ts'
 import { ownCommands, withEntries } from './edit-entries.ts'
 import { readConfiguration } from './install.ts'
-import { launcherName, launcherPath, launcherState } from './launcher.ts'
 import {
   clientHome,
   configurationPath,
+  fileTexts,
   hookCommands,
   type HookScope,
   largestInjection,
+  launcherPath,
+  launcherState,
 } from './registration.ts'
 
 export type Registered =

@@ -4,7 +4,7 @@ import { readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import type { TriggerOccasion } from '../skill/model.ts'
 import type { TriggerSkill } from '../trigger/match.ts'
-import { launcherName } from './launcher.ts'
+import { launcherName } from './adapters.ts'
 
 export interface TriggerCache {
   repeat: 'prompt' | 'session'

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { readSync } from 'node:fs'
 import { messageOf, systemCode } from '../core/errors.ts'
 import { digestOf, openSha256 } from '../core/json.ts'
+import { withRegularFile } from '../core/read-files.ts'
 
 /** A larger file cannot be vouched for: hashing waits for nobody, and a sparse file costs nothing. */
 export const maxFileBytes: number = 64 * 1024 * 1024
@@ -62,25 +63,20 @@ function readInChunks(
   const failed = (problem: string, tooLarge = false): ChunksFailure => {
     return { ok: false, problem, size, tooLarge }
   }
-  let descriptor: number | undefined
   try {
-    const flags = (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
-    descriptor = openSync(path, constants.O_RDONLY | flags)
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) return failed('is not a regular file')
-    if (stats.size > maxBytes) return failed(tooLargeProblem, true)
-    for (;;) {
-      const chunk = Buffer.allocUnsafe(Math.min(chunkSize, stats.size + 1))
-      const count = readSync(descriptor, chunk)
-      size += count
-      if (size > maxBytes) return failed(tooLargeProblem, true)
-      if (count === 0 || take(chunk.subarray(0, count)) === false) break
-    }
-    return { ok: true, executable: (stats.mode & 0o111) !== 0 }
+    return withRegularFile(path, (descriptor, stats) => {
+      if (stats.size > maxBytes) return failed(tooLargeProblem, true)
+      for (;;) {
+        const chunk = Buffer.allocUnsafe(Math.min(chunkSize, stats.size + 1))
+        const count = readSync(descriptor, chunk)
+        size += count
+        if (size > maxBytes) return failed(tooLargeProblem, true)
+        if (count === 0 || take(chunk.subarray(0, count)) === false) break
+      }
+      return { ok: true, executable: (stats.mode & 0o111) !== 0 }
+    })
   } catch (error) {
     return failed(cannotBe('read', error))
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 

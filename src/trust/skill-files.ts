@@ -281,7 +281,7 @@ export function canAct(path: string, executable: boolean, head: () => string): b
 }
 
 /** `python3` for `#!/usr/bin/env -S python3 -u`; else what the extension stands for, if anything. */
-function interpreterOf(path: string, head: string): string | undefined {
+export function interpreterOf(path: string, head: string): string | undefined {
   const line = /^#!\s*(\S+)(.*)/.exec(head)
   const program = line?.[1]?.split('/').at(-1)
   if (program === undefined) return interpreters.get(extensionOf(path))
@@ -289,7 +289,7 @@ function interpreterOf(path: string, head: string): string | undefined {
   return line?.[2]?.split(/\s+/).find((word) => word !== '' && !/^-|=/.test(word))
 }
 
-function extensionOf(path: string): string {
+export function extensionOf(path: string): string {
   return posix.extname(path).slice(1).toLowerCase()
 }
 
@@ -315,14 +315,19 @@ const interpreters: ReadonlyMap<string, string> = new Map(
 
 export const codeExtensions: readonly string[] = [...interpreters.keys()]
 
+/** Source code of other languages. */
+export const sourceExtensions: readonly string[] =
+  'applescript awk clj cs dart ex exs go groovy java jl ksh kts mk nu psm1 pyi pyw rs scala sql swift tcl vbs'.split(
+    ' ',
+  )
+
 /** Files that another program loads and executes, or unpacks into such files. */
-const loadable: ReadonlySet<string> = new Set(
-  (
-    '7z a bin class com dll dylib egg exe gz jar msi node o pth pyc pyd pyo rar so tar tgz wasm ' +
-    'whl xz zip applescript awk clj cs dart ex exs go groovy java jl ksh kts mk nu psm1 pyi pyw ' +
-    'rs scala sql swift tcl vbs'
-  ).split(' '),
-)
+const loadable: ReadonlySet<string> = new Set([
+  ...sourceExtensions,
+  ...'7z a bin class com dll dylib egg exe gz jar msi node o pth pyc pyd pyo rar so tar tgz wasm whl xz zip'.split(
+    ' ',
+  ),
+])
 
 /** Acts only below `scripts/` or where `run` or a hook names it. */
 const prose: ReadonlySet<string> = new Set(['gif', 'jpeg', 'jpg', 'md', 'pdf', 'png', 'svg'])

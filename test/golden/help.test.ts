@@ -8,7 +8,7 @@ workflow enable; workflow disable; workflow remove; workflow check; workflow pla
 session clear; session list; tools route; tools learn add; tools learn list; tools learn remove;
 tools learn clear; tools do; tools call; tools batch; tools chain; mcp serve; list; show; properties;
 prompt; activate; new; validate; audit; schema; plugin pack; match; inject; triggers list; triggers check; triggers eval; triggers suggest;
-triggers export; index; hooks install; hooks uninstall; hooks status; hook log; hook; trust; view; overview; completion; doctor`
+triggers export; index; hooks install; hooks uninstall; hooks status; hooks log; hook log; hook; trust; view; overview; completion; doctor`
 
 const commands = names.split(/;\s+/)
 

@@ -135,15 +135,12 @@ golden('triggers', {
       await run(`hook ${client}`, { stdin })
       await run(`hook ${client} --trust-workspace`, { stdin })
     }
-    await run('hook claude --trust-workspace --part 1/2', { stdin: prompt('rollback') })
-    await run('hook claude --trust-workspace --part 2/2', { stdin: prompt('rollback') })
-    await run('hook claude --part x', { stdin })
     await run('hook claude --trust-workspace', { stdin: 'no JSON' })
     await run('hook claude --trust-workspace', { stdin: prompt('nothing') })
     await run('hook nobody', { stdin })
     await run('hook claude --json --trust-workspace', { stdin })
     await both('hook log')
-    await both('hook log -n 2')
+    await both('hooks log -n 2')
     await both('hook log -n x')
   },
 })

@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest'
-import { hookCommands } from '../../src/hooks/registration.ts'
-import { windowsLauncher } from '../../src/hooks/launcher.ts'
-import { hooksText } from '../../src/hooks/client-files.ts'
+import { hookCommands, hooksText, windowsLauncher } from '../../src/hooks/registration.ts'
 import type { Platform } from '../../src/hooks/adapters.ts'
 
 // Nothing here runs on Windows: these are the texts that would.

@@ -104,7 +104,11 @@ describe('the files of a skill that act', () => {
       mkdirSync(join(directory, 'scripts'))
       execFileSync('mkfifo', [join(directory, 'scripts/pipe')])
       expect(collectSkillParts(directory, skillIn(directory))).toMatchObject([
-        { path: 'scripts/pipe', digest: 'unreadable', problem: 'is not a regular file' },
+        {
+          path: 'scripts/pipe',
+          digest: 'unreadable',
+          problem: 'cannot be read: it is not a regular file',
+        },
       ])
     },
   )

@@ -179,11 +179,11 @@ describe('what nobody can vouch for', () => {
       expect(partsOf(directory)[0]).toMatchObject({
         ...refused,
         path: 'link',
-        problem: 'is not a regular file',
+        problem: 'cannot be read: it is not a regular file',
       })
       expect(partsOf(directory, { text: true })).toMatchObject([
-        { path: 'link', problem: 'is not a regular file' },
-        { ...refused, path: 'pipe', problem: 'is not a regular file' },
+        { path: 'link', problem: 'cannot be read: it is not a regular file' },
+        { ...refused, path: 'pipe', problem: 'cannot be read: it is not a regular file' },
         { path: 'scripts/a' },
       ])
     },

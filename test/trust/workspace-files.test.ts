@@ -110,8 +110,8 @@ describe('a file of a project that is a link', () => {
 
   it.each([
     ['that leads nowhere', '.mcp.json', 'nowhere', 'cannot be read: ELOOP'],
-    ['to a device', '.mcp.json', '/dev/zero', 'is not a regular file'],
-    ['to a directory', '.mcp.json', '.', 'is not a regular file'],
+    ['to a device', '.mcp.json', '/dev/zero', 'cannot be read: it is not a regular file'],
+    ['to a directory', '.mcp.json', '.', 'cannot be read: it is not a regular file'],
   ])('%s can never be accepted', (_what, path, target, problem) => {
     expect(linked(path, target)).toEqual([
       { owner: '', path, kind: 'mcp', digest: 'unreadable', size: 0, link: target, problem },

@@ -1,0 +1,247 @@
+import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
+import { contradiction, exitCode, SkillrailError, UsageError } from '../../core/errors.ts'
+import { amount, didYouMean, linesText, safeLine, safeText } from '../../core/text.ts'
+import { unifiedDiff } from '../../core/unified-diff.ts'
+import { adapters, isPlatform, type Platform, platforms } from '../adapters.ts'
+import { type FileChange, installHook, uninstallHook } from '../install.ts'
+import {
+  type HooksStatus,
+  hooksStatus,
+  installedPlatforms,
+  type PlatformStatus,
+  type Registered,
+} from '../status.ts'
+import { type HookTrace, readTraces } from '../trace.ts'
+
+interface ChangesResult {
+  changes: readonly (Omit<FileChange, 'before'> & {
+    changed: boolean
+    /** What is, or would be, done to the file; `none` where it is as it should be. */
+    action: 'made' | 'changed' | 'removed' | 'none'
+    diff: string
+  })[]
+  errors: readonly { platform: Platform; code: string; message: string }[]
+  dryRun: boolean
+}
+
+export const install = defineCommand<ChangesResult>()({
+  arguments: {
+    '[client...]':
+      'claude, codex, copilot, cursor, gemini, opencode, pi, qwen; default: those found here',
+  },
+  options: {
+    user: option.flag('--user', 'in your own configuration, for every project (default)'),
+    project: option.flag('--project', 'in the configuration of this project'),
+    dryRun: option.flag('--dry-run', 'show what would be written, and write nothing'),
+  },
+  details:
+    'Everything else in a file stays as it is, comments too, and skillrail hooks uninstall puts\nback what was there.',
+  examples: ['hooks install claude'],
+  async run(context, values) {
+    const named = values.arguments.map(clientNamed)
+    const clients = named.length > 0 ? named : installedPlatforms(context.runtime)
+    if (clients.length === 0) {
+      const message = 'no agent client was found on this machine'
+      const hint = `Name one: ${platforms.join(', ')}.`
+      throw new UsageError({ code: 'client-missing', message, hint })
+    }
+    const result = await changeEach(context, clients, values, installHook)
+    for (const { platform, scope } of result.changes) {
+      const { title, steps, remark } = adapters[platform]
+      for (const text of [steps[scope], remark]) {
+        if (text !== undefined) context.note(`${title}: ${text}`)
+      }
+    }
+    return result
+  },
+  exitCode: codeOf,
+  render: (result) => changesText(result, (path) => `${path} is as it should be`),
+})
+
+export const uninstall = defineCommand<ChangesResult>()({
+  arguments: { '[client...]': 'clients to remove the hook from; default: all' },
+  options: {
+    user: option.flag('--user', 'from your own configuration (default)'),
+    project: option.flag('--project', 'from the configuration of this project'),
+    dryRun: option.flag('--dry-run', 'show what would be changed, and change nothing'),
+  },
+  details:
+    'A file that nobody else has changed is put back byte for byte; from any other only our\nentries are taken.',
+  examples: ['hooks uninstall claude'],
+  async run(context, values) {
+    const named = values.arguments.map(clientNamed)
+    return await changeEach(context, named.length === 0 ? platforms : named, values, uninstallHook)
+  },
+  exitCode: codeOf,
+  render: (result) => changesText(result, (path) => `no hook was in ${path}`),
+})
+
+async function changeEach(
+  { runtime, note }: Context,
+  clients: readonly Platform[],
+  { user, project, dryRun }: { user: boolean; project: boolean; dryRun: boolean },
+  change: typeof installHook,
+): Promise<ChangesResult> {
+  if (user && project) {
+    throw contradiction('--user', '--project', 'Give one of them, or call the command twice.')
+  }
+  const scope = project ? 'project' : 'user'
+  const changes: Change[] = []
+  const errors: ChangesResult['errors'][number][] = []
+  for (const platform of clients) {
+    try {
+      changes.push(described(await change(runtime, platform, { scope, dryRun })))
+    } catch (error) {
+      if (!(error instanceof SkillrailError)) throw error
+      errors.push({ platform, code: error.code, message: error.message })
+      note(`${adapters[platform].title}: ${error.message}`)
+      if (error.hint !== undefined) note(`  ${error.hint}`)
+    }
+  }
+  return { changes, errors, dryRun }
+}
+
+type Change = ChangesResult['changes'][number]
+
+function described({ before, after, ...facts }: FileChange): Change {
+  const changed = before !== after
+  const action = after === undefined ? 'removed' : before === undefined ? 'made' : 'changed'
+  const diff = unifiedDiff(facts.path, before ?? '', after ?? '')
+  return { ...facts, changed, after, action: changed ? action : 'none', diff }
+}
+
+function changesText({ changes, dryRun }: ChangesResult, unchanged: (path: string) => string) {
+  const lines = changes.flatMap(({ platform, path, action, diff, backup }) => {
+    const { title } = adapters[platform]
+    if (action === 'none') return `${title}: ${safeLine(unchanged(path))}`
+    if (dryRun) return [`${title}: would be ${action}: ${safeLine(path)}`, safeText(diff)]
+    const kept = backup === undefined ? '' : `; before: ${safeLine(backup)}`
+    return `${title}: ${action}: ${safeLine(path)}${kept}`
+  })
+  return linesText(lines)
+}
+
+function codeOf({ errors }: ChangesResult): 0 | 1 {
+  return errors.length > 0 ? exitCode.badAnswer : exitCode.done
+}
+
+export const status = defineCommand<HooksStatus>()({
+  arguments: { '[client...]': 'clients to show; default: all' },
+  options: {},
+  details:
+    'Says for each client whether the hook is there, whether it runs in this folder, and what the client does\nnot report. Ends with 1 when an installed hook is broken or outdated, or does not run.',
+  examples: ['hooks status'],
+  async run({ runtime }, { arguments: names }) {
+    const wanted = names.map(clientNamed)
+    const all = await hooksStatus(runtime)
+    const isWanted = (platform: Platform) => wanted.length === 0 || wanted.includes(platform)
+    return { ...all, platforms: all.platforms.filter((one) => isWanted(one.platform)) }
+  },
+  exitCode: (result) => (isWell(result) ? exitCode.done : exitCode.badAnswer),
+  render({ launcher, probe, platforms }, screen) {
+    const rows = platforms.map((client) => {
+      const missing = client.missing.map((event) => eventNames[event]).join(', ')
+      return [
+        client.title,
+        client.program === undefined ? 'not found' : 'found',
+        `you: ${shortState(client.user)}`,
+        `project: ${shortState(client.project)}`,
+        isThere(client) && missing !== '' ? `without: ${missing}` : '',
+      ]
+    })
+    const lines = [
+      ...platforms.flatMap(platformLines),
+      '',
+      `launcher  ${launcher.state}  ${safeLine(launcher.path)}`,
+    ]
+    if (launcher.state === 'outdated')
+      lines.push('          skillrail hooks install brings it up to date.')
+    if (probe !== undefined)
+      lines.push(
+        `one call  ${probe.durationMs} ms  ${safeLine(probe.problem ?? 'as it should be')}`,
+      )
+    return screen.table(rows) + linesText(lines)
+  },
+})
+
+function isWell({ launcher, probe, platforms }: HooksStatus): boolean {
+  const states = platforms.flatMap(({ user, project }) => [user.state, project.state])
+  if (states.includes('broken') || states.includes('outdated')) return false
+  const stuck = platforms.filter(({ program, runs }) => {
+    const answers = Object.values(runs).flatMap((run) => run?.answer ?? [])
+    return program !== undefined && answers.length > 0 && answers.every((one) => one === 'no')
+  })
+  if (stuck.length > 0) return false
+  return !states.includes('installed') || (launcher.state === 'current' && probe?.ok === true)
+}
+
+const eventNames = {
+  before: 'denying tools',
+  after: 'references with results',
+  compact: 'compaction',
+  subagent: 'subagents',
+} as const
+
+function isThere({ user, project }: PlatformStatus): boolean {
+  return user.state !== 'absent' || project.state !== 'absent'
+}
+
+function shortState(place: Registered): string {
+  if (place.state !== 'installed') return place.state
+  return place.parts === 1 ? 'installed' : `installed in ${place.parts} parts`
+}
+
+function platformLines(status: PlatformStatus): string[] {
+  const { title, user, project, steps, remark } = status
+  const problems = [user, project].flatMap((place) =>
+    'reason' in place ? [`${title}: ${safeLine(place.path)}: ${safeLine(place.reason)}`] : [],
+  )
+  const notes = isThere(status) && remark !== undefined ? [...steps, remark] : steps
+  return [...problems, ...notes.map((note) => `${title}: ${note}`)]
+}
+
+export const log = defineCommand<ReturnType<typeof readTraces>>()({
+  options: {
+    limit: option.integer('-n, --limit <number>', 'maximum number of newest prompts', {
+      least: 1,
+      most: 999_999,
+      default: 20,
+    }),
+  },
+  details: 'The log has only prompts that matched a trigger. Secrets are masked.',
+  examples: ['hooks log -n 5'],
+  async run(context, { limit }) {
+    const found = readTraces(context.runtime, limit)
+    const { unreadable, path } = found
+    if (unreadable > 0) context.note(`${amount(unreadable, 'line')} of ${path} could not be read`)
+    return found
+  },
+  render: ({ traces }, screen) =>
+    traces.length === 0
+      ? 'No trigger has fired yet.\n'
+      : traces.map((trace) => traceText(trace, screen)).join(''),
+})
+
+function traceText(trace: HookTrace, { style }: Screen): string {
+  const { at, platform, cwd, prompt, injected, withheld, durationMs, error } = trace
+  const file = ({ skill, path }: { skill: string; path: string }): string =>
+    `${safeLine(skill)}/${safeLine(path)}`
+  const lines = [
+    `${at}  ${platform}  ${durationMs} ms  ${style('dim', safeLine(cwd))}`,
+    `  ${safeLine(prompt)}`,
+    ...injected.map((given) => `  + ${file(given)} (${given.characters} characters)`),
+    ...withheld.map((held) => `  - ${file(held)}: ${safeLine(held.reason)}`),
+    ...(error === undefined ? [] : [`  ! ${safeLine(error)}`]),
+  ]
+  return linesText(lines)
+}
+
+export function clientNamed(name: string): Platform {
+  if (isPlatform(name)) return name
+  const message = `${name} is not a client; the clients are ${platforms.join(', ')}`
+  throw new UsageError({
+    code: 'client-unknown',
+    message,
+    hint: didYouMean(name, platforms) || undefined,
+  })
+}
