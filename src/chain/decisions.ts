@@ -1,16 +1,15 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { acquireFileLock } from '../core/file-lock.ts'
+import { lockHolder } from '../core/file-lock.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { systemCode } from '../core/errors.ts'
-import { RunBusyError, RunStateError } from './errors.ts'
-
+import { RunStateError } from './errors.ts'
 import type { ApprovalRecord, ChainRecord, GateRecord } from './journal-records.ts'
 import { walkResult } from './step-result.ts'
 import { readResult, refuseEnded, refuseImported } from './run-chain.ts'
 import type { RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'
-import type { RunStore } from './run-store.ts'
+import { alone, type RunStore } from './run-store.ts'
 
 /** The gate that a run waits at. `step` names one where several steps of a group wait. */
 export async function waitingGate(
@@ -28,19 +27,19 @@ export async function waitingGate(
   const matching = step === undefined ? gates : gates.filter((gate) => gate.step === step)
   const [gate, second] = matching
   if (gate !== undefined && second === undefined) return gate
-  const names = gates.map((candidate) => candidate.step).join(', ')
   const { runId } = journal.run
-  throw new RunStateError({
-    code: gate === undefined ? 'no-gate-waits' : 'gate-ambiguous',
-    message:
-      gates.length === 0
-        ? `the run ${runId} does not wait for an approval`
-        : `several steps of the run ${runId} wait for approval: ${names}`,
-    hint:
-      gates.length === 0
-        ? `${line('runs show', runId)} shows how it stands.`
-        : `Choose one: --step ${gates[0]?.step}`,
-  })
+  const names = gates.map((candidate) => candidate.step).join(', ')
+  throw gates.length === 0
+    ? new RunStateError({
+        code: 'no-gate-waits',
+        message: `the run ${runId} does not wait for an approval`,
+        hint: `${line('runs show', runId)} shows how it stands.`,
+      })
+    : new RunStateError({
+        code: gate === undefined ? 'no-gate-waits' : 'gate-ambiguous',
+        message: `these steps of the run ${runId} wait for approval: ${names}`,
+        hint: `Choose one: --step ${gates[0]?.step}`,
+      })
 }
 
 /**
@@ -71,7 +70,7 @@ export function recordDecision(
 }
 
 /** How long a run may take to end its processes: 2 s until KILL, and what it writes then. */
-export const patienceMs = 10_000
+const patienceMs = 10_000
 
 /**
  * Cancels a run: the process that executes it is interrupted (as by Ctrl-C), then the journal says
@@ -85,47 +84,23 @@ export async function cancelRun(
 ): Promise<void> {
   const path = store.pathOf(runId)
   store.read(runId)
-  const deadline = process.uptime() * 1000 + patienceMs
-  let interrupted = false
-  for (;;) {
-    const lock = acquireFileLock(path)
-    if (lock.ok) {
-      try {
-        return recordCancelled(store, runId, clock)
-      } finally {
-        lock.release()
-      }
-    }
-    const { pid, host } = lock.holder
-    if (host !== hostname() || process.uptime() * 1000 > deadline) {
-      throw new RunBusyError({
-        code: 'run-busy',
-        message: `the run ${runId} is executed by process ${pid} on ${host}, which is still running`,
-        hint: 'End that process, then cancel again.',
-      })
-    }
-    if (!interrupted) interrupted = interrupt(pid)
-    await sleep(50)
-  }
+  const isHere = (): boolean => lockHolder(path)?.host === hostname()
+  const pid = lockHolder(path)?.pid
+  if (isHere() && pid !== undefined) interrupt(pid)
+  for (let waited = 0; waited < patienceMs && isHere(); waited += 50) await sleep(50)
+  await alone(store, runId, () => {
+    const journal = store.read(runId)
+    refuseImported(journal)
+    refuseEnded(journal)
+    const at = new Date(clock.now()).toISOString()
+    store.append(runId, { type: 'status', status: 'cancelled', at })
+  })
 }
 
-export function recordCancelled(store: RunStore, runId: string, clock: Pick<Runtime, 'now'>): void {
-  const journal = store.read(runId)
-  refuseImported(journal)
-  refuseEnded(journal)
-  const writer = store.open(runId)
-  try {
-    writer.append({ type: 'status', status: 'cancelled', at: new Date(clock.now()).toISOString() })
-  } finally {
-    writer.close()
-  }
-}
-
-export function interrupt(pid: number): boolean {
+function interrupt(pid: number): void {
   try {
     process.kill(pid, 'SIGINT')
   } catch (error) {
     if (systemCode(error) !== 'ESRCH') throw error
   }
-  return true
 }

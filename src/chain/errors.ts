@@ -19,8 +19,21 @@ export function runNotFound(runId: string): RunNotFoundError {
   })
 }
 
-export class StepNotFoundError extends ChainError {
+class StepNotFoundError extends ChainError {
   override readonly exitCode: ExitCode = exitCode.notFound
+}
+
+/** The error for a step that `owner`, a skill or a run, does not have. */
+export function stepUnknown(
+  owner: string,
+  step: string,
+  names: readonly string[],
+): StepNotFoundError {
+  return new StepNotFoundError({
+    code: 'step-unknown',
+    message: `${owner} has no step ${step}`,
+    hint: `Its steps are ${names.join(', ')}.`,
+  })
 }
 
 /** The journal, or what a step is given, could not be written: the run stops, and can continue later. */

@@ -1,9 +1,7 @@
 import { sha256 } from '../core/json.ts'
 import { failedOutput } from '../exec/output-protocol.ts'
-import type { Call, CancelledStep, Outcome } from './engine.ts'
-import type { EngineCore, Entry } from './journal-engine.ts'
+import type { Call, CancelledStep, Outcome, SuspendedOutcome } from './engine.ts'
 import type { ApprovalRecord } from './journal-records.ts'
-import type { ChainState } from './state.ts'
 
 export interface GateFacts {
   /** Step and attempt, level by level. */
@@ -13,64 +11,38 @@ export interface GateFacts {
   stateDigest: string
 }
 
-type GateAnswer = 'approved' | 'rejected' | 'waiting'
-
-export function answerOfGate(gate: GateFacts, decision: ApprovalRecord | undefined): GateAnswer {
-  if (
-    decision === undefined ||
-    decision.key !== gate.key ||
-    decision.planDigest !== gate.planDigest ||
-    decision.stateDigest !== gate.stateDigest
-  ) {
-    return 'waiting'
-  }
-  return decision.approved ? 'approved' : 'rejected'
+export function gateOf({ key, state }: Pick<Call, 'key' | 'state'>, planDigest: string): GateFacts {
+  return { key, planDigest, stateDigest: sha256(JSON.stringify(state)) }
 }
 
-export function stateDigest(state: ChainState): string {
-  return sha256(JSON.stringify(state))
+/** Whether a decision is about this gate and about nothing else. */
+export function isAbout(gate: GateFacts, decision: GateFacts | undefined): boolean {
+  return (
+    decision?.key === gate.key &&
+    decision.planDigest === gate.planDigest &&
+    decision.stateDigest === gate.stateDigest
+  )
 }
 
 /** Whether the step was approved; one with a result was, unless that is its rejection. */
 export function isApproved(
-  call: Pick<Call, 'key' | 'state'>,
-  planDigest: string,
+  gate: GateFacts,
   decision: ApprovalRecord | undefined,
   outcome: Outcome | CancelledStep | undefined,
 ): boolean {
   if (outcome !== undefined) return !('rejected' in outcome) || outcome.rejected !== true
-  const gate = { key: call.key, planDigest, stateDigest: stateDigest(call.state) }
-  return answerOfGate(gate, decision) === 'approved'
+  return decision?.approved === true && isAbout(gate, decision)
 }
 
-/** Undefined when a step with a gate may start. */
-export function passGate(core: EngineCore, entry: Entry): Outcome | undefined {
-  const { key, call } = entry
-  const { journal } = core
-  const gate = { key, planDigest: journal.plan.digest, stateDigest: stateDigest(call.state) }
-  const answer = answerOfGate(gate, journal.approvals.get(key))
-  if (answer === 'approved') return undefined
-  const now = core.clock.now()
-  const at = new Date(now).toISOString()
-  if (answer === 'rejected') {
-    const output = failedOutput('gate-rejected', `${call.step.step} was rejected`)
-    return { kind: 'finished', output, startedAt: now, durationMs: 0, rejected: true }
-  }
-  if (core.yesGates === true && core.writer !== undefined) {
-    core.writer.append({ type: 'approval', ...gate, approved: true, by: 'caller', at })
-    return undefined
-  }
-  const known = journal.gates.get(key)
-  if (known?.stateDigest !== gate.stateDigest || known.planDigest !== gate.planDigest) {
-    const record = {
-      type: 'gate',
-      ...gate,
-      step: call.step.step,
-      attempt: call.attempt,
-      at,
-    } as const
-    core.writer?.append(record)
-    journal.gates.set(key, record)
-  }
-  return { kind: 'suspended', why: 'approval' }
+/** What a gate lets become of its step, which was rejected at `now`; undefined when it may start. */
+export function passGate(
+  gate: GateFacts,
+  step: string,
+  decision: ApprovalRecord | undefined,
+  now: number,
+): (Outcome & { kind: 'finished' }) | SuspendedOutcome | undefined {
+  if (!isAbout(gate, decision)) return { kind: 'suspended', why: 'approval' }
+  if (decision?.approved === true) return undefined
+  const output = failedOutput('gate-rejected', `${step} was rejected`)
+  return { kind: 'finished', output, startedAt: now, durationMs: 0, rejected: true }
 }

@@ -16,8 +16,8 @@ import type {
   StepAnswer,
   TaskCall,
 } from './engine.ts'
-import { isApproved, passGate } from './gates.ts'
-import { recordedOutcome } from './journal-records.ts'
+import { gateOf, isAbout, isApproved, passGate } from './gates.ts'
+import { type GateRecord, recordedOutcome } from './journal-records.ts'
 import type { RecordWriter, RunJournal } from './run-journal.ts'
 import { chainOutput, chainWaitsFor, finishedEvent } from './step-result.ts'
 import type { StepRunner } from './step-runner.ts'
@@ -87,10 +87,9 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
     },
     isOpen(call) {
       const { plan, approvals, done } = core.journal
+      const gate = gateOf(call, plan.digest)
       const outcome = done.get(call.key)?.outcome
-      return (
-        core.yesGates === true || isApproved(call, plan.digest, approvals.get(call.key), outcome)
-      )
+      return core.yesGates === true || isApproved(gate, approvals.get(call.key), outcome)
     },
     async cancel(running) {
       const list = find(running)
@@ -102,10 +101,8 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
       return list.map((entry) => recordCancelled(core, entry))
     },
     async record(key, decide) {
-      const known = core.journal.decided.get(key)
       const value = decide()
-      // The first decision stands; a replay decides the same unless the journal is foreign.
-      if (known !== undefined && known === value) return value
+      if (core.journal.decided.get(key) === value) return value
       core.writer?.append({ type: 'decided', key, value })
       core.journal.decided.set(key, value)
       return value
@@ -170,7 +167,7 @@ function endWaiting(core: EngineCore, entry: Entry): void {
 async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const stopped = endedFromAbove(core, entry)
   if (stopped !== undefined) return await endedBefore(core, entry, stopped)
-  const gate = entry.call.step.gate === true ? passGate(core, entry) : undefined
+  const gate = entry.call.step.gate === true ? atGate(core, entry) : undefined
   if (gate !== undefined) return gate
   if (entry.kind === 'task' && core.runner === undefined) return lookedAt(core, entry)
   await waitFor(core, entry)
@@ -188,6 +185,27 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
     limit.clear()
     unlink()
   }
+}
+
+/** Undefined when a step with a gate may start. */
+function atGate(core: EngineCore, { key, call }: Entry): Outcome | undefined {
+  const { journal, writer } = core
+  const gate = gateOf(call, journal.plan.digest)
+  const now = core.clock.now()
+  const at = new Date(now).toISOString()
+  const outcome = passGate(gate, call.step.step, journal.approvals.get(key), now)
+  if (outcome?.kind !== 'suspended') return outcome
+  if (core.yesGates === true && writer !== undefined) {
+    writer.append({ type: 'approval', ...gate, approved: true, by: 'caller', at })
+    return undefined
+  }
+  if (!isAbout(gate, journal.gates.get(key))) {
+    const { attempt, step } = call
+    const record: GateRecord = { type: 'gate', ...gate, step: step.step, attempt, at }
+    writer?.append(record)
+    journal.gates.set(key, record)
+  }
+  return outcome
 }
 
 async function waitFor(core: EngineCore, { key, call, scope, controller }: Entry): Promise<void> {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { reasonOf, StateFileError } from '../core/errors.ts'
-import { acquireFileLock } from '../core/file-lock.ts'
 import { sha256 } from '../core/json.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
@@ -11,13 +10,7 @@ import { childEnvironment } from '../exec/process.ts'
 import { drivenExecutor } from './agent-executor.ts'
 import { runChain } from './attempt.ts'
 import type { EventListener, Executor, RunResult, TaskCall } from './engine.ts'
-import {
-  type ChainError,
-  RunBusyError,
-  RunFilesError,
-  RunStateError,
-  RunTrustError,
-} from './errors.ts'
+import { type ChainError, RunFilesError, RunStateError, RunTrustError } from './errors.ts'
 import { createJournalEngine } from './journal-engine.ts'
 import {
   type ChainRecord,
@@ -34,7 +27,7 @@ import {
   type RecordWriter,
   type RunJournal,
 } from './run-journal.ts'
-import { removeTree, type RunStore } from './run-store.ts'
+import { alone, removeTree, type RunStore } from './run-store.ts'
 import {
   recordOf,
   type Refusal,
@@ -293,15 +286,7 @@ async function withJournal(
   work: (writer: RecordWriter) => Promise<RunResult>,
 ): Promise<RunResult> {
   const path = store.pathOf(runId)
-  const lock = acquireFileLock(path)
-  if (!lock.ok) {
-    throw new RunBusyError({
-      code: 'run-busy',
-      message: `the run ${runId} is being executed by process ${lock.holder.pid} on ${lock.holder.host}`,
-      hint: `Wait for it, or end it: ${line('runs cancel', runId)}`,
-    })
-  }
-  try {
+  const locked = async (): Promise<RunResult> => {
     const journal = store.open(runId)
     try {
       const writer = createRecordWriter(journal)
@@ -312,9 +297,8 @@ async function withJournal(
     } finally {
       journal.close()
     }
-  } finally {
-    lock.release()
   }
+  return await alone(store, runId, locked, line)
 }
 
 /** An error that stops a run where it is, with the command that continues. Any other stays what it is. */
@@ -328,18 +312,13 @@ function withResumeHint(error: unknown, { run }: Pick<RunJournal, 'run'>, line: 
 }
 
 /** A step can delete or change the journal; the run ends all the same. */
-function journalLost(path: string, runId: string, fileState: 'gone' | 'changed'): Diagnostic {
-  const isGone = fileState === 'gone'
-  const what = isGone ? 'deleted or put out of reach' : 'written to or replaced by something else'
-  const effect = isGone
-    ? 'it cannot be shown or resumed'
-    : 'what is shown of it may not be what it did'
+function journalLost(path: string, runId: string, state: 'gone' | 'changed'): Diagnostic {
   return {
-    code: isGone ? 'journal-gone' : 'journal-changed',
+    code: `journal-${state}`,
     severity: 'warning',
-    message: `the journal of the run ${runId} was ${what} while it ran: ${effect}`,
+    message: `the journal of the run ${runId} was deleted or changed while it ran; it may not be shown or resumed as it was`,
     path,
-    hint: `One of its steps, or another program, ${isGone ? 'deletes or moves' : 'changes'} files of runs.`,
+    hint: 'One of its steps, or another program, changes files of runs.',
   }
 }
 

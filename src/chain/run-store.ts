@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { acquireFileLock, lockHolder } from '../core/file-lock.ts'
+import { acquireFileLock } from '../core/file-lock.ts'
 import {
   type JournalRecord,
   type JournalSeal,
@@ -11,7 +11,9 @@ import { encrypted, openSealer } from '../core/project-state.ts'
 import { projectStateDirectory, type StatePlace } from '../core/runtime.ts'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
-import { runNotFound } from './errors.ts'
+import { RunBusyError, runNotFound } from './errors.ts'
+import type { ChainRecord } from './journal-records.ts'
+import { type RunLine, runLine } from './run-line.ts'
 import { redactValue } from '../core/redact.ts'
 import { isFinal } from './state.ts'
 import { maskedData, statusOfRun } from './step-result.ts'
@@ -20,8 +22,9 @@ import { dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 export interface RunStore {
   readonly directory: string
   pathOf(runId: string): string
-  /** For the one process that holds the lock of the run. */
+  /** For the one process that holds the lock of the run, as the next one. */
   open(runId: string): JournalWriter
+  append(runId: string, ...records: readonly ChainRecord[]): void
   ids(): string[]
   /** The run that a user names: by its ID, the beginning of one, or `latest`. */
   idOf(named: string): string
@@ -63,6 +66,14 @@ export function openRunStore(workspace: string, place: StatePlace): RunStore {
           append(...records.map((record) => withoutSecrets(record, code))),
       })
     },
+    append(runId, ...records) {
+      const writer = store.open(runId)
+      try {
+        writer.append(...records.map((record) => ({ ...record })))
+      } finally {
+        writer.close()
+      }
+    },
     read: (runId) => readRunJournal(store.pathOf(runId), runId, sealOf(runId)),
     list() {
       const ids = journalIds(directory)
@@ -75,7 +86,7 @@ export function openRunStore(workspace: string, place: StatePlace): RunStore {
           diagnostics.push(...journal.diagnostics)
           return journal
         } catch (error) {
-          if (!isJustBeginning(path, error)) diagnostics.push(unreadable(path, error))
+          diagnostics.push(unreadable(path, error))
           return []
         }
       })
@@ -123,12 +134,6 @@ function journalIds(directory: string): string[] | Diagnostic {
   }
 }
 
-/** Its process has made the file and not yet written to it. */
-function isJustBeginning(path: string, error: unknown): boolean {
-  const isEmpty = error instanceof SkillrailError && error.code === 'journal-empty'
-  return isEmpty && lockHolder(path) !== undefined
-}
-
 /** An id becomes a file name, so nothing else may pass for one. */
 function checkedId(runId: string): string {
   if (/^[0-9a-z]{1,40}$/.test(runId)) return runId
@@ -162,32 +167,48 @@ export function prunableRuns(
 }
 
 /** Deletes runs, each under its lock. One that a process has taken up since stays. */
-export function removeRuns(
+export async function removeRuns(
   store: RunStore,
   runIds: readonly string[],
-): { removed: string[]; diagnostics: Diagnostic[] } {
+): Promise<{ removed: string[]; diagnostics: Diagnostic[] }> {
+  const removed: string[] = []
   const diagnostics: Diagnostic[] = []
-  const removed = runIds.filter((runId) => {
+  for (const runId of runIds) {
     try {
-      return removeAlone(store, runId)
+      await alone(store, runId, () => store.remove(runId))
+      removed.push(runId)
     } catch (error) {
-      const reason = reasonOf(error)
-      const message = `the run ${runId} could not be removed: ${reason}`
+      if (error instanceof RunBusyError) continue
+      const message = `the run ${runId} could not be removed: ${reasonOf(error)}`
       const hint = 'Check the permissions of its files, or stop the programs that use them.'
       const path = store.pathOf(runId)
       diagnostics.push({ code: 'run-not-removed', severity: 'error', message, path, hint })
-      return false
     }
-  })
+  }
   return { removed, diagnostics }
 }
 
-function removeAlone(store: RunStore, runId: string): boolean {
+/**
+ * Does the work while no other process has the run. Throws {@link RunBusyError} where one has it;
+ * `line` writes its hint.
+ */
+export async function alone<T>(
+  store: RunStore,
+  runId: string,
+  work: () => T | Promise<T>,
+  line: RunLine = runLine,
+): Promise<T> {
   const lock = acquireFileLock(store.pathOf(runId))
-  if (!lock.ok) return false
+  if (!lock.ok) {
+    const { pid, host } = lock.holder
+    throw new RunBusyError({
+      code: 'run-busy',
+      message: `the run ${runId} is being executed by process ${pid} on ${host}`,
+      hint: `Wait for it, end that process, or run: ${line('runs cancel', runId)}`,
+    })
+  }
   try {
-    store.remove(runId)
-    return true
+    return await work()
   } finally {
     lock.release()
   }

@@ -14,7 +14,7 @@ import {
   usablePlan,
 } from '../chain/commands/project.ts'
 import { runProgress } from '../chain/commands/run-text.ts'
-import { stepperSetup, stepperResult } from '../chain/commands/stepper.ts'
+import { driveStepper, stepperResult } from '../chain/commands/stepper.ts'
 import { runNotFound, RunStateError } from '../chain/errors.ts'
 import { allSteps, type Plan } from '../chain/plan-model.ts'
 import { argumentsOf, keepsArguments, type RunLine } from '../chain/run-line.ts'
@@ -220,8 +220,9 @@ class ServedRuns {
     given: readonly string[],
     go: (setup: RunSetup) => Promise<StepperAnswer>,
   ): Promise<ToolAnswer> {
-    const { setup, end } = await stepperSetup(project, plan, {})
-    const answer = await end(go({ ...setup, line: toolLines(this.#lines) }))
+    const answer = await driveStepper(project, plan, {}, (setup) =>
+      go({ ...setup, line: toolLines(this.#lines) }),
+    )
     const { kind, runId } = answer
     this.#given.set(runId, given)
     // What was interrupted, a user may have stopped: it needs a new yes.
@@ -358,7 +359,7 @@ function answered(
   given: readonly string[],
   answer: StepperAnswer,
 ): ToolAnswer {
-  const shown = stepperResult(project, { plan, given, answer }, {})
+  const shown = stepperResult(project, { plan, given, answer })
   const { runId: run, dismissed, next = [], waiting, result } = shown
   const late =
     dismissed === undefined

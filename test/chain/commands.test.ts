@@ -411,10 +411,10 @@ describe('going on after a run', () => {
     await command('run main')
     await project.cli(['run', 'main'], 'kill:3')
     expect((await command('runs prune --dry-run --json')).json).toMatchObject({ dryRun: true })
-    expect((await command('runs prune --yes')).lines).toHaveLength(1)
+    expect((await command('runs prune --keep 0')).lines).toHaveLength(1)
     expect((await command('runs prune --keep 1 --unfinished')).lines).toHaveLength(0)
     expect((await command('runs prune --older-than 1 --unfinished')).lines).toHaveLength(0)
-    expect((await command('runs prune --unfinished --yes')).lines).toHaveLength(1)
+    expect((await command('runs prune --unfinished --keep 0')).lines).toHaveLength(1)
     expect((await command('runs list --json')).json).toMatchObject({ runs: [], diagnostics: [] })
   })
 

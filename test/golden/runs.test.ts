@@ -99,7 +99,7 @@ function lives(json: '' | ' --json') {
     await say('runs prune --keep 2 --dry-run')
     await say('runs prune --keep 2')
     await say('runs list')
-    await say('runs prune --yes --unfinished')
+    await say('runs prune --keep 0 --unfinished')
     await say('runs list')
   }
 }

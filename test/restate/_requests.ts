@@ -1,7 +1,12 @@
 import type { Server } from '../../scripts/restate.mjs'
 import type { Plan } from '../../src/chain/plan-model.ts'
 import type { RunResult } from '../../src/chain/engine.ts'
-import { protocolVersion, type RunRequest } from '../../src/chain/restate/protocol.ts'
+import { journalVersion, type RunRecord } from '../../src/chain/journal-records.ts'
+import { emptyPass, protocolVersion, type RunRequest } from '../../src/chain/restate/protocol.ts'
+import { recordsOf } from '../../src/chain/restate/server-runs.ts'
+import { readResult } from '../../src/chain/run-chain.ts'
+import { runJournalOf } from '../../src/chain/run-journal.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
 import { awaitRun, submitRun } from '../../src/chain/restate/client.ts'
 import type { TestProject } from '../chain/_project.ts'
 
@@ -24,7 +29,7 @@ export function requestFor(plan: Plan, runId: string, more: Partial<RunRequest> 
     defaultTimeoutMs: 0,
     planDigest: plan.digest,
     yesGates: false,
-    known: {},
+    pass: emptyPass(),
     plan,
     ...more,
   }
@@ -34,5 +39,21 @@ export function requestFor(plan: Plan, runId: string, more: Partial<RunRequest> 
 export async function runOn(server: Server, request: RunRequest): Promise<RunResult> {
   await submitRun(server, request, 1)
   const run = { runId: request.runId, part: 1 }
-  return (await awaitRun(server, run, request.planDigest)).result
+  const answer = await awaitRun(server, run, request.planDigest)
+  const { runId, plan, requireVerified } = request
+  const header: RunRecord = {
+    type: 'run',
+    version: journalVersion,
+    runId,
+    skill: plan.skill,
+    at: new Date(0).toISOString(),
+    mode: 'run',
+    arguments: [],
+    argumentsDigest: '',
+    requireVerified,
+    request: { directory: '', set: [] },
+    plan,
+  }
+  const records = recordsOf(runJournalOf('', runId, [header]), answer)
+  return await readResult(runJournalOf('', runId, [header, ...records]), systemRuntime())
 }

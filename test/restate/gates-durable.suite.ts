@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Server } from '../../scripts/restate.mjs'
-import { lookAtWaiting, type Waiting } from '../../src/chain/restate/server-journal.ts'
-import { select } from '../../src/chain/restate/client.ts'
+import { findInvocation, lookAtWaiting, type Waiting } from '../../src/chain/restate/client.ts'
 import { runCommand } from '../chain/_command.ts'
 import { makeProject, type TestProject } from '../chain/_project.ts'
 import { answerOf, say } from './_engines.ts'
@@ -39,11 +38,8 @@ describe('a run that waits on a server', () => {
 
   async function waitingOf(runId: string): Promise<Waiting> {
     return await eventually(async () => {
-      const [row] = await select(
-        server,
-        `select id from sys_invocation where idempotency_key = '${runId}'`,
-      )
-      return await lookAtWaiting(server, String(row?.['id']))
+      const id = await findInvocation(server, { runId, part: 1 })
+      return id === undefined ? undefined : await lookAtWaiting(server, id)
     }, 'the run waits')
   }
 

@@ -36,7 +36,7 @@ describe('without a server', () => {
   it('an engine that there is not is wrong use', async () => {
     const { code, stderr } = await project.cli(['run', 'one', '--engine', 'temporal'])
     expect(code).toBe(2)
-    expect(stderr).toContain('there are two engines, journal and restate')
+    expect(stderr).toContain('allowed: journal, restate')
   })
 
   it('doctor finds the server away', async () => {
@@ -85,7 +85,7 @@ describe('with a server', () => {
     expect(JSON.parse(doctor.stdout).checks).toContainEqual(
       expect.objectContaining({ name: 'registration', status: 'problem' }),
     )
-    worker = await startWorkerOf(project, { server, more: ['--patience', '2'] })
+    worker = await startWorkerOf(project, { server, env: { SKILLRAIL_RESTATE_PATIENCE: '2' } })
     expect((await run('one')).code).toBe(0)
   })
 

@@ -44,7 +44,8 @@ describe('a step that a model executes on a worker', () => {
     worker = await startWorkerOf(project, {
       server,
       port: worker?.port,
-      more: ['--patience', '2', ...more],
+      more,
+      env: { SKILLRAIL_RESTATE_PATIENCE: '2' },
     })
   }
 

@@ -56,8 +56,8 @@ describe('a step that an agent client executes on a worker', () => {
     worker = await startWorkerOf(project, {
       server,
       port: worker?.port,
-      more: ['--patience', '2', ...more],
-      env: { PATH: path },
+      more,
+      env: { SKILLRAIL_RESTATE_PATIENCE: '2', PATH: path },
     })
   }
 

@@ -5,7 +5,7 @@ import { messageOf } from '../../core/errors.ts'
 import { objectOf } from '../../core/json.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { amount } from '../../core/text.ts'
-import { ask, askVersion, type ServerAddress } from '../restate/client.ts'
+import { ask, requireVersion, type ServerAddress } from '../restate/client.ts'
 import { protocolVersion, serviceName, type WorkerReport } from '../restate/protocol.ts'
 import { type EngineChoice, serverAddress } from './engine.ts'
 import { openProject, type RunContext } from './project.ts'
@@ -20,7 +20,8 @@ export async function checkRestate(context: RunContext, options: EngineChoice): 
   const address = serverAddress(context, options)
   const checks = [checkSdk()]
   try {
-    checks.push(await checkServer(address), await checkIngress(address))
+    const found = `Restate ${await requireVersion(address)} (${address.adminUrl})`
+    checks.push({ name: 'restate server', status: 'ok', found }, await checkIngress(address))
     const registration = await checkRegistration(address)
     checks.push(registration)
     if (registration.status === 'problem') return checks
@@ -33,25 +34,15 @@ export async function checkRestate(context: RunContext, options: EngineChoice): 
 
 function checkSdk(): Check {
   const name = 'restate sdk'
+  const { resolve } = createRequire(import.meta.url)
   try {
-    const path = createRequire(import.meta.url).resolve('@restatedev/restate-sdk/package.json')
+    const path = resolve('@restatedev/restate-sdk/package.json')
     const { version } = JSON.parse(readFileSync(path, 'utf8'))
     return { name, status: 'ok', found: `@restatedev/restate-sdk ${version}` }
   } catch {
     const found = '@restatedev/restate-sdk is not installed; only a worker needs it'
     return { name, status: 'information', found, advice: 'npm i @restatedev/restate-sdk' }
   }
-}
-
-async function checkServer(address: ServerAddress): Promise<Check> {
-  const name = 'restate server'
-  const verdict = await askVersion(address)
-  if (verdict.kind === 'refused') {
-    return problem(name, `${address.adminUrl}: ${verdict.message}`, 'Name it with --admin-url.')
-  }
-  const found = `Restate ${verdict.version} (${address.adminUrl})`
-  if (verdict.kind === 'known') return { name, status: 'ok', found }
-  return { name, status: 'warning', found, advice: verdict.message }
 }
 
 async function checkIngress(address: ServerAddress): Promise<Check> {

@@ -1,9 +1,9 @@
 import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
 import { SkillrailError } from '../../core/errors.ts'
-import { isYes, safeLine } from '../../core/text.ts'
+import { isYes, linesText, safeLine } from '../../core/text.ts'
 import { recordDecision, waitingGate } from '../decisions.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
-import { ApprovalRefusedError, StepNotFoundError } from '../errors.ts'
+import { ApprovalRefusedError, stepUnknown } from '../errors.ts'
 import type { ApprovalRecord, DoneRecord } from '../journal-records.ts'
 import { allSteps, isChain, type Plan } from '../plan-model.ts'
 import { readResult, refuseImported, type RunSetup } from '../run-chain.ts'
@@ -12,7 +12,7 @@ import { argumentsOf, keepsArguments } from '../run-line.ts'
 import { walkResult } from '../step-result.ts'
 import { drive } from '../stepper.ts'
 import { renderTimeline } from '../timeline.ts'
-import { openRun, planToContinue, resumeOn, upToDate } from './engine.ts'
+import { openRun, planToContinue, resumeOn, startOn, upToDate } from './engine.ts'
 import {
   choiceOf,
   type ConfinementChoice,
@@ -22,18 +22,10 @@ import {
   executeRun,
   runArgument,
   runArguments,
-  startOn,
 } from './execute.ts'
-import { linesAgain, openProject, planKept, usablePlan } from './project.ts'
-import {
-  answerWith,
-  linesText,
-  resultLines,
-  type RunAnswer,
-  runShown,
-  shortText,
-} from './run-text.ts'
-import { type StepperResult, stepperResult, stepperSetup, stepperShown } from './stepper.ts'
+import { openProject, planKept, usablePlan } from './project.ts'
+import { answerWith, resultLines, type RunAnswer, runShown, shortText } from './run-text.ts'
+import { stepped, type StepperResult, stepperShown } from './stepper.ts'
 
 export const resume = defineCommand<RunAnswer, ChainEvent>()({
   arguments: runArguments,
@@ -43,16 +35,14 @@ export const resume = defineCommand<RunAnswer, ChainEvent>()({
     ...executeOptions,
   },
   examples: ['runs resume 0mh2k9x0ab12cd'],
-  async run(context, { arguments: [named = '', ...given], ...values }) {
-    const { project, runId, journal } = await openRun(context, named)
-    const line = linesAgain(context, values)
+  async run(context, { arguments: [named = '', ...given], force, ...values }) {
+    const { project, runId, journal } = await openRun(context, named, values)
     if (journal.status === 'success') {
       context.note(`The run ${runId} has ended; nothing was executed.`)
-      return answerWith(await readResult(journal, context.runtime), { line })
+      return answerWith(await readResult(journal, context.runtime), project)
     }
-    const { force } = values
-    const plan = await planToContinue(project, journal, { command: 'resume', line, force })
-    const resumption = { runId, plan, force, arguments: given.length > 0 ? given : undefined }
+    const plan = await planToContinue(project, journal, 'resume', force)
+    const resumption = { runId, plan, force, arguments: given }
     return await executeRun(project, plan, choiceOf(journal, values), async (setup) =>
       resumeOn(project, journal, resumption, setup),
     )
@@ -99,10 +89,10 @@ function isRun(result: RepeatedRun): result is RunAnswer {
 async function repeatRun(
   context: Context<ChainEvent>,
   old: { runId: string; given: readonly string[] },
-  choice: { kind: 'retry' } | { kind: 'fork'; from: string },
+  choice: Repetition,
   values: ExecuteChoice,
 ): Promise<RepeatedRun> {
-  const { project, runId, journal } = await openRun(context, old.runId)
+  const { project, runId, journal } = await openRun(context, old.runId, values)
   refuseImported(journal)
   const { request, mode, requireVerified, server = {} } = journal.run
   const plan = await usablePlan(project, planKept(project, journal.run))
@@ -114,17 +104,17 @@ async function repeatRun(
   const run = { plan, arguments: given, mode, requireVerified, request, reused, origin }
   const start = async (setup: RunSetup): Promise<RunResult> => startOn(project, server, run, setup)
   if (mode === 'run') return await executeRun(project, plan, choiceOf(journal, values), start)
-  const { setup, end } = await stepperSetup(project, plan, values)
-  const answer = await end(drive(setup, start))
-  return stepperResult(project, { plan, given, answer }, values)
+  return await stepped(project, { plan, given }, values, (setup) => drive(setup, start))
 }
+
+type Repetition = { kind: 'retry' } | { kind: 'fork'; from: string }
 
 /** What a new run takes over: `retry` the successes, `fork` every result before `from`. */
 function reusedResults(
   journal: RunJournal,
   result: RunResult,
   plan: Plan,
-  choice: { kind: 'retry' } | { kind: 'fork'; from: string },
+  choice: Repetition,
 ): DoneRecord[] {
   const planned = allSteps(plan.root)
   const before = new Map(allSteps(journal.plan.root).map((step) => [step.step, step.digest]))
@@ -147,13 +137,9 @@ function reusedResults(
 }
 
 function positionOf(steps: readonly { step: string }[], from: string, plan: Plan): number {
-  const position = steps.findIndex((step) => step.step === from)
-  if (position !== -1) return position
-  throw new StepNotFoundError({
-    code: 'step-unknown',
-    message: `${plan.skill} has no step ${from}`,
-    hint: `Its steps are ${steps.map((step) => step.step).join(', ')}.`,
-  })
+  const names = steps.map(({ step }) => step)
+  if (names.includes(from)) return names.indexOf(from)
+  throw stepUnknown(plan.skill, from, names)
 }
 
 const stepOption = option.text('--step <step>', 'which step, if several wait')
@@ -189,15 +175,14 @@ async function decideGate(
   { runId: named, step, approved, given }: GateDecision,
   values: ConfinementChoice,
 ): Promise<RunAnswer> {
-  const project = openProject(context)
-  const runId = project.store.idOf(named)
+  const project = openProject(context, values)
+  const { store, line } = project
+  const runId = store.idOf(named)
   const { journal } = await upToDate(project, runId)
   context.diagnose(journal.diagnostics)
-  const line = linesAgain(context, values)
   const gate = await waitingGate(journal, context.runtime, step, line)
-  const current = planToContinue(project, journal, { command: 'approve', line })
   // Rejecting executes only what runs always, so it works even when the skills have changed.
-  const usable = await current.catch((error: unknown) => {
+  const usable = await planToContinue(project, journal, 'approve').catch((error: unknown) => {
     if (approved || !(error instanceof SkillrailError)) throw error
     return undefined
   })
@@ -206,41 +191,39 @@ async function decideGate(
   // Refused before anybody is asked.
   if (approved) argumentsOf(journal, given)
   const again = line(approved ? 'runs approve' : 'runs reject', runId)
-  const shown = await confirm(
-    context,
-    { runId, step: gate.step, approved, again },
-    await readResult(journal, context.runtime),
-  )
+  const shown = await confirm(context, { runId, step: gate.step, approved, again }, journal)
   const at = new Date(context.runtime.now()).toISOString()
   const decision = { approved, at, user: context.runtime.user(), shown }
-  const prepare = recordDecision(gate, decision, line)
-  const resumption = { runId, plan, prepare }
-  if (approved || (usable !== undefined && runsAlways)) {
+  const resumption = {
+    runId,
+    plan,
+    prepare: recordDecision(gate, decision, line),
+    arguments: given,
+    command: 'approve',
+    executesNothing: !approved && (usable === undefined || !runsAlways),
+  } as const
+  if (!resumption.executesNothing) {
     return await executeRun(project, plan, choiceOf(journal, values), async (setup) =>
-      resumeOn(project, journal, { ...resumption, arguments: given, command: 'approve' }, setup),
+      resumeOn(project, journal, resumption, setup),
     )
   }
-  const { workspace, store } = project
   const { runtime, settings, signal } = context
-  const setup = { runtime, workspace, store, settings: settings.run, signal }
-  const result = await resumeOn(project, journal, { ...resumption, executesNothing: true }, setup)
-  return answerWith(result, { line: linesAgain(context) })
+  const setup = { runtime, workspace: project.workspace, store, settings: settings.run, signal }
+  return answerWith(await resumeOn(project, journal, resumption, setup), project)
 }
 
 /** Returns the results that were shown. */
 async function confirm(
   context: Context<ChainEvent>,
-  {
-    runId,
-    step,
-    approved,
-    again,
-  }: Pick<GateDecision, 'runId' | 'approved'> & { step: string; again: string },
-  result: RunResult,
+  about: { runId: string; step: string; approved: boolean; again: string },
+  journal: RunJournal,
 ): Promise<NonNullable<ApprovalRecord['shown']>> {
-  const hint = `In a terminal: ${again}`
+  const { runId, step, approved, again } = about
+  const result = await readResult(journal, context.runtime)
   const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
   const failed = outputs.filter((output) => output.status !== 'success')
+  const refused = (code: string, message: string): ApprovalRefusedError =>
+    new ApprovalRefusedError({ code, message, hint: `In a terminal: ${again}` })
   const answer = await context.ask({
     text: `${approved ? 'Approve' : 'Reject'} ${safeLine(step)} in run ${runId}? [y/N] `,
     about: (screen) =>
@@ -253,22 +236,12 @@ async function confirm(
         ...resultLines(result),
       ]),
     otherwise: () =>
-      new ApprovalRefusedError({
-        code: 'approval-needs-terminal',
-        message: `${step} needs the approval of a user at a terminal`,
-        hint,
-      }),
+      refused('approval-needs-terminal', `${step} needs the approval of a user at a terminal`),
   })
-  if (isYes(answer)) {
-    return outputs.map(({ step: name, status, result: said }) => ({
-      step: name,
-      status,
-      result: shortText(said),
-    }))
-  }
-  throw new ApprovalRefusedError({
-    code: 'approval-not-given',
-    message: `no decision was made about ${step}`,
-    hint,
-  })
+  if (!isYes(answer)) throw refused('approval-not-given', `no decision was made about ${step}`)
+  return outputs.map(({ step: name, status, result: said }) => ({
+    step: name,
+    status,
+    result: shortText(said),
+  }))
 }

@@ -1,24 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { option, type OptionSpecs } from '../../core/command.ts'
-import { UsageError } from '../../core/errors.ts'
+import { pointless, wrongUse } from '../../core/errors.ts'
 import { cancelRun } from '../decisions.ts'
 import type { RunResult } from '../engine.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
 import type { Plan } from '../plan-model.ts'
 import type { ServerAddress } from '../restate/client.ts'
 import {
+  type NewRun,
   planChanged,
   refuseImported,
   resumeRun,
   type Resumption,
   type RunSetup,
+  startRun,
 } from '../run-chain.ts'
 import { isOpen, type RunJournal } from '../run-journal.ts'
-import type { RunLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
 import {
   type ChainProject,
-  linesAgain,
+  type GrantOptions,
   openProject,
   planKept,
   type RunContext,
@@ -26,16 +27,20 @@ import {
 } from './project.ts'
 
 export const engineOptions = {
-  engine: option.text(
+  engine: option.choice(
     '--engine <name>',
     'journal: on this machine; restate: by workers of a server',
+    {
+      choices: ['journal', 'restate'],
+    },
   ),
   url: option.text('--url <url>', 'the ingress of the Restate server, if not from the settings'),
   adminUrl: option.text('--admin-url <url>', 'the admin interface, if not from the settings'),
 } as const satisfies OptionSpecs
 
 export interface EngineChoice {
-  engine?: string | undefined
+  /** `restate`: workers execute the run; default: this machine does. */
+  engine?: 'journal' | 'restate' | undefined
   url?: string | undefined
   adminUrl?: string | undefined
 }
@@ -69,7 +74,7 @@ export async function cancelOn(project: ChainProject, runId: string): Promise<vo
   throw new RunBusyError({
     code: 'run-busy',
     message: `the run ${runId} was told to end, and its steps have not ended yet`,
-    hint: `${linesAgain(context)('runs show', runId)} says when they have.`,
+    hint: `${project.line('runs show', runId)} says when they have.`,
   })
 }
 
@@ -114,8 +119,9 @@ async function standingsOf(
 export async function openRun(
   context: RunContext,
   named = '',
+  grants: GrantOptions = {},
 ): Promise<{ project: ChainProject; runId: string; journal: RunJournal }> {
-  const project = openProject(context)
+  const project = openProject(context, grants)
   const runId = project.store.idOf(named)
   const { journal, standing } = await upToDate(project, runId)
   context.diagnose(journal.diagnostics)
@@ -124,7 +130,7 @@ export async function openRun(
     throw new RunBusyError({
       code: 'run-busy',
       message: `the run ${runId} is being executed by the server at ${url}`,
-      hint: `Wait for it, or end it: ${linesAgain(context)('runs cancel', runId)}`,
+      hint: `Wait for it, or end it: ${project.line('runs cancel', runId)}`,
     })
   }
   if (standing === 'unreachable') {
@@ -144,23 +150,18 @@ export async function openRun(
 export async function planToContinue(
   project: ChainProject,
   journal: RunJournal,
-  {
-    command,
-    line,
-    force = false,
-  }: { command: 'resume' | 'approve'; line: RunLine; force?: boolean },
+  command: 'resume' | 'approve',
+  force = false,
 ): Promise<Plan> {
   refuseImported(journal)
   const { run, status } = journal
   const plan = await usablePlan(project, planKept(project, run))
   // A run that has ended is refused by the caller, as such.
   const hasEnded = status === 'failure' || status === 'critical'
-  const change = hasEnded ? undefined : planChanged(journal, plan, command, line)
+  const change = hasEnded ? undefined : planChanged(journal, plan, command, project.line)
   if (change !== undefined && !force) throw change
   return plan
 }
-
-const adminPort = '9070'
 
 export function serverAddress(
   { settings }: Pick<RunContext, 'settings'>,
@@ -168,26 +169,33 @@ export function serverAddress(
 ): ServerAddress {
   const { token, ...set } = settings.restate
   const url = checkedUrl(options.url ?? set.url)
-  const admin = options.adminUrl ?? set.adminUrl
-  return {
-    url: url.href,
-    adminUrl: admin === '' ? defaultAdminUrl(url) : checkedUrl(admin).href,
-    token: token || undefined,
-  }
-}
-
-function defaultAdminUrl(url: URL): string {
-  const admin = new URL(url)
-  admin.port = adminPort
-  return admin.href
+  const adminUrl = checkedUrl(options.adminUrl ?? (set.adminUrl || url.href))
+  if (options.adminUrl === undefined && set.adminUrl === '') adminUrl.port = '9070'
+  return { url: url.href, adminUrl: adminUrl.href, token: token || undefined }
 }
 
 function checkedUrl(text: string): URL {
   const url = URL.parse(text)
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `${text} is not an address of a server`,
-    hint: 'It looks like http://127.0.0.1:8080.',
-  })
+  throw wrongUse(`${text} is not an address of a server`, 'It looks like http://127.0.0.1:8080.')
+}
+
+/** @throws {UsageError} for an address that is not used. */
+export function wantsServer({ engine, url, adminUrl }: EngineChoice): boolean {
+  if (engine === 'restate') return true
+  const hint = 'Add --engine restate; without it no server is used.'
+  if (url !== undefined) throw pointless('--url', '--engine restate', hint)
+  if (adminUrl !== undefined) throw pointless('--admin-url', '--engine restate', hint)
+  return false
+}
+
+export async function startOn(
+  { context }: ChainProject,
+  choice: EngineChoice,
+  run: NewRun,
+  setup: RunSetup,
+): Promise<RunResult> {
+  if (!wantsServer(choice)) return await startRun(run, setup)
+  const { startServerRun } = await import('../restate/remote-run.ts')
+  return await startServerRun(run, setup, serverAddress(context, choice))
 }

@@ -1,7 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { option, type OptionSpecs } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { contradiction, pointless, SkillrailError, UsageError } from '../../core/errors.ts'
+import { contradiction, SkillrailError, wrongUse } from '../../core/errors.ts'
 import { isInside } from '../../core/read-files.ts'
 import { stateDirectory, userDirectories } from '../../core/runtime.ts'
 import { safeLine } from '../../core/text.ts'
@@ -11,20 +10,14 @@ import { openSandbox } from '../../exec/sandbox/open-sandbox.ts'
 import { lockReadOnce } from '../../trust/lock.ts'
 import type { RunResult, RunStatus } from '../engine.ts'
 import { confinedSteps, type Plan } from '../plan-model.ts'
-import { type NewRun, type RunSetup, startRun } from '../run-chain.ts'
+import type { RunSetup } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
 import { keepsArguments } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
 import type { RunConfinement } from '../script-executor.ts'
-import { type EngineChoice, serverAddress } from './engine.ts'
+import type { EngineChoice } from './engine.ts'
 import type { InstructionChoice } from './instructions.ts'
-import {
-  type ChainProject,
-  type GrantOptions,
-  linesAgain,
-  refusalIn,
-  runSettings,
-} from './project.ts'
+import { type ChainProject, type GrantOptions, refusalIn, runSettings } from './project.ts'
 import { answerWith, type RunAnswer } from './run-text.ts'
 
 export const executeOptions = {
@@ -53,10 +46,10 @@ export async function executeRun(
   choice: ExecuteChoice,
   work: (setup: RunSetup) => Promise<RunResult>,
 ): Promise<RunAnswer> {
-  const { context, store } = project
+  const { context, store, line } = project
   const { maxTime } = choice
   const limit = maxTime === undefined ? undefined : AbortSignal.timeout(maxTime)
-  const { setup, problems } = await runSetup(project, plan, choice)
+  const setup = await runSetup(project, plan, choice)
   // Workers have executors of their own.
   const isLocal = choice.engine !== 'restate'
   const hasOthers = isLocal && (choice.via !== undefined || choice.model !== undefined)
@@ -70,7 +63,6 @@ export async function executeRun(
     signal: limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]),
     yesGates: choice.yesGates,
   })
-  context.diagnose(problems)
   const isOver = limit?.aborted === true && !context.signal.aborted
   const timedOut = isOver && result.status === 'interrupted'
   if (timedOut && maxTime !== undefined) {
@@ -78,7 +70,7 @@ export async function executeRun(
   }
   const argumentsNeeded =
     (result.status !== 'success' && lacksArguments(store, result.runId)) || undefined
-  const answer = answerWith(result, { line: linesAgain(context, choice), argumentsNeeded })
+  const answer = answerWith(result, { line, argumentsNeeded })
   const told = timedOut ? { ...answer, timedOut } : answer
   await notify(project, told)
   return told
@@ -88,22 +80,20 @@ export async function runSetup(
   project: ChainProject,
   plan: Plan,
   choice: ConfinementChoice,
-): Promise<{ setup: RunSetup; problems: readonly Diagnostic[] }> {
-  const { context, workspace, store } = project
-  const problems: Diagnostic[] = []
-  const setup: RunSetup = {
+): Promise<RunSetup> {
+  const { context, workspace, store, line } = project
+  return {
     runtime: context.runtime,
     workspace,
     store,
     settings: runSettings(project),
     confinement: await confinementFor(project, plan, choice),
-    line: linesAgain(context, choice),
+    line,
     refusalOf: refusalIn(project),
     signal: context.signal,
-    onProblem: (problem) => void problems.push(problem),
+    onProblem: (problem) => context.diagnose([problem]),
     onEvent: (event) => context.emit(event),
   }
-  return { setup, problems }
 }
 
 /** A journal that a step has deleted or changed has an error of its own. */
@@ -135,8 +125,7 @@ export const confinementOptions = {
 } as const satisfies OptionSpecs
 
 export interface ConfinementChoice extends GrantOptions {
-  /** `restate`: workers execute the run. */
-  engine?: string | undefined
+  engine?: EngineChoice['engine']
 }
 
 /** Where the scripts of a plan run that need a sandbox; undefined where it has none. */
@@ -151,20 +140,24 @@ async function confinementFor(
     throw contradiction('--grant', '--unsafe-no-sandbox', hint)
   }
   const confined = confinedSteps(plan)
-  const [first] = confined
-  if (first === undefined && grant.length === 0 && !unsafeNoSandbox) return undefined
   const grants = grantsOf(project, grant)
+  const [first] = confined
   if (first === undefined) {
     const idle = unsafeNoSandbox ? '--unsafe-no-sandbox' : '--grant'
-    context.note(`${idle} changes nothing: no script of this plan runs in a sandbox`)
+    if (unsafeNoSandbox || grant.length > 0) {
+      context.note(`${idle} changes nothing: no script of this plan runs in a sandbox`)
+    }
     return undefined
   }
-  if (engine === 'restate') {
-    throw new SandboxMissingError({
+  const missing = (reason: string, hint: string): SandboxMissingError =>
+    new SandboxMissingError({
       code: 'sandbox-missing',
-      message: `the scripts of the skill ${first.skill} run only in a sandbox, which workers do not have`,
-      hint: 'Run it on this machine: leave out --engine restate.',
+      message: `the scripts of the skill ${first.skill} run only in a sandbox, ${reason}`,
+      hint,
     })
+  if (engine === 'restate') {
+    const hint = 'Run it on this machine: leave out --engine restate.'
+    throw missing('which workers do not have', hint)
   }
   if (unsafeNoSandbox) {
     const names = [...new Set(confined.map(({ skill }) => safeLine(skill)))].join(', ')
@@ -179,22 +172,15 @@ async function confinementFor(
   const probe = await openSandbox()
   if (probe.ok) return { sandbox: probe.sandbox, grants }
   const trust = first.trust === 'untrusted' ? ' Or trust the skill: skillrail trust.' : ''
-  throw new SandboxMissingError({
-    code: 'sandbox-missing',
-    message: `the scripts of the skill ${first.skill} run only in a sandbox, and ${probe.reason}`,
-    hint: `${probe.hint}${trust}`,
-  })
+  throw missing(`and ${probe.reason}`, `${probe.hint}${trust}`)
 }
 
 /** A skill that can write into its own directory could be another one at the next run. */
 function refuseOwnSkill(directory: string, { write }: Grants): void {
   const grant = write.find((path) => isInside(path, directory) || isInside(directory, path))
   if (grant === undefined) return
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--grant write:${grant} would let the skill in ${directory} change itself`,
-    hint: 'Name a directory beside it.',
-  })
+  const message = `--grant write:${grant} would let the skill in ${directory} change itself`
+  throw wrongUse(message, 'Name a directory beside it.')
 }
 
 function grantsOf(project: ChainProject, texts: readonly string[]): Grants {
@@ -209,33 +195,7 @@ function grantsOf(project: ChainProject, texts: readonly string[]): Grants {
   const [first] = problems
   if (first === undefined) return grants
   const { grant, message, hint } = first
-  throw new UsageError({ code: 'wrong-use', message: `--grant ${grant}: ${message}`, hint })
-}
-
-/** @throws {UsageError} for an unknown engine, and for an address that is not used. */
-export function wantsServer({ engine = 'journal', url, adminUrl }: EngineChoice): boolean {
-  if (engine === 'restate') return true
-  if (engine !== 'journal') {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: `--engine ${engine}: there are two engines, journal and restate`,
-    })
-  }
-  const hint = 'Add --engine restate; without it no server is used.'
-  if (url !== undefined) throw pointless('--url', '--engine restate', hint)
-  if (adminUrl !== undefined) throw pointless('--admin-url', '--engine restate', hint)
-  return false
-}
-
-export async function startOn(
-  { context }: ChainProject,
-  choice: EngineChoice,
-  run: NewRun,
-  setup: RunSetup,
-): Promise<RunResult> {
-  if (!wantsServer(choice)) return await startRun(run, setup)
-  const { startServerRun } = await import('../restate/remote-run.ts')
-  return await startServerRun(run, setup, serverAddress(context, choice))
+  throw wrongUse(`--grant ${grant}: ${message}`, hint)
 }
 
 const patienceMs = 10_000

@@ -1,5 +1,5 @@
 import { option, type OptionSpecs } from '../../core/command.ts'
-import { contradiction, pointless, UsageError } from '../../core/errors.ts'
+import { contradiction, pointless, wrongUse } from '../../core/errors.ts'
 import { commaNames } from '../../core/option-values.ts'
 import { agentClis, type AgentCliName, isAgentCli } from '../../exec/agent-clients.ts'
 import type { InstructionExecutor } from '../plan.ts'
@@ -81,18 +81,12 @@ export function instructionsOf({
   if (/^[^:]+:./.test(model)) {
     return { kind: 'model', model, honours: tools === undefined ? [] : ['allowed-tools'] }
   }
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--model ${model}: the provider is missing`,
-    hint: 'Write it as provider:name, such as anthropic:claude-sonnet-4-5 or ollama:qwen3:8b.',
-  })
+  const hint = 'Write it as provider:name, such as anthropic:claude-sonnet-4-5 or ollama:qwen3:8b.'
+  throw wrongUse(`--model ${model}: the provider is missing`, hint)
 }
 
 export function clientNamed(via: string | undefined): AgentCliName | undefined {
   if (via === undefined || isAgentCli(via)) return via
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--via ${via}: this is not a known agent client`,
-    hint: `Known are ${Object.keys(agentClis).join(', ')}.`,
-  })
+  const hint = `Known are ${Object.keys(agentClis).join(', ')}.`
+  throw wrongUse(`--via ${via}: this is not a known agent client`, hint)
 }

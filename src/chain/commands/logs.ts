@@ -4,7 +4,7 @@ import { defineCommand, option } from '../../core/command.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { whileRunning } from '../attempt.ts'
 import type { ChainEvent } from '../engine.ts'
-import { StepNotFoundError } from '../errors.ts'
+import { stepUnknown } from '../errors.ts'
 import { allSteps } from '../plan-model.ts'
 import { readResult } from '../run-chain.ts'
 import { runFiles } from '../script-executor.ts'
@@ -90,11 +90,7 @@ async function readTexts(
   const { journal, standing } = await upToDate(project, runId)
   const names = allSteps(journal.plan.root).map((one) => one.step)
   if (step !== undefined && !names.includes(step)) {
-    throw new StepNotFoundError({
-      code: 'step-unknown',
-      message: `the run ${runId} has no step ${step}`,
-      hint: `Its steps are ${names.join(', ')}.`,
-    })
+    throw stepUnknown(`the run ${runId}`, step, names)
   }
   const isRunning = (standing ?? statusOfRun(journal, journal.path)) === 'running'
   const result = await readResult(journal, runtime)

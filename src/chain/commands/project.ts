@@ -1,12 +1,12 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { basename, join, resolve, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { findWorkspace } from '../../core/read-files.ts'
 import { loadConfiguration } from '../../core/configuration.ts'
 import type { Settings } from '../../core/settings.ts'
-import { discoverOptionsFrom } from '../../library/discover.ts'
+import { type DiscoverOptions, discoverOptionsFrom } from '../../library/discover.ts'
 import { findSkill, skillAt } from '../../library/find-skill.ts'
 import type { SkillInfo } from '../../library/model.ts'
 import { isUnusable } from '../../skill/errors.ts'
@@ -46,9 +46,11 @@ export interface ChainProject {
   /** The skills of the plans that were made, by real directory. */
   checked: Map<string, CheckedSkill>
   context: RunContext
+  /** Writes command lines about runs, with the rights that were given to this one. */
+  line: RunLine
 }
 
-export function openProject(context: RunContext): ChainProject {
+export function openProject(context: RunContext, grants: GrantOptions = {}): ChainProject {
   const { runtime, settings } = context
   const workspace = findWorkspace(runtime.cwd, runtime)
   const { policy, diagnostics } = readTrustPolicy(runtime, {
@@ -57,7 +59,9 @@ export function openProject(context: RunContext): ChainProject {
     trustedPaths: settings.skills.trustedPaths,
   })
   context.diagnose(diagnostics)
-  return { workspace, store: openRunStore(workspace, context), policy, checked: new Map(), context }
+  const store = openRunStore(workspace, context)
+  const line = linesAgain(context, grants)
+  return { workspace, store, policy, checked: new Map(), context, line }
 }
 
 /** `stepper`: an agent is driven through the chain. */
@@ -76,19 +80,15 @@ export function planNamed(
   changes: PlanChanges,
   mode: RunMode = 'run',
 ): PlannedSkillRun {
-  const { runtime, settings } = project.context
-  const find = (): SkillInfo => findSkill(reference, discoverOptionsFrom(runtime, settings))
-  return planSkill(project, find, changes, mode)
+  return planSkill(project, (options) => findSkill(reference, options), changes, mode)
 }
 
 export function planKept(
   project: ChainProject,
   { request, mode }: { request: PlanChanges & { directory: string }; mode: RunMode },
 ): PlannedSkillRun {
-  const { runtime, settings } = project.context
   const directory = resolve(project.workspace, request.directory)
-  const find = (): SkillInfo => skillAt(directory, discoverOptionsFrom(runtime, settings))
-  return planSkill(project, find, request, mode)
+  return planSkill(project, (options) => skillAt(directory, options), request, mode)
 }
 
 /**
@@ -142,31 +142,32 @@ async function changesOf(
 
 function planSkill(
   project: ChainProject,
-  find: () => SkillInfo,
+  find: (options: DiscoverOptions) => SkillInfo,
   changes: PlanChanges,
   mode: RunMode,
 ): PlannedSkillRun {
-  const skill = plannable(find)
+  const { runtime, settings } = project.context
+  const skill = plannable(() => find(discoverOptionsFrom(runtime, settings)))
   const directory = realpathSync(skill.directory)
   const refusals = new Map<string, SkillNotTrustedError>()
-  const { sandbox } = project.context.settings.run
   const lookup = lookupFor(project, skill.scope, refusals)
-  const report = lookup.load(directory)
-  if (report.facts === undefined) {
+  const { facts, diagnostics } = lookup.load(directory)
+  if (facts === undefined) {
     throw new ChainPlanError({
       code: 'skill-unusable',
       message: `the skill ${skill.name} cannot be used`,
-      diagnostics: report.diagnostics,
+      diagnostics,
     })
   }
-  const reading = planRun(report.facts, lookup, {
+  const { sandbox } = settings.run
+  const reading = planRun(facts, lookup, {
     policy: Object.assign({}, ...changes.set.map((setting) => parsePolicySetting(setting))),
     from: changes.from,
     only: changes.only,
     sandbox: sandbox === 'refuse' ? undefined : sandbox,
     instructions: mode === 'stepper' ? { kind: 'driven' } : instructionsOf(changes),
   })
-  const own = report.diagnostics.filter(({ severity }) => severity === 'error')
+  const own = diagnostics.filter(({ severity }) => severity === 'error')
   return {
     plan: reading.plan,
     diagnostics: [...own, ...reading.diagnostics],
@@ -261,35 +262,30 @@ export function runSettings(project: ChainProject): Settings['run'] {
  * secrets, so its configuration counts only where it was accepted.
  */
 export function acceptedEnvironment(project: ChainProject): readonly string[] {
-  const { context, workspace } = project
-  const named = context.settings.run.environment
-  const file = nearestConfiguration(context.runtime.cwd, workspace)
-  if (named.length === 0 || file === undefined || isAccepted(project, file)) return named
-  const elsewhere = { ...context.runtime, cwd: context.runtime.home }
-  const own = loadConfiguration(elsewhere).settings.run.environment
-  const projects = loadConfiguration(elsewhere, { file }).settings.run.environment
-  if (isDeepStrictEqual(named, own) || !isDeepStrictEqual(named, projects)) return named
-  context.note(
-    `run.environment in ${file} is ignored because it is not trusted (skillrail trust ${workspace})`,
+  const { runtime, settings, globals, note } = project.context
+  const named = settings.run.environment
+  if (named.length === 0) return named
+  const { sources } = loadConfiguration(runtime)
+  const file = sources.find((path) => path.endsWith(`${sep}${configuration}`))
+  if (file === undefined || isAccepted(project, file)) return named
+  const given = globals.config && resolve(runtime.cwd, globals.config)
+  const elsewhere = loadConfiguration({ ...runtime, cwd: runtime.home }, { file: given })
+  const own = elsewhere.settings.run.environment
+  if (isDeepStrictEqual(named, own)) return named
+  note(
+    `run.environment in ${file} is ignored because it is not trusted (skillrail trust ${project.workspace})`,
   )
   return own
 }
 
-const configuration = '.skillrail/config.json'
-
-function nearestConfiguration(cwd: string, workspace: string): string | undefined {
-  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
-    const file = join(directory, configuration)
-    if (existsSync(file)) return file
-    if (directory === workspace || directory === dirname(directory)) return undefined
-  }
-}
+const configuration = join('.skillrail', 'config.json')
 
 /** Only the file of the workspace itself is shown to the user who trusts it. */
 function isAccepted({ policy, workspace }: ChainProject, file: string): boolean {
   if (policy.workspaceTrust === 'trusted') return true
   if (file !== join(workspace, configuration)) return false
-  const accepted = policy.acceptance?.parts.find((part) => part.path === configuration)
-  const now = collectActingParts(workspace, []).find((part) => part.path === configuration)
+  const isIt = ({ path }: { path: string }): boolean => join(path) === configuration
+  const accepted = policy.acceptance?.parts.find(isIt)
+  const now = collectActingParts(workspace, []).find(isIt)
   return accepted !== undefined && now?.problem === undefined && now?.digest === accepted.digest
 }

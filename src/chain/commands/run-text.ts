@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Progress, Screen } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { columnsOf, cutToColumns, safeLine, safeText } from '../../core/text.ts'
+import { columnsOf, cutToColumns, linesText, safeLine, safeText } from '../../core/text.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
 import { countSucceeded, decidingAttempt, type ShownRun } from '../step-result.ts'
 import {
@@ -145,10 +145,6 @@ export function errorsOfRun(result: Pick<ShownRun, 'attempts'>): string[] {
 
 export const argumentsAgain =
   'Its arguments held a secret and are not stored: add -- and the same ones again.'
-
-export function linesText(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('')
-}
 
 function summary(result: RunResult, screen: Screen): string {
   const steps = decidingAttempt(result)?.steps ?? []

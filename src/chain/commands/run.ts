@@ -4,8 +4,8 @@ import type { ChainEvent } from '../engine.ts'
 import { confinedSteps } from '../plan-model.ts'
 import { planJson } from '../plan.ts'
 import { renderPlan, renderPlanMermaid, sandboxForeseen } from '../render-plan.ts'
-import { confinementOptions, executeOptions, executeRun, startOn, wantsServer } from './execute.ts'
-import { engineOptions } from './engine.ts'
+import { confinementOptions, executeOptions, executeRun } from './execute.ts'
+import { engineOptions, startOn, wantsServer } from './engine.ts'
 import { askedChanges, instructionOptions } from './instructions.ts'
 import { openProject, planNamed, type PlannedSkillRun, usablePlan, withChanges } from './project.ts'
 import { type RunAnswer, runFormats, runNotes, runShown } from './run-text.ts'
@@ -42,7 +42,7 @@ export const command = defineCommand<Result, ChainEvent>()({
   examples: ['run release-check --report html=report.html'],
   async run(context, { arguments: [reference = '', ...given], ...values }) {
     wantsServer(values)
-    const project = openProject(context)
+    const project = openProject(context, values)
     const changes = await askedChanges(values)
     const planned = planNamed(project, reference, changes)
     if (values.dryRun) {

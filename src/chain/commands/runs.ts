@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { type Context, defineCommand, option } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError } from '../../core/errors.ts'
-import { amount, cell, isYes, safeLine, shellWord } from '../../core/text.ts'
+import { amount, cell, linesText, safeLine, shellWord } from '../../core/text.ts'
 import { makePrivateDirectory } from '../../core/write-files.ts'
 import { RunStateError } from '../errors.ts'
 import { prunableRuns, removeRuns, type RunStore } from '../run-store.ts'
@@ -14,15 +14,15 @@ import {
   journalVersion,
   type RunRecord,
 } from '../journal-records.ts'
-import { createRecordWriter, readRecords, type RunJournal, runJournalOf } from '../run-journal.ts'
+import { readRecords, type RunJournal, runJournalOf } from '../run-journal.ts'
 import { type ShownRun, statusOfRun } from '../step-result.ts'
 import { whileRunning } from '../attempt.ts'
 import { cancelOn, readRuns, upToDate } from './engine.ts'
 import { runArgument } from './execute.ts'
-import { type ChainProject, linesAgain, openProject } from './project.ts'
+import { type ChainProject, openProject } from './project.ts'
 import { allSteps, isChain, stepOfKey } from '../plan-model.ts'
 import { duration, renderTimeline } from '../timeline.ts'
-import { errorsOfRun, headOfRun, linesText, resultLines, runFormats } from './run-text.ts'
+import { errorsOfRun, headOfRun, resultLines, runFormats } from './run-text.ts'
 
 export interface ListedRun {
   runId: string
@@ -177,7 +177,7 @@ export const cancel = defineCommand<{ runId: string; status: 'cancelled'; contin
       const project = openProject(context)
       const runId = project.store.idOf(named)
       await cancelOn(project, runId)
-      const continueWith = linesAgain(context)('runs resume', runId)
+      const continueWith = project.line('runs resume', runId)
       return { runId, status: 'cancelled', continueWith }
     },
     render: ({ continueWith }) => `Cancelled. To resume it: ${safeLine(continueWith)}\n`,
@@ -187,7 +187,6 @@ export const cancel = defineCommand<{ runId: string; status: 'cancelled'; contin
 interface PruneResult {
   removed: readonly string[]
   dryRun: boolean
-  refused?: true
   diagnostics?: readonly Diagnostic[] | undefined
 }
 
@@ -204,11 +203,17 @@ export const prune = defineCommand<PruneResult>()({
     }),
     unfinished: option.flag('--unfinished', 'also runs that could still be resumed'),
     dryRun: option.flag('--dry-run', 'only list them'),
-    yes: option.flag('--yes', 'remove all without a question, if no other option limits it'),
   },
   examples: ['runs prune --older-than 30 --keep 10'],
-  async run(context, { olderThan, keep, unfinished, dryRun, yes }) {
+  async run(context, { olderThan, keep, unfinished, dryRun }) {
     const { store } = openProject(context)
+    if (olderThan === undefined && keep === undefined && !dryRun) {
+      throw new UsageError({
+        code: 'prune-unlimited',
+        message: 'this would remove runs whatever their age',
+        hint: 'Say which: --older-than DAYS or --keep COUNT (0 for all); --dry-run lists them.',
+      })
+    }
     const runs = prunableRuns(store, {
       olderThanMs: olderThan === undefined ? undefined : olderThan * 86_400_000,
       keep,
@@ -217,40 +222,14 @@ export const prune = defineCommand<PruneResult>()({
     })
     const ids = runs.map(({ run }) => run.runId)
     if (dryRun) return { removed: ids, dryRun }
-    const isLimited = olderThan !== undefined || keep !== undefined || yes
-    if (!isLimited && ids.length > 0 && !(await agreed(context, ids.length))) {
-      return { removed: [], dryRun, refused: true }
-    }
-    const { removed, diagnostics } = removeRuns(store, ids)
+    const { removed, diagnostics } = await removeRuns(store, ids)
     context.diagnose(diagnostics)
     return { removed, dryRun, diagnostics: diagnostics.length > 0 ? diagnostics : undefined }
   },
   render: ({ removed }) => linesText(removed),
-  notes: ({ removed, dryRun, refused }) => [
-    refused === true
-      ? 'Nothing was removed.'
-      : `${removed.length} ${dryRun ? 'would be removed' : 'removed'}`,
-  ],
-  exitCode({ refused, diagnostics }) {
-    if (refused === true) return exitCode.refused
-    return diagnostics === undefined ? exitCode.done : exitCode.badAnswer
-  },
+  notes: ({ removed, dryRun }) => [`${removed.length} ${dryRun ? 'would be removed' : 'removed'}`],
+  exitCode: ({ diagnostics }) => (diagnostics === undefined ? exitCode.done : exitCode.badAnswer),
 })
-
-/** Without an age and a number every run would be removed, so the user is asked. */
-async function agreed(context: Context, count: number): Promise<boolean> {
-  const what = count === 1 ? 'one run, whatever its age' : `${count} runs, whatever their age`
-  const answer = await context.ask({
-    text: `Remove ${what}? [y/N] `,
-    otherwise: () =>
-      new UsageError({
-        code: 'prune-unlimited',
-        message: `this would remove ${what}, and it was not confirmed`,
-        hint: 'Say which: --older-than DAYS or --keep COUNT; --yes for all; --dry-run lists them.',
-      }),
-  })
-  return isYes(answer)
-}
 
 interface ImportedRun extends ShownRun {
   startedAt: string
@@ -265,7 +244,7 @@ export const importRun = defineCommand<ImportedRun>()({
   options: { dryRun: option.flag('--dry-run', 'show the run and import nothing') },
   examples: ['runs import .skillrail/runs/0mh2k9x0ab12cd.jsonl --dry-run'],
   async run(context, { arguments: [file = ''], dryRun }) {
-    const { store } = openProject(context)
+    const { store, line } = openProject(context)
     const path = resolve(context.runtime.cwd, file)
     const runId = basename(path, '.jsonl')
     const { records, diagnostics } = readRecords(path, runId)
@@ -279,7 +258,7 @@ export const importRun = defineCommand<ImportedRun>()({
       writeImported(store, { ...header, version: journalVersion, imported }, rest)
     }
     const result = await readResult(journal, context.runtime)
-    const showWith = linesAgain(context)('runs show', runId)
+    const showWith = line('runs show', runId)
     return { ...result, startedAt: journal.run.at, from: path, dryRun, showWith }
   },
   render: (run, screen) =>
@@ -299,12 +278,7 @@ function writeImported(store: RunStore, header: RunRecord, rest: readonly ChainR
       hint: `skillrail runs show ${runId} shows it.`,
     })
   }
-  const journal = store.open(runId)
-  try {
-    createRecordWriter(journal).append(header, ...rest)
-  } finally {
-    journal.close()
-  }
+  store.append(runId, header, ...rest)
 }
 
 /** Says once that the project holds journals of an earlier version, which no command reads. */

@@ -1,6 +1,6 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
-import { exitCode, type ExitCode, UsageError } from '../../core/errors.ts'
-import { jsonText, safeLine } from '../../core/text.ts'
+import { exitCode, type ExitCode, wrongUse } from '../../core/errors.ts'
+import { jsonText, linesText, safeLine } from '../../core/text.ts'
 import { statePart } from '../../exec/agent-clients.ts'
 import type { StepOutput } from '../../exec/output-protocol.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
@@ -27,21 +27,13 @@ import {
 } from './execute.ts'
 import { openRun } from './engine.ts'
 import { stepContent } from './executors.ts'
-import {
-  type ChainProject,
-  linesAgain,
-  openProject,
-  planKept,
-  planNamed,
-  usablePlan,
-} from './project.ts'
+import { type ChainProject, openProject, planKept, planNamed, usablePlan } from './project.ts'
 import {
   answerWith,
   argumentsAgain,
   codeOfRun,
   errorsOfRun,
   headOfRun,
-  linesText,
   renderRun,
   type RunAnswer,
   runProgress,
@@ -84,16 +76,16 @@ export const start = defineCommand<StepperResult, ChainEvent>()({
   },
   examples: ['chain start review-and-deploy'],
   async run(context, { arguments: [reference = '', ...given], ...values }) {
-    const project = openProject(context)
+    const project = openProject(context, values)
     const changes = { set: [], from: undefined, only: undefined }
     const planned = planNamed(project, reference, changes, 'stepper')
     const plan = await usablePlan(project, planned)
     const { requireVerified } = values
     const request = { directory: planned.directory, ...changes }
     const run = { arguments: given, request, requireVerified }
-    const { setup, end } = await stepperSetup(project, plan, values)
-    const answer = await end(startStepper(plan, run, setup))
-    return stepperResult(project, { plan, given, answer }, values)
+    return await stepped(project, { plan, given }, values, (setup) =>
+      startStepper(plan, run, setup),
+    )
   },
   ...stepperShown,
 })
@@ -103,17 +95,17 @@ export const next = defineCommand<StepperResult, ChainEvent>()({
   options: confinementOptions,
   examples: ['chain next 0mh2k9x0ab12cd'],
   async run(context, { arguments: [named = '', ...given], ...values }) {
-    const { project, runId, journal } = await openRun(context, named)
+    const { project, runId, journal } = await openRun(context, named, values)
     const { run } = journal
     if (isFinal(journal.status)) {
       const answer = stepperAnswer(await readResult(journal, context.runtime))
-      return stepperResult(project, { plan: journal.plan, given: run.arguments, answer }, values)
+      return stepperResult(project, { plan: journal.plan, given: run.arguments, answer })
     }
     const plan = await usablePlan(project, planKept(project, run))
     const all = argumentsOf(journal, given)
-    const { setup, end } = await stepperSetup(project, plan, values)
-    const answer = await end(continueStepper(runId, plan, setup, given))
-    return stepperResult(project, { plan, given: all, answer }, values)
+    return await stepped(project, { plan, given: all }, values, (setup) =>
+      continueStepper(runId, plan, setup, given),
+    )
   },
   ...stepperShown,
 })
@@ -144,13 +136,13 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
       metrics: Object.fromEntries(values.metric.map((text) => metricOf(text))),
       evidence: 'self-reported',
     }
-    const { project, runId, journal } = await openRun(context, named)
+    const { project, runId, journal } = await openRun(context, named, values)
     const plan = await usablePlan(project, planKept(project, journal.run))
     const all = argumentsOf(journal, given)
-    const { setup, end } = await stepperSetup(project, plan, values)
     const { step, attempt } = values
-    const answer = await end(reportStep({ runId, step, attempt, output }, plan, setup, given))
-    return stepperResult(project, { plan, given: all, answer }, values)
+    return await stepped(project, { plan, given: all }, values, (setup) =>
+      reportStep({ runId, step, attempt, output }, plan, setup, given),
+    )
   },
   ...stepperShown,
 })
@@ -171,10 +163,10 @@ export const status = defineCommand<StatusResult>()({
   options: {},
   examples: ['chain status 0mh2k9x0ab12cd'],
   async run(context, { arguments: [named = ''] }) {
-    const { runId, journal } = await openRun(context, named)
+    const { project, runId, journal } = await openRun(context, named)
     const result = await readResult(journal, context.runtime)
     const answer = stepperAnswer(result)
-    const continueWith = linesAgain(context)('chain next', runId)
+    const continueWith = project.line('chain next', runId)
     const steps = answer.kind === 'next' ? answer.next : []
     return {
       runId,
@@ -197,34 +189,35 @@ export const status = defineCommand<StatusResult>()({
     ]),
 })
 
-export async function stepperSetup(
+/** Continues a driven run by `go`, and says where that leaves the agent. */
+export async function stepped(
+  project: ChainProject,
+  run: { plan: Plan; given: readonly string[] },
+  choice: ConfinementChoice,
+  go: (setup: RunSetup) => Promise<StepperAnswer>,
+): Promise<StepperResult> {
+  const answer = await driveStepper(project, run.plan, choice, go)
+  return stepperResult(project, { ...run, answer })
+}
+
+export async function driveStepper(
   project: ChainProject,
   plan: Plan,
   choice: ConfinementChoice,
-): Promise<{ setup: RunSetup; end: (work: Promise<StepperAnswer>) => Promise<StepperAnswer> }> {
-  const { setup, problems } = await runSetup(project, plan, choice)
-  return {
-    setup,
-    async end(work) {
-      try {
-        const answer = await work
-        const { kind, runId } = answer
-        if (kind === 'ended') await notify(project, answer.result)
-        if (kind === 'approval') await notify(project, { ...answer, runId, status: 'waiting' })
-        return answer
-      } finally {
-        project.context.diagnose(problems)
-      }
-    },
-  }
+  go: (setup: RunSetup) => Promise<StepperAnswer>,
+): Promise<StepperAnswer> {
+  const answer = await go(await runSetup(project, plan, choice))
+  const { kind, runId } = answer
+  if (kind === 'ended') await notify(project, answer.result)
+  if (kind === 'approval') await notify(project, { ...answer, runId, status: 'waiting' })
+  return answer
 }
 
 export function stepperResult(
   project: ChainProject,
   { plan, given, answer }: { plan: Plan; given: readonly string[]; answer: StepperAnswer },
-  choice: ConfinementChoice,
 ): StepperResult {
-  const line = linesAgain(project.context, choice)
+  const { line } = project
   const argumentsNeeded = holdSecret(given) || undefined
   const { runId, dismissed } = answer
   const head = { runId, dismissed }
@@ -307,8 +300,5 @@ function metricOf(text: string): [string, number] {
   const [, name = '', number = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
   const value = Number(number)
   if (name !== '' && number.trim() !== '' && Number.isFinite(value)) return [name, value]
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--metric ${text}: a name and a number are needed, as in tests=12`,
-  })
+  throw wrongUse(`--metric ${text}: a name and a number are needed, as in tests=12`)
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Context, defineCommand, option, Serving } from '../../core/command.ts'
 import { exitCode, messageOf, pointless, SkillrailError } from '../../core/errors.ts'
 import { objectOf } from '../../core/json.ts'
-import { aborted, packageVersion } from '../../core/runtime.ts'
+import { aborted } from '../../core/runtime.ts'
 import { safeLine } from '../../core/text.ts'
 import type { AgentCliName } from '../../exec/agent-clients.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
@@ -55,15 +55,6 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
       '--tools <names>',
       'built-in tools for the models, separated by commas, or all',
     ),
-    patience: option.integer(
-      '--patience <seconds>',
-      'how long to look for a worker with the skill, else 60',
-      { least: 0, most: 86_400 },
-    ),
-    identityKey: option.list(
-      '--identity-key <key>',
-      'accept only requests that this key signed (repeatable)',
-    ),
   },
   details: 'The settings restate.* set defaults: see docs/reference/settings.md.',
   examples: ['worker --port 9081 --register http://127.0.0.1:9080'],
@@ -93,14 +84,13 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
       accept: acceptIn(project, allowance),
       executors: (files) => [...clientExecutors(project, allowance, files), ...byModel],
       report: () => ({
-        skillrail: packageVersion(),
         skills: skillsOf(project),
         clients: [...allowance.clients, ...models],
       }),
-      patienceMs: (values.patience ?? restate.patience) * 1000,
+      patienceMs: restate.patience * 1000,
       resultLimit: restate.resultLimit,
       scratch: restate.scratch === '' ? undefined : restate.scratch,
-      identityKeys: givenOr(values.identityKey, restate.identityKeys),
+      identityKeys: restate.identityKeys,
       refusalOf: refusalIn(project),
       onEvent: (runId, event) => noteEvent(context, runId, event),
       onWarning: (message) => context.note(safeLine(message), 'detail'),
@@ -145,6 +135,7 @@ async function registerWorkers(
   const address = serverAddress(context, { adminUrl })
   const deadline = performance.now() + registerPatienceMs
   for (;;) {
+    const isLate = performance.now() > deadline
     try {
       await requireVersion(address)
       const body = { uri, force: false }
@@ -153,11 +144,10 @@ async function registerWorkers(
         context.note(`The server at ${address.adminUrl} knows its workers at ${uri}.`)
         return
       }
-      if (answer.status < 500 || performance.now() > deadline) throw notRegistered(uri, answer)
+      if (answer.status < 500 || isLate) throw notRegistered(uri, answer)
     } catch (error) {
-      if (!(error instanceof RestateServerError) || error.code !== 'restate-away') throw error
-      if (performance.now() > deadline) throw error
-      context.note(messageOf(error), 'detail')
+      const isAway = error instanceof RestateServerError && error.code === 'restate-away'
+      if (!isAway || isLate) throw error
     }
     await sleep(500, undefined, { signal: context.signal })
   }
@@ -223,32 +213,33 @@ function acceptIn(
 function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllowance): Acceptance {
   const directory = dirname(resolve(project.workspace, step.path))
   const place = relative(project.workspace, directory)
+  const elsewhere = (reason: string): Acceptance => ({ kind: 'elsewhere', reason })
   try {
     const own = ownStep(project, directory)
-    if (own.digest !== step.digest) {
-      return { kind: 'elsewhere', reason: `${place} has another digest here` }
-    }
+    if (own.digest !== step.digest) return elsewhere(`${place} has another digest here`)
     const unable = isChain(step) ? undefined : notAllowed(step, allowance)
-    if (unable !== undefined) return { kind: 'elsewhere', reason: unable }
-    // A skill that has a script is executed by it and by nothing else.
-    if (isChain(own) !== isChain(step) || scriptOf(own) !== scriptOf(step)) {
-      const reason = `${place} is not executed as the run says`
-      return { kind: 'refused', code: 'skill-not-trusted', reason }
-    }
-    if (own.trust !== 'trusted') {
-      const reason = `the skill ${step.skill} is not trusted on this worker`
-      return { kind: 'refused', code: 'skill-not-trusted', reason }
-    }
-    // The trust of this machine counts: the run may have been planned elsewhere.
-    if (own.sandboxed === true || step.sandboxed === true) {
-      const reason = `the scripts of the skill ${step.skill} run only in a sandbox, which workers do not have`
-      return { kind: 'refused', code: 'sandbox-missing', reason }
-    }
-    return { kind: 'accepted' }
+    if (unable !== undefined) return elsewhere(unable)
+    return refused(own, step) ?? { kind: 'accepted' }
   } catch (error) {
     if (!(error instanceof SkillrailError)) throw error
-    return { kind: 'elsewhere', reason: messageOf(error) }
+    return elsewhere(messageOf(error))
   }
+}
+
+function refused(own: PlannedStep, step: PlannedStep): Acceptance | undefined {
+  // A skill that has a script is executed by it and by nothing else.
+  if (isChain(own) !== isChain(step) || scriptOf(own) !== scriptOf(step)) {
+    const reason = `the skill ${step.skill} is not executed as the run says`
+    return { kind: 'refused', code: 'skill-not-trusted', reason }
+  }
+  if (own.trust !== 'trusted') {
+    const reason = `the skill ${step.skill} is not trusted on this worker`
+    return { kind: 'refused', code: 'skill-not-trusted', reason }
+  }
+  // The trust of this machine counts: the run may have been planned elsewhere.
+  if (own.sandboxed !== true && step.sandboxed !== true) return undefined
+  const reason = `the scripts of the skill ${step.skill} run only in a sandbox, which workers do not have`
+  return { kind: 'refused', code: 'sandbox-missing', reason }
 }
 
 function scriptOf(step: PlannedStep): string | undefined {
@@ -256,17 +247,17 @@ function scriptOf(step: PlannedStep): string | undefined {
 }
 
 function notAllowed(
-  { executor, client = '', model = '' }: Pick<PlannedTask, 'executor' | 'client' | 'model'>,
+  { executor, client = '', model = '' }: PlannedTask,
   { clients, models }: WorkerAllowance,
 ): string | undefined {
   if (executor === 'script') return undefined
+  const option = { agent: `--via ${client}`, model: `--model ${model}` }
   if (executor !== 'agent' && executor !== 'model') {
     return `workers do not execute steps by a ${executor}`
   }
-  const [named, option, allowed]: [string, string, readonly string[]] =
-    executor === 'agent' ? [client, '--via', clients] : [model, '--model', models]
-  if (allowed.includes(named)) return undefined
-  return `a worker executes steps with ${named} only when it is started with ${option} ${named}`
+  const allowed: readonly string[] = executor === 'agent' ? clients : models
+  if (allowed.includes(executor === 'agent' ? client : model)) return undefined
+  return `a worker executes such steps only when it is started with ${option[executor]}`
 }
 
 export function skillsOf(project: ChainProject): WorkerReport['skills'] {

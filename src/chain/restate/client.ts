@@ -1,8 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../core/errors.ts'
-import { isObject, objectOf, parseJson } from '../../core/json.ts'
+import { isList, isObject, objectOf, parseJson } from '../../core/json.ts'
+import type { Outcome } from '../engine.ts'
 import { ChainError } from '../errors.ts'
-import { handlerNames, type RunAnswer, type RunRequest, serviceName } from './protocol.ts'
+import {
+  type Decision,
+  handlerNames,
+  type NestedAnswer,
+  type RunAnswer,
+  type RunRequest,
+  serviceName,
+  type WaitingNotice,
+} from './protocol.ts'
 
 export interface ServerAddress {
   url: string
@@ -41,19 +50,21 @@ export async function ask(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     })
-    return { status: response.status, body: bodyOf(await response.text()) }
+    const text = await response.text()
+    return { status: response.status, body: parseJson(text) ?? text }
   } catch (error) {
     if (signal?.aborted === true) throw error
+    const cause = error instanceof Error ? error.cause : undefined
     throw new RestateServerError({
       code: 'restate-away',
-      message: `no Restate server answers at ${base}: ${reasonOf(error)}`,
+      message: `no Restate server answers at ${base}: ${messageOf(cause ?? error)}`,
       hint: 'Start one (docs/scale.md says how), or name it with --url and --admin-url.',
       cause: error,
     })
   }
 }
 
-export function refusal(what: string, { status, body }: ServerAnswer): RestateServerError {
+function refusal(what: string, { status, body }: ServerAnswer): RestateServerError {
   const told = objectOf(body)['message'] ?? body
   const detail = typeof told === 'string' && told !== '' ? `: ${told}` : ''
   return new RestateServerError({
@@ -63,111 +74,40 @@ export function refusal(what: string, { status, body }: ServerAnswer): RestateSe
   })
 }
 
-function bodyOf(text: string): unknown {
-  return parseJson(text) ?? (text === '' ? undefined : text)
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  return messageOf(cause ?? error)
-}
-
 /** Rows of the tables that the admin interface has about invocations. */
-export async function select(
-  address: ServerAddress,
-  query: string,
-): Promise<Record<string, unknown>[]> {
+async function select(address: ServerAddress, query: string): Promise<Record<string, unknown>[]> {
   for (let left = attempts; ; left--) {
-    const answer = await ask(address, 'admin', '/query', {
-      method: 'POST',
-      body: { query },
-      signal: AbortSignal.timeout(10_000),
-    })
-    const { body, status } = answer
-    const { rows } = objectOf(body)
-    if (status === 200 && rows !== undefined) return Array.isArray(rows) ? rows : []
-    if (status < 500 || left <= 1) throw refusal('answer a query', answer)
-    await sleep(pauseMs)
+    const signal = AbortSignal.timeout(10_000)
+    const request = { method: 'POST', body: { query }, signal } as const
+    const answer = await ask(address, 'admin', '/query', request)
+    const { rows } = objectOf(answer.body)
+    if (answer.status === 200 && rows !== undefined) return Array.isArray(rows) ? rows : []
+    if (answer.status < 500 || left <= 1) throw refusal('answer a query', answer)
+    await sleep(intervalMs)
   }
 }
 
 /** A server that has just started takes requests before its tables can be read. */
 const attempts = 10
-const pauseMs = 300
+const intervalMs = 300
 
 /** Older servers do not know the retry policy that our service declares. */
 const oldest = [1, 5] as const
-const tried = [1, 7] as const
 
-type VersionVerdict =
-  | { kind: 'known'; version: string }
-  | { kind: 'newer'; version: string; message: string }
-  | { kind: 'refused'; code: 'restate-too-old' | 'restate-version-unknown'; message: string }
-
-/** What the version that a server told means; undefined when it told none. */
-export function judgeVersion(version: string | undefined): VersionVerdict {
-  const [, major, minor] = /^v?(\d+)\.(\d+)(?:\.|$)/.exec(version ?? '') ?? []
-  if (version === undefined || major === undefined || minor === undefined) {
-    const told =
-      version === undefined
-        ? 'does not report a version of Restate'
-        : `reports the version ${JSON.stringify(version.slice(0, 40))}`
-    return {
-      kind: 'refused',
-      code: 'restate-version-unknown',
-      message: `what answers there ${told}; Restate ${oldest.join('.')} or newer is needed`,
-    }
-  }
-  const own = [Number(major), Number(minor)] as const
-  if (isBefore(own, oldest)) {
-    return {
-      kind: 'refused',
-      code: 'restate-too-old',
-      message: `the server is Restate ${version}; at least ${oldest.join('.')} is needed`,
-    }
-  }
-  if (own[0] === tried[0]) return { kind: 'known', version }
-  const message = `the server is Restate ${version}; this Skillrail was tested with ${tried.join('.')}`
-  return { kind: 'newer', version, message }
-}
-
-export async function askVersion(address: ServerAddress): Promise<VersionVerdict> {
+/** The version of the server. Refuses an incompatible one before anything is submitted. */
+export async function requireVersion(address: ServerAddress): Promise<string> {
   const signal = AbortSignal.timeout(5000)
   const { status, body } = await ask(address, 'admin', '/version', { signal })
-  const { version } = objectOf(body)
-  const isTold = status === 200 && typeof version === 'string' && version !== ''
-  return judgeVersion(isTold ? version : undefined)
-}
-
-/** Refuses an incompatible server before anything is submitted. */
-export async function requireVersion(address: ServerAddress): Promise<void> {
-  const verdict = await askVersion(address)
-  if (verdict.kind !== 'refused') return
+  const version = status === 200 ? String(objectOf(body)['version']) : ''
+  const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)(?:\.|$)/.exec(version) ?? []
+  const isNewEnough = +major > oldest[0] || (+major === oldest[0] && +minor >= oldest[1])
+  if (isNewEnough) return version
+  const found = major === '' ? 'does not report a version of Restate' : `is Restate ${version}`
   throw new RestateServerError({
-    code: verdict.code,
-    message: `${address.adminUrl}: ${verdict.message}`,
+    code: major === '' ? 'restate-version-unknown' : 'restate-too-old',
+    message: `${address.adminUrl} ${found}; at least ${oldest.join('.')} is needed`,
     hint: 'Name the admin interface with --admin-url, or upgrade the server (docs/scale.md).',
   })
-}
-
-function isBefore(a: readonly [number, number], b: readonly [number, number]): boolean {
-  return a[0] < b[0] || (a[0] === b[0] && a[1] < b[1])
-}
-
-export type Sdk = typeof import('@restatedev/restate-sdk')
-
-/** Loads Restate's SDK, an optional peer. */
-export async function loadSdk(): Promise<Sdk> {
-  try {
-    return await import('@restatedev/restate-sdk')
-  } catch (error) {
-    throw new ChainError({
-      code: 'restate-sdk-missing',
-      message: `a worker needs the package @restatedev/restate-sdk, which cannot be loaded: ${messageOf(error).split('\n')[0]}`,
-      hint: 'npm i @restatedev/restate-sdk',
-      cause: error,
-    })
-  }
 }
 
 export interface SubmittedRun {
@@ -189,18 +129,16 @@ export async function submitRun(
     body: request,
     headers: { 'idempotency-key': keyOf({ runId: request.runId, part }) },
   })
-  const { status, body } = answer
-  if (status === 404) {
+  if (answer.status === 404) {
     throw new RestateServerError({
       code: 'restate-no-worker',
       message: `no Skillrail worker is registered at ${address.url}`,
       hint: 'Start one: skillrail worker --register http://HOST:PORT',
     })
   }
-  if (status >= 300 || !isObject(body) || typeof body['invocationId'] !== 'string') {
-    throw refusal('accept the run', answer)
-  }
-  return body['invocationId']
+  const { invocationId } = objectOf(answer.body)
+  if (answer.status < 300 && typeof invocationId === 'string') return invocationId
+  throw refusal('accept the run', answer)
 }
 
 const absenceMs = 120_000
@@ -215,23 +153,22 @@ export async function awaitRun(
   planDigest: string,
   signal?: AbortSignal,
 ): Promise<RunAnswer> {
-  let awaySince: number | undefined
-  for (;;) {
+  for (let seen = performance.now(); ;) {
     const once = AbortSignal.timeout(attachMs)
     const scope = signal === undefined ? once : AbortSignal.any([signal, once])
     try {
       const answer = await ask(address, 'ingress', placeOf(run, 'attach'), { signal: scope })
-      awaySince = undefined
-      if (answer.status === 200) return answerOf(answer.body, run, planDigest)
-      if (answer.status < 500 && answer.status !== 408) throw refusal('finish the run', answer)
-      if (isVerdict(answer.body)) throw refusal('finish the run', answer)
+      const { status, body } = answer
+      if (status === 200) return answerOf(body, run, planDigest)
+      // An invocation that failed for good is an error with a code of its own.
+      const isFinal = (status < 500 && status !== 408) || typeof objectOf(body)['code'] === 'number'
+      if (isFinal) throw refusal('finish the run', answer)
+      seen = performance.now()
     } catch (error) {
       if (signal?.aborted === true) throw error
-      if (error instanceof RestateServerError) {
-        if (error.code !== 'restate-away') throw error
-        awaySince ??= performance.now()
-        if (performance.now() - awaySince > absenceMs) throw error
-      } else if (!once.aborted) throw error
+      const isAway = error instanceof RestateServerError && error.code === 'restate-away'
+      if (once.aborted) seen = performance.now()
+      else if (!isAway || performance.now() - seen > absenceMs) throw error
     }
     await sleep(200)
   }
@@ -251,25 +188,38 @@ export async function lookAtRun(
   throw refusal('report the status of the run', answer)
 }
 
+/** The invocation that executes a run; undefined when none does. */
+export async function findInvocation(
+  address: ServerAddress,
+  run: SubmittedRun,
+): Promise<string | undefined> {
+  const [row] = await select(
+    address,
+    `select id from sys_invocation where target_service_name = '${serviceName}' ` +
+      `and idempotency_key = '${keyOf(run)}' and status <> 'completed'`,
+  )
+  const id = row?.['id']
+  return typeof id === 'string' ? id : undefined
+}
+
 export async function cancelInvocation(
   address: ServerAddress,
   invocationId: string,
 ): Promise<void> {
-  const answer = await ask(address, 'admin', `/invocations/${invocationId}/cancel`, {
-    method: 'PATCH',
-  })
+  const path = `/invocations/${invocationId}/cancel`
+  const answer = await ask(address, 'admin', path, { method: 'PATCH' })
   if (answer.status >= 300) throw refusal('cancel the run', answer)
 }
 
-export function keyOf({ runId, part }: SubmittedRun): string {
+function keyOf({ runId, part }: SubmittedRun): string {
   return part === 1 ? runId : `${runId}.${part}`
 }
 
-export function placeOf(run: SubmittedRun, what: 'attach' | 'output'): string {
+function placeOf(run: SubmittedRun, what: 'attach' | 'output'): string {
   return `/restate/invocation/${serviceName}/${handlerNames.run}/${encodeURIComponent(keyOf(run))}/${what}`
 }
 
-export function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunAnswer {
+function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunAnswer {
   if (!isAnswer(body)) throw refusal('return a run', { status: 200, body })
   if (body.planDigest === planDigest) return body
   throw new ChainError({
@@ -279,11 +229,99 @@ export function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: str
   })
 }
 
-export function isAnswer(body: unknown): body is RunAnswer {
-  return isObject(body) && typeof body['planDigest'] === 'string' && isObject(body['result'])
+function isAnswer(body: unknown): body is RunAnswer {
+  return isObject(body) && typeof body['planDigest'] === 'string' && isObject(body['pass'])
 }
 
-/** An invocation that failed for good is an error with a code of its own. */
-function isVerdict(body: unknown): boolean {
-  return isObject(body) && typeof body['code'] === 'number' && typeof body['message'] === 'string'
+export type ServerEntry =
+  | { kind: 'started'; completion: number; key: string; at: string; nested: string | undefined }
+  | { kind: 'ended'; completion: number; at: string; value: Outcome | NestedAnswer | undefined }
+
+/** The entries of the server's journal from `next` on, and where those after them begin. */
+export async function readServerJournal(
+  address: ServerAddress,
+  invocationId: string,
+  next: number,
+): Promise<{ entries: ServerEntry[]; next: number }> {
+  const rows = await journalRows(address, invocationId, `and index >= ${next} order by index`)
+  const last = rows.at(-1)?.['index']
+  return {
+    entries: rows.flatMap((row) => parseRow(row) ?? []),
+    next: typeof last === 'number' ? last + 1 : next,
+  }
+}
+
+/** A run that waits for a user, and where in its journal it says so. */
+export interface Waiting extends WaitingNotice {
+  next: number
+}
+
+export async function lookAtWaiting(
+  address: ServerAddress,
+  invocationId: string,
+): Promise<Waiting | undefined> {
+  const [row = {}] = await journalRows(address, invocationId, 'order by index desc limit 1')
+  const entry = parseRow(row)
+  const { index } = row
+  if (entry?.kind !== 'ended' || typeof index !== 'number') return undefined
+  // An answer would follow it.
+  return isNotice(entry.value) ? { ...entry.value, next: index + 1 } : undefined
+}
+
+function journalRows(address: ServerAddress, invocationId: string, which: string) {
+  const columns = 'select index, name, appended_at, entry_json from sys_journal'
+  return select(address, `${columns} where id = '${invocationId}' ${which}`)
+}
+
+/** As the admin interface of Restate 1.7 writes an entry: runs and calls only. */
+function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
+  const { entry_json: text, appended_at: at, name: key } = row
+  if (typeof text !== 'string' || typeof at !== 'string') return undefined
+  const { Command: command, Notification: notification } = JSON.parse(text)
+  const call = command?.Run ?? command?.Call
+  if (call !== undefined) {
+    const completion = call.completion_id ?? call.result_completion_id
+    if (typeof completion !== 'number' || typeof key !== 'string') return undefined
+    return { kind: 'started', completion, key, at, nested: call.request?.invocation_id }
+  }
+  const ended = notification?.Completion?.Run ?? notification?.Completion?.Call
+  const completion = ended?.completion_id
+  if (typeof completion !== 'number') return undefined
+  const bytes = ended.result?.Success
+  const value = Array.isArray(bytes) ? JSON.parse(Buffer.from(bytes).toString('utf8')) : undefined
+  return { kind: 'ended', completion, at, value }
+}
+
+function isNotice(value: unknown): value is WaitingNotice {
+  const { awakeable, gates, pass } = objectOf(value)
+  return typeof awakeable === 'string' && isList(gates) && isObject(pass)
+}
+
+/** Resolves when the run waits for a user for something new. */
+export async function untilWaiting(
+  address: ServerAddress,
+  invocationId: string,
+  answered: string | undefined,
+  over: AbortSignal,
+): Promise<Waiting> {
+  for (;;) {
+    await sleep(intervalMs, undefined, { signal: over })
+    try {
+      const waiting = await lookAtWaiting(address, invocationId)
+      if (waiting !== undefined && waiting.awakeable !== answered) return waiting
+    } catch (error) {
+      // Who waits for the end of the run notices a server that stays away.
+      if (!(error instanceof RestateServerError)) throw error
+    }
+  }
+}
+
+export async function answerWaiting(
+  address: ServerAddress,
+  awakeable: string,
+  decision: Decision,
+): Promise<void> {
+  const path = `/restate/awakeables/${encodeURIComponent(awakeable)}/resolve`
+  const answer = await ask(address, 'ingress', path, { method: 'POST', body: decision })
+  if (answer.status >= 300) throw refusal('accept the decision', answer)
 }

@@ -13,20 +13,17 @@ import type {
   SuspendedOutcome,
   TaskCall,
 } from '../engine.ts'
-import { answerOfGate, isApproved, stateDigest } from '../gates.ts'
-import type { ApprovalRecord } from '../journal-records.ts'
-import type { Sdk } from './client.ts'
+import { gateOf, isApproved, passGate } from '../gates.ts'
+import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
 import {
   handlerNames,
   type NestedAnswer,
   type NestedRequest,
-  type OpenGate,
   type Pass,
-  type PausedChain,
   type RunFacts,
   serviceName,
 } from './protocol.ts'
-import type { StepExecution } from './step-execution.ts'
+import type { Sdk, StepExecution } from './step-execution.ts'
 
 type Entry = TaskEntry | ChainEntry
 
@@ -67,37 +64,48 @@ export class RestateEngine implements Engine {
   }
 
   task(call: TaskCall): Running {
-    const { facts, standstill, begunAt } = this.#parts
     const { key } = call
-    const decided = facts.known[key] ?? passGate(facts, call, standstill, begunAt)
-    if (decided !== undefined) return this.#decided(key, decided)
+    const closed = this.#closed(call)
+    if (closed !== undefined) return closed
     const controller = new AbortController()
     const outcome = this.#recorded(call, controller.signal)
     this.#entries.set(key, { kind: 'task', key, controller, outcome })
     return { key }
   }
 
-  #decided(key: string, decided: SuspendedOutcome | FinishedOutcome): Running {
+  /** A step whose gate does not let it start. */
+  #closed(call: TaskCall | ChainCall): Running | undefined {
+    const { sdk, facts, gates, begunAt, now } = this.#parts
+    const { key, step, attempt } = call
+    if (step.gate !== true || facts.yesGates) return undefined
+    const gate = gateOf(call, facts.planDigest)
+    const decision = decisionAbout(facts, key)
+    const outcome = passGate(gate, step.step, decision, Date.parse(decision?.at ?? '') || begunAt)
+    if (outcome === undefined) return undefined
+    if (outcome.kind === 'suspended') {
+      const at = new Date(now()).toISOString()
+      gates.set(key, { type: 'gate', ...gate, step: step.step, attempt, at })
+    }
     this.#entries.set(key, {
       kind: 'task',
       key,
       controller: new AbortController(),
-      ...(decided.kind === 'finished' ? { instant: decided } : { stands: decided }),
-      outcome: this.#parts.sdk.RestatePromise.resolve<Outcome>(decided),
+      ...(outcome.kind === 'finished' ? { instant: outcome } : { stands: outcome }),
+      outcome: sdk.RestatePromise.resolve<Outcome>(outcome),
     })
     return { key }
   }
 
   chain(call: ChainCall): Running {
-    const { sdk, context, facts, standstill, begunAt } = this.#parts
-    const { chains } = standstill
-    const decided = passGate(facts, call, standstill, begunAt)
-    if (decided !== undefined) return this.#decided(call.key, decided)
-    const nested = invokeChain(context, facts, call, chains.get(call.key))
+    const { sdk, context, facts, gates, pass } = this.#parts
+    const closed = this.#closed(call)
+    if (closed !== undefined) return closed
+    const nested = invokeChain(context, facts, pass, call)
     const outcome = nested.map((answer, failure) => {
-      if (answer?.paused === undefined) chains.delete(call.key)
-      else chains.set(call.key, answer.paused)
-      return answer === undefined ? this.#failed('chain-failed', failure) : nestedOutcome(answer)
+      if (answer === undefined) return this.#failed('chain-failed', failure)
+      addPass(pass, answer.pass)
+      for (const gate of answer.gates) gates.set(gate.key, gate)
+      return nestedOutcome(answer)
     })
     const limit = call.timeoutMs
     const overdue = (): RestatePromise<'overdue'> =>
@@ -135,11 +143,10 @@ export class RestateEngine implements Engine {
     }
   }
 
-  isOpen({ key, state }: Call): boolean {
+  isOpen(call: Call): boolean {
     const { facts } = this.#parts
-    if (facts.yesGates) return true
-    const decision = facts.approvals?.findLast((approval) => approval.key === key)
-    return isApproved({ key, state }, facts.planDigest, decision, facts.known[key])
+    const gate = gateOf(call, facts.planDigest)
+    return facts.yesGates || isApproved(gate, decisionAbout(facts, call.key), undefined)
   }
 
   async cancel(running: readonly Running[]): Promise<CancelledStep[]> {
@@ -233,14 +240,17 @@ export class RestateEngine implements Engine {
   }
 }
 
-interface EngineParts {
+export interface EngineParts {
   sdk: Sdk
   context: Context
   facts: RunFacts
   execution: StepExecution
   /** When the invocation began; milliseconds since the epoch, recorded. */
   begunAt: number
-  standstill: Standstill
+  now(): number
+  pass: Pass
+  /** That somebody has to be asked about, by key; those of nested chains too. */
+  gates: Map<string, GateRecord>
 }
 
 const none: Outcome = { kind: 'cancelled' }
@@ -259,33 +269,17 @@ function kept<T>(value: T | undefined, failure: Error | undefined): T {
 function invokeChain(
   context: Context,
   facts: RunFacts,
-  call: ChainCall,
-  paused: PausedChain | undefined,
+  pass: Pass,
+  { step, key, attempt, state, wait }: ChainCall,
 ): InvocationPromise<NestedAnswer> {
-  const { step, key, attempt, state, wait } = call
+  const own = { step, key, attempt, state, waitMs: wait?.ms, pass: passBelow(pass, key) }
   return context.genericCall({
     service: serviceName,
     method: handlerNames.chain,
     name: key,
     inputSerde: jsonSerde<NestedRequest>(),
     outputSerde: jsonSerde<NestedAnswer>(),
-    parameter: {
-      version: facts.version,
-      runId: facts.runId,
-      arguments: facts.arguments,
-      requireVerified: facts.requireVerified,
-      defaultTimeoutMs: facts.defaultTimeoutMs,
-      planDigest: facts.planDigest,
-      yesGates: facts.yesGates,
-      approvals: facts.approvals,
-      known: below(facts.known, `${key}/`),
-      step,
-      key,
-      attempt,
-      state,
-      waitMs: wait?.ms,
-      paused,
-    },
+    parameter: { ...facts, ...own },
   })
 }
 
@@ -307,37 +301,49 @@ function jsonSerde<T>(): Serde<T> {
   }
 }
 
-function below(known: RunFacts['known'], prefix: string): RunFacts['known'] {
-  return Object.fromEntries(Object.entries(known).filter(([key]) => key.startsWith(prefix)))
+function decisionAbout({ approvals }: RunFacts, key: string): ApprovalRecord | undefined {
+  return approvals?.findLast((approval) => approval.key === key)
 }
 
-export function emptyPass(): Pass {
-  return { answered: [], left: {}, decided: {} }
+/** May be called again with the same answer: a replay comes by here too. */
+function addPass(pass: Pass, { answered, left, decided, begun }: Pass): void {
+  Object.assign(pass.answered, answered)
+  Object.assign(pass.left, left)
+  Object.assign(pass.decided, decided)
+  Object.assign(pass.begun, begun)
+}
+
+function passBelow({ answered, left, decided, begun }: Pass, chain: string): Pass {
+  const below = <T>(values: Record<string, T>): Record<string, T> =>
+    Object.fromEntries(Object.entries(values).filter(([key]) => `${key}/`.startsWith(`${chain}/`)))
+  return {
+    answered: below(answered),
+    left: below(left),
+    decided: below(decided),
+    begun: below(begun),
+  }
 }
 
 /** The engine, with recorded answers first; the pass grows by the rest. */
 export function remembering(engine: Engine, pass: Pass): Engine {
-  const answered = new Map(pass.answered)
-  const isNew = ({ key }: Running): boolean => !answered.has(key) && !(key in pass.left)
+  const isNew = ({ key }: Running): boolean => !(key in pass.answered) && !(key in pass.left)
 
   return {
     task: (call) => (isNew(call) ? engine.task(call) : { key: call.key }),
     chain: (call, body) => (isNew(call) ? engine.chain(call, body) : { key: call.key }),
     async firstOf(running) {
       const keys = new Set(running.map(({ key }) => key))
-      for (const [key, outcome] of answered) if (keys.has(key)) return { key, outcome }
-      const ended = await engine.firstOf(running.filter((handle) => isNew(handle)))
-      if (ended.outcome.kind !== 'suspended') {
-        answered.set(ended.key, ended.outcome)
-        pass.answered.push([ended.key, ended.outcome])
+      for (const [key, outcome] of Object.entries(pass.answered)) {
+        if (keys.has(key)) return { key, outcome }
       }
+      const ended = await engine.firstOf(running.filter((handle) => isNew(handle)))
+      if (ended.outcome.kind !== 'suspended') pass.answered[ended.key] = ended.outcome
       return ended
     },
     isOpen(call) {
-      const known = answered.get(call.key)
-      return known === undefined
-        ? engine.isOpen(call)
-        : known.kind !== 'finished' || known.rejected !== true
+      const known = pass.answered[call.key]
+      if (known === undefined) return engine.isOpen(call)
+      return known.kind !== 'finished' || known.rejected !== true
     },
     async cancel(running) {
       const fresh = running.filter((handle) => isNew(handle))
@@ -346,54 +352,11 @@ export function remembering(engine: Engine, pass: Pass): Engine {
       return running.map(({ key }) => pass.left[key] ?? {})
     },
     async record(key, decide) {
-      const known = pass.decided[key]
       const value = decide()
-      if (known !== undefined && known === value) return value
+      if (pass.decided[key] === value) return value
       const recorded = await engine.record(key, () => value)
       pass.decided[key] = recorded
       return recorded
     },
   }
-}
-
-/** What one way through a chain came to a stand at; by key. */
-interface Standstill {
-  gates: Map<string, OpenGate>
-  chains: Map<string, PausedChain>
-}
-
-/** Before a chain is gone through, for the first time or again. */
-export function standstillOf(paused?: PausedChain): Standstill {
-  return { gates: new Map(), chains: new Map(paused?.chains) }
-}
-
-/** Every gate that somebody is to be asked about, those of nested chains too. */
-export function openGates({ gates, chains }: Standstill): OpenGate[] {
-  return [...gates.values(), ...[...chains.values()].flatMap((chain) => chain.gates)]
-}
-
-/** Only decisions about gates that were shown count. */
-export function isAbout(gates: readonly OpenGate[], decision: ApprovalRecord): boolean {
-  return gates.some((gate) => answerOfGate(gate, decision) !== 'waiting')
-}
-
-function passGate(
-  facts: RunFacts,
-  call: TaskCall | ChainCall,
-  standstill: Standstill,
-  begunAt: number,
-): SuspendedOutcome | FinishedOutcome | undefined {
-  const { step, key, attempt, state } = call
-  if (step.gate !== true || facts.yesGates) return undefined
-  const gate = { key, planDigest: facts.planDigest, stateDigest: stateDigest(state) }
-  const decision = facts.approvals?.findLast((approval) => approval.key === key)
-  const answer = answerOfGate(gate, decision)
-  if (answer === 'approved') return undefined
-  if (answer === 'waiting') {
-    standstill.gates.set(key, { ...gate, step: step.step, attempt })
-    return { kind: 'suspended', why: 'approval' }
-  }
-  const output = failedOutput('gate-rejected', `${step.step} was rejected`)
-  const startedAt = Date.parse(decision?.at ?? '') || begunAt
-  return { kind: 'finished', output, startedAt, durationMs: 0, rejected: true }
 }

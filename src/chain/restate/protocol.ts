@@ -1,10 +1,9 @@
-import type { StepOutput } from '../../exec/output-protocol.ts'
+import { failedOutput, type StepOutput } from '../../exec/output-protocol.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import type { CancelledStep, ChainResult, FinishedOutcome, Outcome, RunResult } from '../engine.ts'
-import type { GateFacts } from '../gates.ts'
+import type { CancelledStep, ChainResult, Outcome, RunStatus } from '../engine.ts'
 import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
 import type { Plan, PlannedChain } from '../plan-model.ts'
-import { type ChainState, emptyState } from '../state.ts'
+import type { ChainState } from '../state.ts'
 import { changeSteps } from '../step-result.ts'
 
 export const serviceName = 'skillrail'
@@ -12,9 +11,9 @@ export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } a
 
 /**
  * The version of what travels between command line, server and workers, and of the order of a run's
- * journal. A worker gives back what is newer.
+ * journal. A worker gives back what has another one.
  */
-export const protocolVersion = 2
+export const protocolVersion = 3
 
 /** Bytes of the answer of a whole run; the server takes 32 MiB at most. */
 const maxAnswerBytes: number = 24 * 1024 * 1024
@@ -30,26 +29,41 @@ export interface RunFacts {
   yesGates: boolean
   /** What users decided about gates, in earlier parts of the run too. */
   approvals?: readonly ApprovalRecord[] | undefined
-  /** Results that this run starts with, by key: of another run, or of its own earlier part. */
-  known: Readonly<Record<string, FinishedOutcome>>
+  /** What it starts with: results of another run, or of its own before it was ended or waited. */
+  pass: Pass
+}
+
+/** What the interpreter was answered on its way through a chain and those below it, by key. */
+export interface Pass {
+  /** In the order in which they were answered. */
+  answered: Record<string, Outcome>
+  left: Record<string, CancelledStep>
+  decided: Record<string, JsonValue>
+  /** When each nested chain began; milliseconds since the epoch. */
+  begun: Record<string, number>
+}
+
+export function emptyPass(answered: Pass['answered'] = {}): Pass {
+  return { answered, left: {}, decided: {}, begun: {} }
 }
 
 export interface RunRequest extends RunFacts {
   plan: Plan
 }
 
+/** How a run stands: its results, from which its journal is written. */
 export interface RunAnswer {
   planDigest: string
-  result: RunResult
+  status: RunStatus
+  pass: Pass
   /** What users decided, wherever they were asked. */
   approvals?: readonly ApprovalRecord[] | undefined
 }
 
-export interface WaitingNotice {
+export interface WaitingNotice extends RunAnswer {
   /** Who has this can answer. */
   awakeable: string
   gates: readonly GateRecord[]
-  result: RunResult
 }
 
 /** The answer to a run that waits. It counts only for the gates that it names. */
@@ -64,19 +78,18 @@ export interface NestedRequest extends RunFacts {
   state: ChainState
   /** Of a further attempt: how long it waits before it begins. */
   waitMs?: number | undefined
-  /** It continues where it stood. */
-  paused?: PausedChain | undefined
 }
 
 export interface NestedAnswer {
   chain: ChainResult
-  /** What it is for its parent; absent when it was ended from above. */
+  /** What it is for its parent; absent when it waits or was ended from above. */
   output?: StepOutput | undefined
   log?: string | undefined
   startedAt: number
   durationMs: number
-  /** It waits for a user. */
-  paused?: PausedChain | undefined
+  pass: Pass
+  /** What it waits for, and what chains below it wait for. */
+  gates: readonly GateRecord[]
 }
 
 export interface WorkerReport {
@@ -95,38 +108,41 @@ export interface WorkerReport {
  * The answer of a run within the size that the server takes: what steps printed goes first. Results
  * are never cut, so a run whose results do not fit is a failure.
  */
-export function fitAnswer(answer: RunAnswer, limit: number = maxAnswerBytes): RunAnswer {
-  const { result } = answer
-  const attempts = changeSteps(result.attempts, ({ log: _log, ...step }) => step)
-  const candidates = [answer, { ...answer, result: { ...result, attempts } }]
-  const fitting = candidates.find((one) => Buffer.byteLength(JSON.stringify(one)) <= limit)
-  if (fitting !== undefined) return fitting
-  const message = `its results have more than ${limit} bytes together, which a server does not take; write them to files in SKILLRAIL_SCRATCH`
-  const attempt = result.attempts.length
-  const errors = [{ code: 'result-too-large', message }]
-  const failed = { attempt, status: 'failure', steps: [], chain_state: emptyState, errors } as const
-  return { ...answer, result: { ...result, status: 'failure', attempts: [failed] } }
+export function fitAnswer<Answer extends RunAnswer>(
+  answer: Answer,
+  limit = maxAnswerBytes,
+): Answer {
+  const fits = (one: Answer): boolean => Buffer.byteLength(JSON.stringify(one)) <= limit
+  if (fits(answer)) return answer
+  const silent = withAnswers(answer, (outcome) => withoutLogs(outcome))
+  if (fits(silent)) return silent
+  const message = `the results of its run have more than ${limit} bytes, which a server does not take; write them to files in SKILLRAIL_SCRATCH`
+  const output = failedOutput('result-too-large', message)
+  const failed = withAnswers(answer, ({ startedAt = 0 }, isNested) =>
+    isNested ? undefined : { kind: 'finished', output, startedAt, durationMs: 0 },
+  )
+  return { ...failed, status: 'failure' }
 }
 
-export interface OpenGate extends GateFacts {
-  step: string
-  attempt: number
+function withAnswers<Answer extends RunAnswer>(
+  answer: Answer,
+  change: (outcome: Outcome, isNested: boolean) => Outcome | undefined,
+): Answer {
+  const { pass } = answer
+  const answered: Pass['answered'] = {}
+  for (const [key, outcome] of Object.entries(pass.answered)) {
+    const changed = change(outcome, key.includes('/'))
+    if (changed !== undefined) answered[key] = changed
+  }
+  return { ...answer, pass: { ...pass, answered } }
 }
 
-/** A nested chain that waits for a user: what it needs to continue where it stood. */
-export interface PausedChain {
-  pass: Pass
-  /** Its own, and those further down. */
-  gates: readonly OpenGate[]
-  /** Chains below it that wait, by key. */
-  chains: readonly (readonly [key: string, chain: PausedChain])[]
-  startedAt: number
-}
-
-/** What the interpreter was answered on its way through a chain, to replay it after a pause. */
-export interface Pass {
-  /** By key, in the order in which they were answered. */
-  answered: [key: string, outcome: Outcome][]
-  left: Record<string, CancelledStep>
-  decided: Record<string, JsonValue>
+function withoutLogs(outcome: Outcome): Outcome {
+  const { chain } = outcome
+  const silent = chain && {
+    ...chain,
+    attempts: changeSteps(chain.attempts, ({ log: _log, ...step }) => step),
+  }
+  const rest = { ...outcome, chain: silent }
+  return rest.kind === 'finished' ? { ...rest, log: undefined } : rest
 }

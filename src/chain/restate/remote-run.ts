@@ -3,16 +3,17 @@ import { RunStateError } from '../errors.ts'
 import type { ChainRecord } from '../journal-records.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
 import { argumentsOf, runLine } from '../run-line.ts'
+import { alone } from '../run-store.ts'
 import {
   acceptedPlan,
   headerOf,
   type NewRun,
+  readResult,
   type Resumption,
   type RunSetup,
 } from '../run-chain.ts'
-import type { RunJournal } from '../run-journal.ts'
-import { shownRun } from '../step-result.ts'
 import {
+  answerWaiting,
   awaitRun,
   cancelInvocation,
   requireVersion,
@@ -20,18 +21,11 @@ import {
   type ServerAddress,
   submitRun,
   type SubmittedRun,
+  untilWaiting,
+  type Waiting,
 } from './client.ts'
 import { protocolVersion, type RunAnswer, type RunFacts } from './protocol.ts'
-import {
-  alone,
-  followRun,
-  knownResults,
-  recordsOfAnswer,
-  recordsOfWait,
-  submittedRun,
-  waitingRun,
-} from './server-runs.ts'
-import { answerWaiting, untilWaiting, type Waiting } from './server-journal.ts'
+import { followRun, knownResults, recordsOf, submittedRun, waitingRun } from './server-runs.ts'
 
 /** Starts a run on a server and waits for its end. Its journal is kept here. */
 export async function startServerRun(
@@ -42,14 +36,15 @@ export async function startServerRun(
   const { runtime, store } = setup
   await refuseWrongServer(address)
   const runId = runtime.id()
-  return await alone(store, runId, async (append) => {
+  return await alone(store, runId, async () => {
     const { url, adminUrl } = address
     const header = headerOf(runId, run, setup)
-    append({ ...header, server: { engine: 'restate', url, adminUrl } }, ...(run.reused ?? []))
+    const server = { engine: 'restate', url, adminUrl } as const
+    store.append(runId, { ...header, server }, ...(run.reused ?? []))
     const facts = factsOf(runId, run, run.plan, setup, knownResults(run.reused ?? []))
     const submitted = { runId, part: 1 }
     const id = await submitRun(address, { ...facts, plan: run.plan }, 1)
-    return await follow({ run: submitted, id, plan: run.plan }, setup, address, append)
+    return await follow({ run: submitted, id, plan: run.plan }, setup, address)
   })
 }
 
@@ -64,8 +59,8 @@ export async function resumeServerRun(
   address: ServerAddress,
 ): Promise<RunResult> {
   const { runId, plan } = resumption
-  const { line = runLine } = setup
-  const journal = setup.store.read(runId)
+  const { store, line = runLine } = setup
+  const journal = store.read(runId)
   const { status } = journal
   if (status === 'waiting') return await answerRun(resumption, setup, address)
   if (status === undefined) {
@@ -77,17 +72,17 @@ export async function resumeServerRun(
   }
   const changed = acceptedPlan(journal, resumption, line)
   const given = argumentsOf(journal, resumption.arguments ?? [])
-  return await alone(setup.store, runId, async (append) => {
+  return await alone(store, runId, async () => {
     const at = new Date(setup.runtime.now()).toISOString()
-    append({ type: 'resumed', at, ...changed })
+    store.append(runId, { type: 'resumed', at, ...changed })
     const run = { arguments: given, requireVerified: journal.run.requireVerified }
     const known = knownResults(journal.done.values())
     const approvals = [...journal.approvals.values()]
     const facts = { ...factsOf(runId, run, plan, setup, known), approvals }
     // With the record that it continues: every continuation is a part of its own on the server.
-    const submitted = submittedRun(setup.store.read(runId))
+    const submitted = submittedRun(store.read(runId))
     const id = await submitRun(address, { ...facts, plan }, submitted.part)
-    return await follow({ run: submitted, id, plan, journal }, setup, address, append)
+    return await follow({ run: submitted, id, plan }, setup, address)
   })
 }
 
@@ -97,9 +92,9 @@ async function answerRun(
   setup: RunSetup,
   address: ServerAddress,
 ): Promise<RunResult> {
-  const { line = runLine } = setup
-  return await alone(setup.store, runId, async (append) => {
-    const journal = setup.store.read(runId)
+  const { store, line = runLine } = setup
+  return await alone(store, runId, async () => {
+    const journal = store.read(runId)
     acceptedPlan(journal, { plan, command }, line)
     const run = submittedRun(journal)
     const waiting = await waitingRun(address, run)
@@ -116,13 +111,13 @@ async function answerRun(
     await prepare?.(journal, (record) => void records.push(record))
     const approvals = records.filter((record) => record.type === 'approval')
     const { id, awakeable, next } = waiting
-    const followed = { run, id, plan, journal, from: next }
+    const followed = { run, id, plan, from: next }
     if (approvals.length === 0) {
-      return await follow({ ...followed }, setup, address, append)
+      return await follow(followed, setup, address)
     }
-    await answerWaiting(address, { awakeable }, { approvals })
-    append(...records)
-    return await follow({ ...followed, answered: awakeable }, setup, address, append)
+    await answerWaiting(address, awakeable, { approvals })
+    store.append(runId, ...records)
+    return await follow({ ...followed, answered: awakeable }, setup, address)
   })
 }
 
@@ -131,7 +126,7 @@ function factsOf(
   run: Pick<NewRun, 'arguments' | 'requireVerified'>,
   plan: Plan,
   setup: RunSetup,
-  known: RunFacts['known'],
+  pass: RunFacts['pass'],
 ): RunFacts {
   return {
     version: protocolVersion,
@@ -141,7 +136,7 @@ function factsOf(
     defaultTimeoutMs: setup.settings.timeout * 1000,
     planDigest: plan.digest,
     yesGates: setup.yesGates === true,
-    known,
+    pass,
   }
 }
 
@@ -149,7 +144,6 @@ interface Followed {
   run: SubmittedRun
   id: string
   plan: Plan
-  journal?: RunJournal | undefined
   from?: number | undefined
   answered?: string | undefined
 }
@@ -158,10 +152,9 @@ async function follow(
   followed: Followed,
   setup: RunSetup,
   address: ServerAddress,
-  append: (...records: ChainRecord[]) => void,
 ): Promise<RunResult> {
-  const { runtime, onEvent } = setup
-  const { plan, id, from = 0, journal = { approvals: new Map() } } = followed
+  const { runtime, store, onEvent } = setup
+  const { plan, id, from = 0 } = followed
   const { runId } = followed.run
   const at = (): string => new Date(runtime.now()).toISOString()
   const steps = allSteps(plan.root).length
@@ -176,18 +169,13 @@ async function follow(
     over.abort()
     await following
   }
-  const now = new Date(runtime.now())
-  if (!('awakeable' in end)) {
-    append(...recordsOfAnswer(journal, end, now))
-    onEvent?.({ type: 'run-finished', runId, status: end.result.status, at: at() })
-    return shownRun(end.result)
-  }
-  append(...recordsOfWait(end, now))
-  for (const { key, step } of end.gates) {
+  store.append(runId, ...recordsOf(store.read(runId), end, new Date(runtime.now())))
+  const { gates = [] }: Partial<Waiting> = end
+  for (const { key, step } of gates) {
     onEvent?.({ type: 'step-suspended', key, step, why: 'approval', at: at() })
   }
-  onEvent?.({ type: 'run-finished', runId, status: 'waiting', at: at() })
-  return { ...shownRun(end.result), status: 'waiting' }
+  onEvent?.({ type: 'run-finished', runId, status: end.status, at: at() })
+  return await readResult(store.read(runId), runtime)
 }
 
 async function endOrWait(followed: Followed, address: ServerAddress, { signal }: RunSetup) {
@@ -220,11 +208,8 @@ async function ended(
     if (signal?.aborted !== true) throw error
     await cancelInvocation(address, id)
     const answer = await awaitRun(address, run, plan.digest, AbortSignal.timeout(patienceMs))
-    const { result } = answer
     // As by Ctrl-C in a run that is executed here.
-    return result.status === 'cancelled'
-      ? { ...answer, result: { ...result, status: 'interrupted' } }
-      : answer
+    return answer.status === 'cancelled' ? { ...answer, status: 'interrupted' } : answer
   }
 }
 

@@ -8,30 +8,35 @@ import { RunFilesError } from '../errors.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import { finishedEvent } from '../step-result.ts'
 import type { StepRunner } from '../step-runner.ts'
-import type { Sdk } from './client.ts'
+
+export type Sdk = typeof import('@restatedev/restate-sdk')
 
 export type Acceptance =
   | { kind: 'accepted' }
   | { kind: 'refused'; code: 'skill-not-trusted' | 'sandbox-missing'; reason: string }
   | { kind: 'elsewhere'; reason: string }
 
-interface StepExecutionOptions {
-  sdk: Sdk
-  runId: string
-  runner: StepRunner
-  clock: Pick<Runtime, 'now' | 'elapsed'>
+/** How a worker treats the steps that come to it. */
+export interface StepRules {
   accept(step: PlannedStep): Acceptance
   /** Makes the server open a new connection, which a balancer gives to another worker. */
   giveBack(): void
   /** How long a step is given back before it fails. */
   patienceMs: number
-  defaultTimeoutMs: number
   resultLimit: number
+}
+
+interface StepExecutionOptions extends StepRules {
+  sdk: Sdk
+  runId: string
+  runner: StepRunner
+  clock: Pick<Runtime, 'now' | 'elapsed'>
+  defaultTimeoutMs: number
   /** Aborted when this worker has no part in the invocation any more. */
   attempt: AbortSignal
   /** Whether another execution of this run may have been here before. */
   repeated(): boolean
-  onEvent?: EventListener | undefined
+  onEvent: EventListener
 }
 
 export class StepExecution {
@@ -97,7 +102,7 @@ export class StepExecution {
     const startedAt = clock.now()
     const before = clock.elapsed()
     const at = new Date(startedAt).toISOString()
-    onEvent?.({ type: 'step-started', key, step: step.step, skill: step.skill, chain: false, at })
+    onEvent({ type: 'step-started', key, step: step.step, skill: step.skill, chain: false, at })
     const ms = Math.min(call.timeoutMs || options.defaultTimeoutMs, maxTimerMs)
     const limit = new AbortController()
     const timer = ms > 0 ? setTimeout(() => limit.abort(), ms) : undefined
@@ -131,7 +136,7 @@ export class StepExecution {
 
   #announce({ key, step }: TaskCall, outcome: Outcome): void {
     const at = new Date(this.#options.clock.now()).toISOString()
-    this.#options.onEvent?.(finishedEvent(key, step, outcome, at))
+    this.#options.onEvent(finishedEvent(key, step, outcome, at))
   }
 }
 

@@ -1,24 +1,43 @@
 import { createServer, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { makePrivateDirectory } from '../../core/write-files.ts'
+import type { Context, Serde } from '@restatedev/restate-sdk'
 import { messageOf } from '../../core/errors.ts'
-import type { Runtime } from '../../core/runtime.ts'
+import { isList, isObject, objectOf, parseJson } from '../../core/json.ts'
+import { packageVersion, type Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
+import { makePrivateDirectory } from '../../core/write-files.ts'
+import type { StepOutput } from '../../exec/output-protocol.ts'
 import { childEnvironment } from '../../exec/process.ts'
-import { removeTree } from '../run-store.ts'
-import { cleanUp } from '../run-chain.ts'
+import { runChain } from '../attempt.ts'
+import type { ChainEvent, ChainResult, Engine, Executor } from '../engine.ts'
 import { ChainError } from '../errors.ts'
-import type { ChainEvent, Executor } from '../engine.ts'
-import type { PlannedStep } from '../plan-model.ts'
+import { isAbout } from '../gates.ts'
+import { type ApprovalRecord, type GateRecord, isChainRecord } from '../journal-records.ts'
+import { cleanUp } from '../run-chain.ts'
+import { removeTree } from '../run-store.ts'
 import { type Refusal, type RunFiles, runFiles, scriptExecutor } from '../script-executor.ts'
+import { chainOutput } from '../step-result.ts'
 import { createStepRunner, type StepRunner } from '../step-runner.ts'
-import type { RunFacts, WorkerReport } from './protocol.ts'
-import { loadSdk } from './client.ts'
-import { createService } from './service.ts'
-import type { Acceptance } from './step-execution.ts'
+import { type EngineParts, remembering, RestateEngine } from './engine.ts'
+import {
+  type Decision,
+  fitAnswer,
+  handlerNames,
+  type NestedAnswer,
+  type NestedRequest,
+  protocolVersion,
+  type RunAnswer,
+  type RunFacts,
+  type RunRequest,
+  serviceName,
+  type WaitingNotice,
+  type WorkerReport,
+} from './protocol.ts'
+import { type Sdk, StepExecution, type StepRules } from './step-execution.ts'
 
-export interface WorkerOptions {
+export interface WorkerOptions extends Omit<StepRules, 'giveBack'> {
   runtime: Runtime
   workspace: string
   /** Where the files of its runs lie. */
@@ -26,19 +45,24 @@ export interface WorkerOptions {
   settings: Settings['run']
   host: string
   port: number
-  accept(step: PlannedStep): Acceptance
-  report(): Pick<WorkerReport, 'skillrail' | 'skills' | 'clients'>
-  patienceMs: number
-  resultLimit: number
+  report(): Pick<WorkerReport, 'skills' | 'clients'>
   /** A directory that all workers share; without one no step can return artifacts. */
   scratch?: string | undefined
   /** Public keys of the server; requests that it did not sign are refused. */
   identityKeys: readonly string[]
   /** Of steps that have no script; `files` is where the files of runs lie. */
-  executors?: ((files: { directory: string }) => readonly Executor[]) | undefined
-  refusalOf?: ((directory: string) => Refusal | undefined) | undefined
-  onEvent?: ((runId: string, event: ChainEvent) => void) | undefined
-  onWarning?: ((message: string) => void) | undefined
+  executors(files: { directory: string }): readonly Executor[]
+  refusalOf(directory: string): Refusal | undefined
+  onEvent(runId: string, event: ChainEvent): void
+  onWarning(message: string): void
+}
+
+interface Serving extends WorkerOptions, StepRules {
+  sdk: Sdk
+  id: string
+  runnerFor(facts: RunFacts): StepRunner
+  /** Where the files of a run lie on this worker. */
+  filesOf(runId: string): RunFiles
 }
 
 export interface Worker {
@@ -50,30 +74,25 @@ export interface Worker {
 /** Serves the interpreter to a Restate server. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const sdk = await loadSdk()
-  const { runtime } = options
-  const id = runtime.id()
-  const files = join(options.directory, id)
-  const executors = options.executors?.({ directory: files }) ?? []
-  const filesOf = (runId: string): RunFiles => {
-    const own = runFiles(files, runId)
-    const shared = runFiles(options.scratch ?? files, runId)
-    return { ...own, scratch: shared.scratch, logs: shared.logs }
-  }
+  const id = options.runtime.id()
+  const directory = join(options.directory, id)
+  const executors = options.executors({ directory })
   const sessions = new Set<ServerHttp2Session>()
+  const filesOf = (runId: string): RunFiles => {
+    const { scratch, logs } = runFiles(options.scratch ?? directory, runId)
+    return { ...runFiles(directory, runId), scratch, logs }
+  }
   const service = createService({
     ...options,
     sdk,
+    id,
+    filesOf,
+    runnerFor: (facts) => runnerOf(options, executors, filesOf(facts.runId), facts),
     giveBack() {
       for (const session of sessions) session.close()
     },
-    runnerFor: (facts) => runnerOf(options, executors, filesOf(facts.runId), facts),
-    ended(facts, all) {
-      const left = cleanUp(facts.runId, filesOf(facts.runId), all)
-      if (left !== undefined) options.onWarning?.(`${left.message} (${left.path})`)
-    },
-    report: () => ({ worker: id, ...options.report() }),
   })
-  makePrivateDirectory(files)
+  makePrivateDirectory(directory)
   const server = createServer(
     sdk.createEndpointHandler({
       services: [service],
@@ -81,7 +100,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       logger: ({ level }, message, ...more) => {
         const severity: string = level
         if (severity !== 'warn' && severity !== 'error') return
-        options.onWarning?.([message, ...more.map((value) => messageOf(value))].join(' '))
+        options.onWarning([message, ...more.map((value) => messageOf(value))].join(' '))
       },
     }),
   )
@@ -101,9 +120,220 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       })
       for (const session of sessions) session.destroy()
       await closed
-      removeTree(files)
+      removeTree(directory)
     },
   }
+}
+
+/** Loads Restate's SDK, an optional peer. */
+async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import('@restatedev/restate-sdk')
+  } catch (error) {
+    throw new ChainError({
+      code: 'restate-sdk-missing',
+      message: `a worker needs the package @restatedev/restate-sdk, which cannot be loaded: ${messageOf(error).split('\n')[0]}`,
+      hint: 'npm i @restatedev/restate-sdk',
+      cause: error,
+    })
+  }
+}
+
+function createService(setup: Serving): ReturnType<Sdk['service']> {
+  const { sdk, runtime } = setup
+  return sdk.service({
+    name: serviceName,
+    handlers: {
+      [handlerNames.run]: async (context: Context, request: RunRequest) =>
+        await executeRun(setup, context, request),
+      [handlerNames.chain]: sdk.handlers.handler(
+        { ingressPrivate: true },
+        async (context: Context, request: NestedRequest) =>
+          await executeNested(setup, context, request),
+      ),
+      [handlerNames.inspect]: async (): Promise<WorkerReport> => ({
+        ...setup.report(),
+        worker: setup.id,
+        skillrail: packageVersion(),
+        version: protocolVersion,
+        node: process.version,
+        host: hostname(),
+        now: runtime.now(),
+      }),
+    },
+    options: {
+      // A step may run for hours without a sign, and a cancellation must reach it all the while.
+      inactivityTimeout: { days: 7 },
+      abortTimeout: { days: 7 },
+      idempotencyRetention: { days: 7 },
+      journalRetention: { days: 1 },
+      // A worker that died is replaced soon; nothing is given up.
+      retryPolicy: {
+        initialInterval: 100,
+        exponentiationFactor: 2,
+        maxInterval: 2000,
+        maxAttempts: 1_000_000,
+        onMaxAttempts: 'pause',
+      },
+    },
+  })
+}
+
+async function executeRun(
+  setup: Serving,
+  context: Context,
+  request: RunRequest,
+): Promise<RunAnswer> {
+  const { sdk } = setup
+  const { execution, begunAt } = await begin(setup, context, request)
+  const { plan, ...own } = request
+  const { runId, planDigest, pass } = own
+  const approvals = [...(request.approvals ?? [])]
+  for (;;) {
+    const facts = { ...own, approvals: [...approvals] }
+    const gates = new Map<string, GateRecord>()
+    const engine = engineOf(setup, context, facts, { execution, begunAt, gates })
+    const { status, ended } = await runChain(plan.root, engine)
+    const answer = { planDigest, status, pass, approvals }
+    const decision =
+      ended === 'suspended'
+        ? await waitForPerson(sdk, context, { ...answer, gates: [...gates.values()] })
+        : 'ended'
+    if (typeof decision === 'string') {
+      const { cleanupAfter } = plan.root.policy
+      const left = cleanUp(runId, setup.filesOf(runId), cleanupAfter)
+      if (left !== undefined) setup.onWarning(`${left.message} (${left.path})`)
+      return fitAnswer(decision === 'ended' ? answer : { ...answer, status: decision })
+    }
+    const about = decision.approvals.filter((approval) => {
+      const gate = gates.get(approval.key)
+      return gate !== undefined && isAbout(gate, approval)
+    })
+    approvals.push(...about)
+  }
+}
+
+async function executeNested(
+  setup: Serving,
+  context: Context,
+  request: NestedRequest,
+): Promise<NestedAnswer> {
+  const { step, state, key, pass, waitMs } = request
+  if (waitMs !== undefined && pass.begun[key] === undefined) await context.sleep(waitMs)
+  const { execution, begunAt } = await begin(setup, context, request)
+  const startedAt = (pass.begun[key] ??= begunAt)
+  const gates = new Map<string, GateRecord>()
+  const engine = engineOf(setup, context, request, { execution, begunAt, gates })
+  const chain = await runChain(step, engine, state, `${key}/`)
+  const verified = await verify(setup, context, request, chain, execution)
+  const endedAt = await context.run('end', () => setup.runtime.now())
+  // Two workers may have clocks that differ.
+  const durationMs = Math.max(0, endedAt - startedAt)
+  return { chain, ...verified, startedAt, durationMs, pass, gates: [...gates.values()] }
+}
+
+function engineOf(
+  { sdk, runtime }: Serving,
+  context: Context,
+  facts: RunFacts,
+  parts: Pick<EngineParts, 'execution' | 'begunAt' | 'gates'>,
+): Engine {
+  const { pass } = facts
+  const own = { sdk, context, facts, pass, now: () => runtime.now(), ...parts }
+  return remembering(new RestateEngine(own), pass)
+}
+
+async function verify(
+  setup: Serving,
+  context: Context,
+  request: NestedRequest,
+  chain: ChainResult,
+  execution: StepExecution,
+): Promise<{ output?: StepOutput; log?: string | undefined }> {
+  if (chain.ended === 'rejected') return { output: chainOutput(chain) }
+  if (chain.ended !== undefined) return {}
+  const output = chainOutput(chain)
+  const { step, key, attempt, state } = request
+  if (step.verify === undefined && !request.requireVerified) return { output }
+  const signal = context.request().attemptCompletedSignal
+  const verification = async (): Promise<{ output: StepOutput; log?: string }> => {
+    // Its script is executed like that of a step.
+    const refusal = step.verify === undefined ? undefined : await execution.refused(step, signal)
+    if (refusal?.kind === 'finished') return { output: refusal.output }
+    const call = { step, key, attempt, state, timeoutMs: 0 }
+    const answer = await setup.runnerFor(request).finishChain(call, output, { signal })
+    if (signal.aborted) throw new Error('the server switched to another worker')
+    return answer.kind === 'output' ? { output: answer.output, log: answer.log ?? '' } : { output }
+  }
+  return await context.run('verify', verification, execution.patience)
+}
+
+async function begin(setup: Serving, context: Context, facts: RunFacts) {
+  const { sdk, patienceMs } = setup
+  const { runId, version } = facts
+  // It becomes a directory, and the request may come from anybody who reaches the server.
+  if (!/^[0-9a-z]{1,40}$/.test(runId)) {
+    throw new sdk.TerminalError(`${JSON.stringify(runId)} is not a run ID`)
+  }
+  let first = false
+  const begin = (): number => {
+    if (version !== protocolVersion) {
+      setup.giveBack()
+      const message = `the run needs version ${version}, and the workers here support version ${protocolVersion}`
+      throw new sdk.RetryableError(message, { retryAfter: 1000 })
+    }
+    first = true
+    return setup.runtime.now()
+  }
+  const begunAt = await context.run('begin', begin, { maxRetryDuration: patienceMs })
+  const execution = new StepExecution({
+    ...setup,
+    runId,
+    runner: setup.runnerFor(facts),
+    clock: setup.runtime,
+    defaultTimeoutMs: facts.defaultTimeoutMs,
+    attempt: context.request().attemptCompletedSignal,
+    repeated: () => !first,
+    onEvent: (event) => setup.onEvent(runId, event),
+  })
+  return { execution, begunAt }
+}
+
+/**
+ * Waits until a user decides, across restarts of workers and servers. Returns `cancelled` when the
+ * run is ended meanwhile.
+ */
+async function waitForPerson(
+  sdk: Sdk,
+  context: Context,
+  notice: Omit<WaitingNotice, 'awakeable'>,
+): Promise<Decision | 'cancelled'> {
+  try {
+    const { id, promise } = context.awakeable(decisionSerde)
+    await context.run('waiting', (): WaitingNotice => fitAnswer({ ...notice, awakeable: id }))
+    return await promise
+  } catch (error) {
+    if (error instanceof sdk.CancelledError) return 'cancelled'
+    // The promise itself was rejected: no decision about any gate.
+    if (error instanceof sdk.TerminalError) return { approvals: [] }
+    throw error
+  }
+}
+
+/** Anything else decides nothing, and must not stop the run. */
+export function readDecision(text: string): Decision {
+  const { approvals } = objectOf(parseJson(text))
+  return { approvals: isList(approvals) ? approvals.filter((item) => isApproval(item)) : [] }
+}
+
+const decisionSerde: Serde<Decision> = {
+  contentType: 'application/json',
+  serialize: (value) => Buffer.from(JSON.stringify(value)),
+  deserialize: (data) => readDecision(Buffer.from(data).toString('utf8')),
+}
+
+function isApproval(value: unknown): value is ApprovalRecord {
+  return isObject(value) && isChainRecord(value) && value.type === 'approval'
 }
 
 function runnerOf(

@@ -1,33 +1,36 @@
 import { expect, it } from 'vitest'
 import { emptyState } from '../../../src/chain/state.ts'
-import type { StepResult } from '../../../src/chain/engine.ts'
-import { fitAnswer, type RunAnswer } from '../../../src/chain/restate/protocol.ts'
+import type { FinishedOutcome, StepResult } from '../../../src/chain/engine.ts'
+import { emptyPass, fitAnswer, type RunAnswer } from '../../../src/chain/restate/protocol.ts'
 
 const long = 'x'.repeat(5000)
 
+const said = { status: 'success', result: long, errors: [], evidence: 'exit-code' } as const
 const inner: StepResult = {
+  ...said,
   step: 'outer/inner',
   skill: 'inner',
-  status: 'success',
-  result: long,
-  errors: [],
   metrics: { count: 1 },
-  evidence: 'exit-code',
   startedAt: '2026-01-01T00:00:00.000Z',
   durationMs: 1,
   log: long,
 }
-
-const steps = [{ ...inner, step: 'outer', steps: [inner] }]
+const outer: FinishedOutcome = {
+  kind: 'finished',
+  output: { ...said, metrics: {} },
+  startedAt: 0,
+  durationMs: 1,
+  log: long,
+  chain: {
+    status: 'success',
+    attempts: [{ attempt: 1, status: 'success', steps: [inner], chain_state: emptyState }],
+  },
+}
 
 const answer: RunAnswer = {
   planDigest: 'sha256:1',
-  result: {
-    runId: 'r1',
-    skill: 'root',
-    status: 'success',
-    attempts: [{ attempt: 1, status: 'success', steps, chain_state: emptyState }],
-  },
+  status: 'success',
+  pass: emptyPass({ '1:outer': outer, '1:outer/1:inner': { ...outer, chain: undefined } }),
 }
 
 it('leaves an answer as it is that the server takes', () => {
@@ -35,14 +38,19 @@ it('leaves an answer as it is that the server takes', () => {
 })
 
 it('drops what steps printed first, on every level, and keeps their results', () => {
-  const fitted = fitAnswer(answer, 15_000).result.attempts[0]?.steps[0]
-  expect(fitted?.log).toBeUndefined()
-  expect(fitted?.steps?.[0]?.log).toBeUndefined()
-  expect(fitted?.steps?.[0]?.result).toBe(long)
+  const { '1:outer': fitted } = fitAnswer(answer, 25_000).pass.answered
+  expect(fitted).toMatchObject({ output: { result: long } })
+  expect(fitted && 'log' in fitted && fitted.log).toBeUndefined()
+  const step = fitted?.chain?.attempts[0]?.steps[0]
+  expect(step?.log).toBeUndefined()
+  expect(step?.result).toBe(long)
 })
 
 it('is a failure where its results do not fit: none is cut', () => {
-  const { status, attempts } = fitAnswer(answer, 5000).result
+  const { status, pass } = fitAnswer(answer, 5000)
   expect(status).toBe('failure')
-  expect(attempts).toMatchObject([{ steps: [], errors: [{ code: 'result-too-large' }] }])
+  expect(Object.keys(pass.answered)).toEqual(['1:outer'])
+  expect(pass.answered).toMatchObject({
+    '1:outer': { output: { status: 'failure', errors: [{ code: 'result-too-large' }] } },
+  })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readDecision } from '../../../src/chain/restate/service.ts'
+import { readDecision } from '../../../src/chain/restate/worker.ts'
 
 const approval = {
   type: 'approval',

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { systemRuntime } from '../../../src/core/runtime.ts'
+import { runJournalOf } from '../../../src/chain/run-journal.ts'
 import { openRunStore } from '../../../src/chain/run-store.ts'
 import { readResult } from '../../../src/chain/run-chain.ts'
 import type { RunResult } from '../../../src/chain/engine.ts'
+import { emptyPass } from '../../../src/chain/restate/protocol.ts'
 import { recordsOf } from '../../../src/chain/restate/server-runs.ts'
 import { runCommand } from '../_command.ts'
 import { makeProject, placeOf } from '../_project.ts'
@@ -26,13 +28,18 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-it('the records of a result read back as that result', async () => {
+it('the records of an answer read back as the result of the run', async () => {
   const { json } = await runCommand('run', ['all', '--json'], project)
   const result: RunResult = JSON.parse(JSON.stringify(json))
   const kept = openRunStore(project.directory, placeOf(project)).read(result.runId)
   const store = openRunStore(directory, placeOf(project))
   const writer = store.open(result.runId)
-  const records = [kept.run, ...recordsOf(result, new Date(0))]
+  const ends = [...kept.done].map(([key, { outcome }]) => [key, outcome] as const)
+  const pass = emptyPass(Object.fromEntries(ends.filter(([, { kind }]) => kind === 'finished')))
+  pass.left = Object.fromEntries(ends.filter(([, { kind }]) => kind === 'cancelled'))
+  const answer = { planDigest: '', status: result.status, pass }
+  const before = runJournalOf('', result.runId, [kept.run])
+  const records = [kept.run, ...recordsOf(before, answer, new Date(0))]
   writer.append(...records.map((record) => ({ ...record })))
   writer.close()
   const journal = store.read(result.runId)

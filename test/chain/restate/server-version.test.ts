@@ -1,20 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { judgeVersion } from '../../../src/chain/restate/client.ts'
+import { requireVersion } from '../../../src/chain/restate/client.ts'
 import { makeProject } from '../_project.ts'
-
-it.each([
-  ['1.5.0', 'known'],
-  ['1.7.12', 'known'],
-  ['v1.9', 'known'],
-  ['1.4.9', 'refused'],
-  ['0.9.2', 'refused'],
-  ['2.0.0', 'newer'],
-  ['nightly', 'refused'],
-  [undefined, 'refused'],
-])('version %j is %s', (version, kind) => {
-  expect(judgeVersion(version).kind).toBe(kind)
-})
 
 describe('an admin interface that is none that we can work with', () => {
   const project = makeProject({ one: { run: 'echo 1' } })
@@ -43,14 +30,14 @@ describe('an admin interface that is none that we can work with', () => {
       200,
       '{"version":"1.2.3"}',
       'restate-too-old',
-      'the server is Restate 1.2.3; at least 1.5 is needed',
+      'is Restate 1.2.3; at least 1.5 is needed',
     ],
     [
       'a version that nobody knows',
       200,
       '{"version":"nightly"}',
       'restate-version-unknown',
-      'reports the version "nightly"',
+      'does not report a version of Restate',
     ],
     [
       'another program',
@@ -92,20 +79,16 @@ describe('an admin interface that is none that we can work with', () => {
     },
   )
 
-  it('a newer one than was tried is only warned of', async () => {
-    answer = { status: 200, body: '{"version":"3.1.0"}' }
-    const doctor = await project.cli([
-      'doctor',
-      '--json',
-      '--engine',
-      'restate',
-      '--url',
-      url,
-      '--admin-url',
-      url,
-    ])
-    expect(JSON.parse(doctor.stdout).checks).toContainEqual(
-      expect.objectContaining({ name: 'restate server', status: 'warning' }),
-    )
+  it.each(['1.5.0', '1.7.12', 'v1.9', '2.0.0'])(
+    'has a version that will do: %s',
+    async (version) => {
+      answer = { status: 200, body: JSON.stringify({ version }) }
+      expect(await requireVersion({ url, adminUrl: url })).toBe(version)
+    },
+  )
+
+  it.each(['1.4.9', '0.9.2', 'nightly', undefined])('has not: %s', async (version) => {
+    answer = { status: 200, body: JSON.stringify({ version }) }
+    await expect(requireVersion({ url, adminUrl: url })).rejects.toThrow('1.5 is needed')
   })
 })
