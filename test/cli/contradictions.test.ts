@@ -22,7 +22,10 @@ it.each([
     '--grant and --unsafe-no-sandbox cannot be used together',
     ['run', 'hello', '--grant', 'net:*', '--unsafe-no-sandbox'],
   ],
-  ['--engine other is invalid; allowed: journal, restate', ['run', 'hello', '--dry-run', '--engine', 'other']],
+  [
+    '--engine other is invalid; allowed: journal, restate',
+    ['run', 'hello', '--dry-run', '--engine', 'other'],
+  ],
   ['--body and --raw cannot be used together', ['show', 'hello', '--body', '--raw']],
   [
     '--format mermaid is invalid; allowed: json',
