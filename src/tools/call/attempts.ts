@@ -17,7 +17,7 @@ export type AttemptsResult =
       outcome?: ToolOutcome | undefined
       failures: readonly AttemptFailure[]
       last: AttemptFailure
-      because: (RetryDecision & { retry: false })['because']
+      because: Exclude<RetryDecision, number>
     }
 
 export async function attemptCall(
@@ -26,7 +26,10 @@ export async function attemptCall(
 ): Promise<AttemptsResult> {
   const failures: AttemptFailure[] = []
   for (;;) {
-    if (signal.aborted) throw cancelled()
+    if (signal.aborted) {
+      const message = 'the call was cancelled'
+      throw new ToolCallError({ kind: 'cancelled', message, delivered: 'no' })
+    }
     let outcome: ToolOutcome | undefined
     let failure: AttemptFailure | undefined
     try {
@@ -39,22 +42,13 @@ export async function attemptCall(
     }
     failures.push(failure)
     const decision = decideRetry({ ...failure, attempt: failures.length, replaySafe, waitsMs })
-    if (!decision.retry) {
-      return { ok: false, outcome, failures, last: failure, because: decision.because }
+    if (typeof decision === 'string') {
+      return { ok: false, outcome, failures, last: failure, because: decision }
     }
-    const { waitMs } = decision
-    onRetry(failures.length, failure, waitMs)
-    if (waitMs > 0) {
-      await wait(waitMs, undefined, { signal }).catch(() => {
-        throw cancelled()
-      })
-    }
+    onRetry(failures.length, failure, decision)
+    // Rejects when the call is cancelled, which the next attempt says.
+    await wait(decision, undefined, { signal }).catch(() => undefined)
   }
-}
-
-function cancelled(): ToolCallError {
-  const message = 'the call was cancelled'
-  return new ToolCallError({ kind: 'cancelled', message, delivered: 'no' })
 }
 
 export type FailureKind =
@@ -78,10 +72,8 @@ export interface RetrySettings {
 type FailedAttempt = Pick<AttemptFailure, 'kind' | 'delivered'> &
   Pick<AttemptRules, 'replaySafe' | 'waitsMs'> & { attempt: number }
 
-type RetryDecision =
-  | { retry: true; waitMs: number }
-  /** `unsafe`: the call may have had its effect, and a second one could have it again. */
-  | { retry: false; because: 'pointless' | 'unsafe' | 'exhausted' }
+/** Milliseconds to wait. `unsafe`: the call may have had its effect, and could have it again. */
+type RetryDecision = number | 'pointless' | 'unsafe' | 'exhausted'
 
 /** These end the same way however often they are tried. */
 const pointless: ReadonlySet<FailureKind> = new Set([
@@ -99,10 +91,9 @@ const pointless: ReadonlySet<FailureKind> = new Set([
  * the tool may be repeated.
  */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
-  if (pointless.has(failed.kind)) return { retry: false, because: 'pointless' }
-  if (failed.delivered !== 'no' && !failed.replaySafe) return { retry: false, because: 'unsafe' }
-  const waitMs = failed.waitsMs[failed.attempt - 1]
-  return waitMs === undefined ? { retry: false, because: 'exhausted' } : { retry: true, waitMs }
+  if (pointless.has(failed.kind)) return 'pointless'
+  if (failed.delivered !== 'no' && !failed.replaySafe) return 'unsafe'
+  return failed.waitsMs[failed.attempt - 1] ?? 'exhausted'
 }
 
 interface AttemptFailure {
@@ -144,7 +135,9 @@ const signs: readonly (readonly [FailureKind, RegExp])[] = [
  */
 export function classifyOutcome(outcome: ToolOutcome): AttemptFailure | undefined {
   if (!outcome.isError && !tellsFailure(outcome)) return undefined
-  const message = errorText(outcome)
+  const { structured = 'the tool reported an error and did not say which' } = outcome
+  const said = typeof structured === 'string' ? structured : JSON.stringify(structured)
+  const message = outcomeText(outcome).trim() || said
   return { kind: kindOf(message) ?? 'execution', message, delivered: 'yes' }
 }
 
@@ -164,14 +157,6 @@ export function classifyError(error: unknown): AttemptFailure {
 function kindOf(message: string): FailureKind | undefined {
   const beginning = message.slice(0, 500)
   return signs.find(([, sign]) => sign.test(beginning))?.[0]
-}
-
-function errorText(outcome: ToolOutcome): string {
-  const text = outcomeText(outcome).trim()
-  if (text !== '') return text
-  return outcome.structured === undefined
-    ? 'the tool reported an error and did not say which'
-    : JSON.stringify(outcome.structured)
 }
 
 /**

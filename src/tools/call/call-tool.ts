@@ -1,15 +1,7 @@
-import type { Diagnostic } from '../../core/diagnostic.ts'
 import { messageOf, SkillrailError } from '../../core/errors.ts'
 import { readsOnly } from '../cache/tool-index.ts'
 import { ToolCallError } from '../errors.ts'
-import type {
-  JsonObject,
-  ToolCallOptions,
-  ToolDefinition,
-  ToolOutcome,
-  ToolSummary,
-} from '../model.ts'
-import { matchesName } from '../workflow/match.ts'
+import type { ToolCallOptions, ToolDefinition, ToolOutcome, ToolSummary } from '../model.ts'
 import { attemptCall, type AttemptsResult, type RetrySettings } from './attempts.ts'
 import { checkParameters, unknownParameters } from './check-parameters.ts'
 import { outcomeText, outcomeValue } from './content.ts'
@@ -24,7 +16,7 @@ import type {
 import { ToolRefusedError } from './errors.ts'
 import { suggestRecovery } from './failure-text.ts'
 import { definitionOf, discoverOnce, findTool, suggestTools } from './find-tool.ts'
-import { permissionOf } from '../workflow/match.ts'
+import { matchesName, permissionOf } from '../workflow/match.ts'
 import type { SchemaChecker } from './schema-checker.ts'
 
 /**
@@ -64,12 +56,11 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   const diagnostics = found.map(([code, message]) => {
     return { code, severity: 'warning' as const, message, path: tool.id }
   })
-  const answer = await reportOf(tool, summary, params, result, context, durationMs, diagnostics)
-  const report = { ...answer, notes: [...notes, ...answer.notes] }
-  const failure = report.status === 'success' ? undefined : report.failure
+  const facts = { tool, category: summary.category, params, durationMs, diagnostics }
+  const report = await reportOf({ ...facts, notes }, result, context)
+  const { kind: outcome = 'success', message: error } =
+    report.status === 'success' ? {} : report.failure
   const size = result.outcome?.size ?? 0
-  const outcome = failure?.kind ?? 'success'
-  const error = failure?.message
   await leaveTrace({ tool: tool.id, durationMs, outcome, size, params, error }, context)
   return report
 }
@@ -78,6 +69,7 @@ async function leaveTrace(record: CallRecord, { log, note }: CallContext): Promi
   await afterwards(`The call of ${record.tool} is not in the log`, note, async () => log?.(record))
 }
 
+/** The call was made: what fails after it is only noted. */
 async function afterwards(what: string, note: CallContext['note'], work: () => Promise<void>) {
   try {
     await work()
@@ -86,7 +78,7 @@ async function afterwards(what: string, note: CallContext['note'], work: () => P
   }
 }
 
-/** `delivery` is called when a server may have acted on an attempt. */
+/** `delivery` learns when a server may have acted on an attempt. */
 async function attempt(
   tool: ToolDefinition,
   summary: ToolSummary,
@@ -94,26 +86,22 @@ async function attempt(
   context: CallContext,
   delivery: { mayHaveActed: boolean },
 ): Promise<AttemptsResult> {
-  const { gate, signal, progress, retry, note } = context
-  const { readOnly = [] } = context.permissions ?? {}
+  const { gate, signal, progress, retry, note, permissions, servers } = context
   const { trusted, callTimeoutMs: timeoutMs } = context.rules(tool.server)
-  const { inputSchema } = tool
   const onProgress: ToolCallOptions['onProgress'] =
-    progress === undefined ? undefined : (event) => progress(tool.id, event)
-  const options = { signal, timeoutMs, onProgress, inputSchema }
+    progress && ((event) => progress(tool.id, event))
+  const options = { signal, timeoutMs, onProgress, inputSchema: tool.inputSchema }
+  const replaySafe = [...retry.replaySafe, ...(permissions?.readOnly ?? [])]
   let passed: CallAtGate | undefined
-  let answered: ToolOutcome | undefined
   if (gate?.inTurn === undefined) return await made()
-  const instance = (await context.servers.get(tool.server, { signal })).instance()
+  const instance = (await servers.get(tool.server, { signal })).instance()
   return await gate.inTurn({ server: tool.server, instance, signal }, made)
 
   async function made(): Promise<AttemptsResult> {
+    let text: string | undefined
     try {
       const result = await attemptCall(once, {
-        replaySafe: isReplaySafe(tool, trusted, {
-          ...retry,
-          replaySafe: [...retry.replaySafe, ...readOnly],
-        }),
+        replaySafe: isReplaySafe(tool, trusted, { ...retry, replaySafe }),
         waitsMs: retry.waitsMs,
         signal,
         onRetry: (count, { message }, waitMs) => {
@@ -121,21 +109,18 @@ async function attempt(
           note(`Attempt ${count} of ${tool.id} failed: ${message}. Trying again ${after}.`)
         },
       })
-      if (result.ok) answered = result.outcome
+      if (result.ok) text = outcomeText(result.outcome)
       return result
     } finally {
       const call = passed
-      if (call !== undefined) {
-        const text = answered === undefined ? undefined : outcomeText(answered)
-        const what = `The workflows do not know of the call of ${tool.id}`
-        await afterwards(what, note, async () => gate?.after(call, text))
-      }
+      const what = `The workflows do not know of the call of ${tool.id}`
+      if (call !== undefined) await afterwards(what, note, async () => gate?.after(call, text))
     }
   }
 
   /** A restarted server has lost its state, so the gate is passed for each instance. */
   async function once(): Promise<ToolOutcome> {
-    const server = await context.servers.get(tool.server, { signal })
+    const server = await servers.get(tool.server, { signal })
     const instance = server.instance()
     if (gate !== undefined && passed?.instance !== instance) {
       const call = { tool: summary, params, request: requestText, instance, signal }
@@ -148,42 +133,47 @@ async function attempt(
       delivery.mayHaveActed = true
       return outcome
     } catch (error) {
-      delivery.mayHaveActed ||=
-        !(error instanceof ToolCallError) || error.failure.delivered !== 'no'
+      const isUndelivered = error instanceof ToolCallError && error.failure.delivered === 'no'
+      delivery.mayHaveActed ||= !isUndelivered
       throw error
     }
   }
 }
 
 async function reportOf(
-  tool: ToolDefinition,
-  { category }: ToolSummary,
-  params: JsonObject,
+  facts: Omit<CallReport & { status: 'success' }, 'status' | 'attempts' | 'outcome'>,
   result: AttemptsResult,
   context: CallContext,
-  durationMs: number,
-  diagnostics: readonly Diagnostic[],
 ): Promise<CallReport> {
+  const { id } = facts.tool
   const errors = result.failures.map(({ message }, index) => `Attempt ${index + 1}: ${message}`)
-  const attempts = errors.length + (result.ok ? 1 : 0)
-  const facts = { tool, category, params, attempts, durationMs, diagnostics }
   if (result.ok) {
-    const notes = attempts === 1 ? [] : [`A retry was needed: succeeded on attempt ${attempts}.`]
-    return { ...facts, status: 'success', outcome: result.outcome, notes }
+    const attempts = errors.length + 1
+    const retried = `A retry was needed: succeeded on attempt ${attempts}.`
+    const notes = attempts === 1 ? facts.notes : [...facts.notes, retried]
+    return { ...facts, attempts, status: 'success', outcome: result.outcome, notes }
   }
   const { last, because, outcome } = result
-  const suggestions = [...suggestRecovery(last.kind, last.message, category)]
-  if (last.kind === 'tool-not-found') {
+  const { kind, message, delivered } = last
+  const attempts = errors.length
+  const suggestions = [...suggestRecovery(kind, message, facts.category)]
+  if (kind === 'tool-not-found') {
     await discoverOnce(context)
-    const others = context.index.tools.filter(({ id }) => id !== tool.id)
-    const near = suggestTools(tool.id, others, context.ranking)
+    const others = context.index.tools.filter((tool) => tool.id !== id)
+    const near = suggestTools(id, others, context.ranking)
     if (near.length > 0) suggestions.push(`Use one of ${near.join(', ')}`)
   }
-  const unclear = `Delivery unknown: ${tool.id} may have acted. It was not called again, because nothing says that this is safe.`
-  const notes = because === 'unsafe' && last.delivered === 'unknown' ? [unclear] : []
-  const report = { tool: tool.id, attempts, errors, suggestion: suggestions[0] ?? '' }
-  const failure = { kind: last.kind, message: last.message, delivered: last.delivered, suggestions }
-  return { ...facts, status: 'error', outcome, failure, report, notes }
+  const unclear = `Delivery unknown: ${id} may have acted. It was not called again, because nothing says that this is safe.`
+  const isUnclear = because === 'unsafe' && delivered === 'unknown'
+  return {
+    ...facts,
+    attempts,
+    status: 'error',
+    outcome,
+    failure: { kind, message, delivered, suggestions },
+    report: { tool: id, attempts, errors, suggestion: suggestions[0] ?? '' },
+    notes: isUnclear ? [...facts.notes, unclear] : facts.notes,
+  }
 }
 
 export function stepCaller(context: CallContext): StepCaller {
@@ -204,15 +194,13 @@ export function stepCaller(context: CallContext): StepCaller {
 
 type Finding = readonly [code: string, message: string]
 
-const largeAnswer = 65_536
-
 /**
  * What is wrong with an answer: unusable parts, and violations of the output schema. These are
  * warnings, since the answer is there.
  */
 async function checkOutput(
   { id, outputSchema }: ToolDefinition,
-  { structured, size, problems = [] }: ToolOutcome,
+  { structured, problems = [] }: ToolOutcome,
   schemas: SchemaChecker,
 ): Promise<Finding[]> {
   const found = problems.map(({ code, message }): Finding => [
@@ -223,12 +211,8 @@ async function checkOutput(
   if (structured === undefined) {
     return [...found, ['output-not-structured', `${id} promises structured content and sent none`]]
   }
-  const verdict = await schemas.check(outputSchema, structured, size > largeAnswer)
-  if (!verdict.checked) {
-    const message = `the answer of ${id} was not checked: ${verdict.reason}`
-    return [...found, ['output-schema-unusable', message]]
-  }
-  if (verdict.problems.length === 0) return found
+  const verdict = await schemas.check(outputSchema, structured)
+  if (!verdict.checked || verdict.problems.length === 0) return found
   const breaches = verdict.problems
     .slice(0, 5)
     .map(({ path, message }) => `${path.join('.') || 'the whole'} ${message}`)
@@ -238,19 +222,22 @@ async function checkOutput(
 
 /** Refuses a tool that its server's configuration does not allow, and one that is held back. */
 export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
-  const { allow, deny } = context.rules(tool.server)
+  const { allow = ['*'], deny = [] } = context.rules(tool.server)
   const isNamed = (patterns: readonly string[]): boolean =>
     patterns.some((pattern) => matchesName(pattern, tool.name) || matchesName(pattern, tool.id))
-  const isAllowed = allow === undefined || isNamed(allow)
-  const denied = (message: string, hint: string) =>
-    new ToolRefusedError({ code: 'tool-denied', message, hint })
-  if (!isAllowed || isNamed(deny ?? [])) {
-    const message = `the configuration of ${tool.server} does not allow ${tool.name}`
-    throw denied(message, 'Change the allow and deny lists of the server to call it.')
+  if (!isNamed(allow) || isNamed(deny)) {
+    throw new ToolRefusedError({
+      code: 'tool-denied',
+      message: `the configuration of ${tool.server} does not allow ${tool.name}`,
+      hint: 'Change the allow and deny lists of the server to call it.',
+    })
   }
   if (permissionOf(tool.id, context.permissions) === 'deny') {
-    const message = `the setting tools.deny forbids ${tool.id}`
-    throw denied(message, 'skillrail doctor names the files of your settings.')
+    throw new ToolRefusedError({
+      code: 'tool-denied',
+      message: `the setting tools.deny forbids ${tool.id}`,
+      hint: 'skillrail doctor names the files of your settings.',
+    })
   }
   refuseHeld(tool, context)
 }

@@ -17,8 +17,7 @@ type SchemaVerdict =
   | { checked: false; reason: string }
 
 export interface SchemaChecker {
-  /** `isLarge`: the value came from outside and may have any size. */
-  check(schema: JsonObject, value: JsonValue, isLarge?: boolean): Promise<SchemaVerdict>
+  check(schema: JsonObject, value: JsonValue): Promise<SchemaVerdict>
 }
 
 const mostCharacters = 1_000_000
@@ -31,34 +30,25 @@ const mostCharacters = 1_000_000
 export function createSchemaChecker({ limitMs = 1000 } = {}): SchemaChecker {
   const compiled = new Map<string, CompiledSchema>()
   return {
-    async check(schema, value, isLarge = false) {
+    async check(schema, value) {
       const text = JSON.stringify(schema)
       if (text.length > mostCharacters) {
         return unusable(`its schema has ${text.length} characters; ${mostCharacters} are read`)
       }
       let known = compiled.get(text)
       if (known === undefined) {
-        known = await compile(schema, text, limitMs)
+        known = await compile(schema, limitMs)
         compiled.set(text, known)
       }
-      if (!known.ok) return unusable(known.reason)
-      return judge(known, value, known.plain && !isLarge ? undefined : limitMs)
+      return typeof known === 'string' ? unusable(known) : judge(known, value, limitMs)
     },
   }
 }
 
-type CompiledSchema =
-  | { ok: true; validate: ValidateFunction; plain: boolean }
-  | { ok: false; reason: string }
+/** The check of a schema, or why it cannot be used. */
+type CompiledSchema = ValidateFunction | string
 
-/**
- * Keywords whose evaluation can take more than linear time: backtracking patterns, comparing all
- * items, cyclic references.
- */
-const costly =
-  /"(?:pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef|format)":/
-
-async function compile(schema: JsonObject, text: string, limitMs: number): Promise<CompiledSchema> {
+async function compile(schema: JsonObject, limitMs: number): Promise<CompiledSchema> {
   const { draft7, draft2020 } = await (libraries ??= importLibraries())
   const { $schema: dialect, ...rest } = schema
   const isDraft7 = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect)
@@ -67,26 +57,20 @@ async function compile(schema: JsonObject, text: string, limitMs: number): Promi
   for (const draft of isDraft7 ? [draft7, draft2020] : [draft2020, draft7]) {
     try {
       const compiling = runWithin(limitMs, () => draft().compile(rest))
-      if (!compiling.inTime) return { ok: false, reason: 'its schema takes too long to compile' }
-      return { ok: true, validate: compiling.value, plain: !costly.test(text) }
+      return compiling.inTime ? compiling.value : 'its schema takes too long to compile'
     } catch (error) {
       reason ||= `its schema cannot be used: ${messageOf(error)}`
     }
   }
-  return { ok: false, reason }
+  return reason
 }
 
-function judge(
-  { validate }: CompiledSchema & { ok: true },
-  value: JsonValue,
-  limitMs: number | undefined,
-): SchemaVerdict {
+function judge(validate: ValidateFunction, value: JsonValue, limitMs: number): SchemaVerdict {
   try {
-    if (limitMs === undefined) validate(value)
-    else if (!runWithin(limitMs, () => validate(value)).inTime)
-      return unusable('checking it by its schema takes too long')
+    const { inTime } = runWithin(limitMs, () => validate(value))
+    if (!inTime) return unusable('checking it by its schema takes too long')
     const errors = validate.errors ?? []
-    return { checked: true, problems: errors.slice(0, mostProblems).flatMap(problemOf) }
+    return { checked: true, problems: errors.slice(0, mostProblems).map(problemOf) }
   } catch (error) {
     return unusable(`its schema cannot be checked: ${messageOf(error)}`)
   }
@@ -98,24 +82,22 @@ function unusable(reason: string): SchemaVerdict {
   return { checked: false, reason }
 }
 
-function problemOf(error: ErrorObject): SchemaProblem[] {
-  const path = error.instancePath
+function problemOf({ instancePath, params, message = 'is invalid' }: ErrorObject): SchemaProblem {
+  const path = instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  const { missingProperty, additionalProperty, unevaluatedProperty, allowedValues } = error.params
+  const { missingProperty, additionalProperty, unevaluatedProperty, allowedValues } = params
   if (typeof missingProperty === 'string') {
-    return [{ path: [...path, missingProperty], kind: 'missing', message: 'is missing' }]
+    return { path: [...path, missingProperty], kind: 'missing', message: 'is missing' }
   }
   const unknown: unknown = additionalProperty ?? unevaluatedProperty
   if (typeof unknown === 'string') {
-    return [{ path: [...path, unknown], kind: 'unknown', message: 'is not a parameter' }]
+    return { path: [...path, unknown], kind: 'unknown', message: 'is not a parameter' }
   }
-  if (Array.isArray(allowedValues)) {
-    const choices = allowedValues.slice(0, 20).map((choice) => JSON.stringify(choice))
-    return [{ path, kind: 'wrong', message: `must be one of ${choices.join(', ')}` }]
-  }
-  return [{ path, kind: 'wrong', message: error.message ?? 'is invalid' }]
+  if (!Array.isArray(allowedValues)) return { path, kind: 'wrong', message }
+  const choices = allowedValues.slice(0, 20).map((choice) => JSON.stringify(choice))
+  return { path, kind: 'wrong', message: `must be one of ${choices.join(', ')}` }
 }
 
 type Compiler = () => { compile(schema: object): ValidateFunction }
