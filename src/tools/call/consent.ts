@@ -3,19 +3,24 @@ import { isList, isObject } from '../../core/json.ts'
 import { safeText } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
-
-import type { ProposedCall, RequestSetup } from './do-request.ts'
+import type { RequestSetup } from './do-request.ts'
 import { ToolRefusedError } from './errors.ts'
-import { permissionOf } from '../workflow/match.ts'
 import { readsHere } from './foresee.ts'
+import { permissionOf } from '../workflow/match.ts'
 
 export type ConsentSetup = Pick<RequestSetup, 'context' | 'yes' | 'user' | 'toAllow'>
 
 export interface CallToAllow {
   tool: ToolDefinition
   params: JsonObject
-  bindings?: ProposedCall['bindings'] | undefined
+  bindings?: readonly { parameter: string; from: string }[] | undefined
   unplaced?: readonly string[] | undefined
+}
+
+export interface ProposedCall extends CallToAllow {
+  readOnly: boolean
+  /** Why a yes in advance is not enough; undefined where it is. */
+  unusual?: string | undefined
 }
 
 /**
@@ -37,11 +42,8 @@ export async function requireYes(
   throw refusal(plan, answer, setup.toAllow)
 }
 
-function proposed(
-  { tool, params, bindings = [], unplaced = [] }: CallToAllow,
-  request: string,
-  { context }: ConsentSetup,
-): ProposedCall {
+function proposed(call: CallToAllow, request: string, { context }: ConsentSetup): ProposedCall {
+  const { tool, params, unplaced = [] } = call
   const said = permissionOf(tool.id, context.permissions)
   const readOnly = said !== 'ask' && (said === 'allow' || readsHere(tool, context))
   const path = readOnly ? undefined : unnamedPath(params, request)
@@ -49,8 +51,7 @@ function proposed(
     ...(path === undefined ? [] : [`The request does not name the path ${path}.`]),
     ...(unplaced.length === 0 ? [] : [unplacedText(unplaced)]),
   ]
-  const unusual = reasons.length === 0 ? undefined : reasons.join(' ')
-  return { tool, params, bindings, readOnly, unusual }
+  return { ...call, readOnly, unusual: reasons.join(' ') || undefined }
 }
 
 export function unplacedText(unplaced: readonly string[]): string {
@@ -77,48 +78,40 @@ function refusal(
   answer: boolean | undefined,
   toAllow: string | undefined,
 ): ToolRefusedError {
-  const lines = plan.map((call) => ({ ...call, tool: call.tool.id }))
-  const [only, ...others] = lines
-  const isOne = only !== undefined && others.length === 0
-  const what = isOne ? `${only.tool} ${JSON.stringify(only.params)}` : planText(lines)
+  const [only, ...others] = plan
+  const one =
+    only && others.length === 0 ? `${only.tool.id} ${JSON.stringify(only.params)}` : undefined
   if (answer === false) {
-    const message = isOne ? `not called: ${what}` : `nothing of this was called:\n${what}`
+    const message =
+      one === undefined ? `nothing of this was called:\n${planText(plan)}` : `not called: ${one}`
     return new ToolRefusedError({ code: 'tool-declined', message })
   }
-  const unusual = plan.flatMap((call) => call.unusual ?? [])
-  const why = unusual.length === 0 ? 'It may change something.' : unusual.join(' ')
+  const unusual = plan.flatMap((call) => call.unusual ?? []).join(' ')
+  const why = `needs your approval. ${unusual || 'It may change something.'}`
   return new ToolRefusedError({
     code: 'tool-needs-yes',
-    message: isOne
-      ? `${what} needs your approval. ${why}`
-      : `this plan needs your approval. ${why}\n${what}`,
-    hint: toAllow ?? `Approve it in a terminal${unusual.length === 0 ? ', or pass --yes' : ''}.`,
+    message: one === undefined ? `this plan ${why}\n${planText(plan)}` : `${one} ${why}`,
+    hint: toAllow ?? `Approve it in a terminal${unusual === '' ? ', or pass --yes' : ''}.`,
   })
 }
 
 /** What is called with all of its parameters, as a user has to see it before a yes. */
 export function proposalText(plan: readonly ProposedCall[]): string {
   const [only, ...others] = plan
-  if (only !== undefined && others.length === 0) {
-    const { tool, params, unusual } = only
-    const lines = [`Tool: ${tool.id}`, `Params: ${JSON.stringify(params, null, 2)}`]
-    return safeText([...lines, ...(unusual === undefined ? [] : [unusual])].join('\n'))
-  }
-  const lines = plan.map(({ unusual, tool, ...call }) => ({
-    ...call,
-    tool: tool.id,
-    facts: unusual === undefined ? [] : [unusual],
-  }))
-  return safeText(`Plan:\n${planText(lines)}`)
+  if (only === undefined || others.length > 0) return safeText(`Plan:\n${planText(plan)}`)
+  const { tool, params, unusual = '' } = only
+  const text = `Tool: ${tool.id}\nParams: ${JSON.stringify(params, null, 2)}\n${unusual}`
+  return safeText(text.trimEnd())
 }
 
-export interface PlanLine {
-  tool: string
+interface PlanLine {
+  tool: string | { id: string }
   params: JsonObject
   outputAs?: string | undefined
   reason?: string | undefined
-  bindings?: readonly { parameter: string; from: string }[] | undefined
+  bindings?: CallToAllow['bindings']
   readOnly: boolean
+  unusual?: string | undefined
   facts?: readonly string[] | undefined
 }
 
@@ -127,12 +120,13 @@ export interface PlanLine {
  * Not yet safe to print.
  */
 export function planLine(line: PlanLine): string {
-  const { tool, params, outputAs, reason, bindings = [], readOnly, facts = [] } = line
+  const { tool, params, outputAs, reason, bindings = [], readOnly, unusual, facts = [] } = line
+  const id = typeof tool === 'string' ? tool : tool.id
   const kept = outputAs === undefined ? '' : ` → $${outputAs}`
-  const why = reason === undefined ? [] : [reason]
   const taken = bindings.map(({ parameter, from }) => `${parameter} from the answer of ${from}`)
   const may = readOnly ? 'reads' : 'may change something'
-  return `${tool} ${JSON.stringify(params)}${kept} (${[...why, ...taken, may, ...facts].join('; ')})`
+  const said = [reason, ...taken, may, unusual, ...facts].filter((fact) => fact !== undefined)
+  return `${id} ${JSON.stringify(params)}${kept} (${said.join('; ')})`
 }
 
 export function planText(lines: readonly PlanLine[]): string {

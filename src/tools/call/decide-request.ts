@@ -9,17 +9,8 @@ import type { CallIndex } from './context.ts'
 export interface RequestDecision {
   /** Of the whole request, with the final decision and tool. */
   route: Route
-  /** The call; undefined where there is a doubt, or where the schema is not known. */
-  proposal?: Proposal | undefined
-}
-
-export interface Proposal {
-  /** What the request asks for; earlier steps only give its parameters. */
-  tool: string
+  /** The calls, the last of which is asked for; none where there is a doubt, or no known schema. */
   steps: readonly PlannedCall[]
-  missing: readonly string[]
-  unplaced: readonly string[]
-  parts: number
 }
 
 export const mostConsidered = 5
@@ -40,22 +31,22 @@ export function decideRequest(
       text,
       tool: sureTool(decideTool(text, routeOf(text), tools)),
     }))
-    const proposal = proposalOf(planRequest(parts, tools), parts.length)
-    if (proposal !== undefined) {
-      return { route: { ...whole, decision: 'answer', tool: proposal.tool }, proposal }
-    }
+    const steps = planRequest(parts, tools)
+    const tool = steps.at(-1)?.tool
+    if (tool !== undefined) return { route: { ...whole, decision: 'answer', tool }, steps }
   }
   const decided = decideTool(request, whole, tools)
   const tool = sureTool(decided)
-  if (tool === undefined) return { route: decided }
+  if (tool === undefined) return { route: decided, steps: [] }
   // One tool for a request of several clauses must take all that is said.
-  const proposal = proposeTool(request, tool, tools)
-  if (clauses.length < 2 || proposal?.unplaced.length === 0) return { route: decided, proposal }
-  return { route: { ...decided, decision: 'shortlist' } }
+  const steps = planRequest([{ text: request, tool }], tools)
+  if (clauses.length < 2 || takesAll(steps)) return { route: decided, steps }
+  return { route: { ...decided, decision: 'shortlist' }, steps: [] }
 }
 
-export function proposeTool(request: string, tool: string, tools: PlanTools): Proposal | undefined {
-  return proposalOf(planRequest([{ text: request, tool }], tools), 1)
+/** Whether there are steps, and a place for all that is said. */
+export function takesAll(steps: readonly PlannedCall[]): boolean {
+  return steps.length > 0 && steps.every(({ unplaced }) => unplaced.length === 0)
 }
 
 export function planTools(
@@ -85,23 +76,24 @@ function decideTool(request: string, route: Route, tools: PlanTools): Route {
   const candidates = route.candidates.slice(0, mostConsidered).flatMap(({ tool, score }) => {
     if (score < best * nearEnough.other) return []
     const steps = planRequest([{ text: request, tool }], tools)
-    const takesAll = steps.length > 0 && steps.every(({ unplaced }) => unplaced.length === 0)
+    const isWhole = takesAll(steps)
     const isGiven = steps.length > 0 && steps.every(({ missing }) => missing.length === 0)
+    const isComplete = isWhole && isGiven
     const lacksWords = isGiven && steps.every(({ unplaced }) => unplaced.every(isWord))
-    return [{ tool, takesAll, isComplete: takesAll && isGiven, lacksWords, share: score / best }]
+    return [{ tool, isWhole, isComplete, lacksWords, share: score / best }]
   })
   const [first] = candidates
-  if (route.decision === 'answer' && first?.takesAll === true) return route
+  if (route.decision === 'answer' && first?.isWhole === true) return route
   const only = onlyComplete(request, candidates, tools)
   if (only !== undefined) return { ...route, decision: 'answer', tool: only }
   if (route.decision === 'answer') return route
-  const fitting = candidates.find((one) => one.takesAll && one.share >= nearEnough.asGood)
+  const fitting = candidates.find((one) => one.isWhole && one.share >= nearEnough.asGood)
   return { ...route, tool: fitting?.tool ?? route.tool }
 }
 
 interface FittingCandidate {
   tool: string
-  takesAll: boolean
+  isWhole: boolean
   /** It has every parameter too, so that it can be called. */
   isComplete: boolean
   /** It has every parameter and takes every typed piece; at most words are left. */
@@ -129,23 +121,11 @@ function onlyComplete(request: string, candidates: readonly FittingCandidate[], 
   const chosen = complete.length === 1 ? only : alike.length === 0 ? fullest : undefined
   if (chosen === undefined) return undefined
   const isOpen = (one: FittingCandidate): boolean =>
-    (one.takesAll || one.lacksWords) && !(isVerb(chosen) && !isVerb(one))
+    (one.isWhole || one.lacksWords) && !(isVerb(chosen) && !isVerb(one))
   const better = candidates.slice(0, candidates.indexOf(only))
   return better.some(isOpen) ? undefined : chosen.tool
 }
 
 function sureTool({ decision, tool }: Route): string | undefined {
   return decision === 'answer' ? tool : undefined
-}
-
-function proposalOf(steps: readonly PlannedCall[], parts: number): Proposal | undefined {
-  const last = steps.at(-1)
-  if (last === undefined) return undefined
-  return {
-    tool: last.tool,
-    steps,
-    missing: steps.flatMap(({ missing }) => missing),
-    unplaced: steps.flatMap(({ unplaced }) => unplaced),
-    parts,
-  }
 }

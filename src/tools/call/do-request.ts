@@ -1,16 +1,16 @@
 import type { JsonObject, ToolDefinition } from '../model.ts'
-import type { PlannedCall, PlanTools } from '../parameters/plan-request.ts'
+import { judgeParameters } from '../parameters/judge-parameters.ts'
+import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
 import type { Route } from '../route/router.ts'
 import type { CallContext, CallIndex, CallReport } from './context.ts'
-import { decideRequest, planTools, type Proposal, proposeTool } from './decide-request.ts'
+import { decideRequest, planTools, takesAll } from './decide-request.ts'
 import { type DirectiveKind, isOnlyJson, readDirective, type ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
-import { proposeByModel, type ToolModel } from './model-choice.ts'
 import { fillMissing, openCall, runPlan } from './run-plan.ts'
 import { discoverOnce, findDefinition, looseNote, toolNotFound } from './find-tool.ts'
 import { foreseeSteps } from './foresee.ts'
 import { parsePassthrough } from './passthrough.ts'
-import { requireNamedPaths, requireYes } from './consent.ts'
+import { type ProposedCall, requireNamedPaths, requireYes } from './consent.ts'
 import {
   type BatchResult,
   type ChainResult,
@@ -58,24 +58,22 @@ async function doSteps(
 }
 
 async function doCall(
-  { proposal, route, decidedBy }: RequestMeaning & { kind: 'call' },
+  { steps: meant, route, decidedBy }: RequestMeaning & { kind: 'call' },
   request: string,
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
   const { context } = setup
   const tried: { tool: string; why: string }[] = []
-  const others = route && decidedBy === 'words' ? readings(route, proposal, context.index) : []
+  const others = route && decidedBy === 'words' ? otherPlans(route, meant, request, setup) : []
   let reason = ''
-  for (const tool of [proposal.tool, ...others]) {
-    const isOther = tool !== proposal.tool
-    const next = isOther ? proposeTool(request, tool, toolsOf(setup)) : proposal
-    if (next === undefined || (isOther && next.unplaced.length > 0)) continue
-    const { steps, open } = await fillMissing(next, setup)
+  for (const plan of [meant, ...others]) {
+    const tool = lastTool(plan)
+    const { steps, open } = await fillMissing(plan, setup)
     if (open !== undefined) {
       const asked = openCall(open, context.index)
       if (route !== undefined) tried.push({ tool, why: asked.reason })
       // A missing value does not make the tool wrong: it is asked for.
-      if (isOther) break
+      if (plan !== meant) break
       return { ...asked, route, decidedBy, tried }
     }
     const outcome = await runPlan(steps, request, setup)
@@ -95,15 +93,19 @@ async function doCall(
       return { kind: 'called', status: 'error', calls: outcome.calls, decidedBy, tried }
     }
   }
-  return { kind: 'unsure', reason, route, decidedBy, tool: proposal.tool, tried }
+  return { kind: 'unsure', reason, route, decidedBy, tool: lastTool(meant), tried }
+}
+
+function lastTool(steps: readonly PlannedCall[]): string {
+  return steps.at(-1)?.tool ?? ''
 }
 
 /** The question about an unclear request, with what was understood for the tool that fits best. */
 export function openMeaning(
-  { route, reason, proposal, decidedBy }: RequestMeaning & { kind: 'unsure' },
+  { route, reason, steps, decidedBy }: RequestMeaning & { kind: 'unsure' },
   index: CallIndex,
 ) {
-  const open = proposal?.steps.find(({ tool }) => tool === proposal.tool)
+  const open = steps.at(-1)
   const asked = open && openCall(open, index, reason)
   return { kind: 'unsure' as const, reason, ...asked, route, decidedBy }
 }
@@ -112,29 +114,38 @@ const nearEnough = 0.5
 
 /**
  * At most two other tools of its server that only read and fit nearly as well: what changes something
- * is never called in place of another tool. A request of several clauses has one reading.
+ * is never called in place of another tool. A request for several calls has one reading.
  */
-function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallIndex): string[] {
-  if (parts > 1) return []
-  const summaries = new Map(index.tools.map((one) => [one.id, one]))
-  const server = summaries.get(tool)?.server
-  const best = candidates[0]?.score ?? 0
+function otherPlans(
+  { candidates }: Route,
+  meant: readonly PlannedCall[],
+  request: string,
+  setup: RequestSetup,
+): (readonly PlannedCall[])[] {
+  if (meant.filter(({ reason }) => reason === 'asked for').length > 1) return []
+  const tool = lastTool(meant)
+  const summaries = new Map(setup.context.index.tools.map((one) => [one.id, one]))
+  const least = (candidates[0]?.score ?? 0) * nearEnough
   return candidates
-    .filter(({ score }) => score >= best * nearEnough)
-    .map((one) => summaries.get(one.tool))
-    .flatMap((one) => (one?.readOnly && one.server === server && one.id !== tool ? [one.id] : []))
+    .filter(({ score }) => score >= least)
+    .flatMap((one) => summaries.get(one.tool) ?? [])
+    .filter(({ id, server, readOnly }) => {
+      return readOnly && id !== tool && server === summaries.get(tool)?.server
+    })
+    .map(({ id }) => planFor(request, id, setup))
+    .filter(takesAll)
     .slice(0, 2)
 }
 
 export type RequestMeaning =
   | { kind: DirectiveKind; steps: readonly ToolStep[] }
   /** No route where the request names the tool. */
-  | { kind: 'call'; proposal: Proposal; route?: Route; decidedBy: string }
+  | { kind: 'call'; steps: readonly PlannedCall[]; route?: Route; decidedBy: string }
   | {
       kind: 'unsure'
+      steps: readonly PlannedCall[]
       route: Route
       reason: string
-      proposal?: Proposal | undefined
       decidedBy: string
     }
 
@@ -196,57 +207,64 @@ async function readNamed(
       const { tool, written, isLoose, params } = found
       if (isLoose) context.note(looseNote(written, tool))
       const words = withoutName(request, written)
-      const fromWords =
-        params === undefined ? proposeTool(words, tool.id, toolsOf(setup)) : undefined
+      const steps = params === undefined ? planFor(words, tool.id, setup) : []
+      if (steps.length > 0) return { kind: 'call', steps, decidedBy: 'name' }
       const none = { bindings: [], missing: [], unplaced: [], trace: [], after: [] }
       const call = { name: tool.name, tool: tool.id, params: params ?? {}, reason: 'asked for' }
-      const plain = { ...none, tool: tool.id, steps: [{ ...call, ...none }], parts: 1 }
-      return { kind: 'call', proposal: fromWords ?? plain, decidedBy: 'name' }
+      return { kind: 'call', steps: [{ ...call, ...none }], decidedBy: 'name' }
     }
   }
 }
 
 async function readRouted(request: string, setup: RequestSetup): Promise<RequestMeaning> {
-  const { context, user } = setup
-  let routeOf = await setup.router(context.index)
-  let decided = decideRequest(request, routeOf, toolsOf(setup))
+  const { context, user, model } = setup
+  const decide = async () =>
+    decideRequest(request, await setup.router(context.index), toolsOf(setup))
+  let decided = await decide()
   const isKnown = decided.route.candidates.some(({ tool }) => hasDefinition(tool, setup))
-  if (!isKnown && (await discoverOnce(context))) {
-    routeOf = await setup.router(context.index)
-    decided = decideRequest(request, routeOf, toolsOf(setup))
-  }
-  const { route, proposal: answer } = decided
+  if (!isKnown && (await discoverOnce(context))) decided = await decide()
+  const { route, steps } = decided
   const words = { route, decidedBy: 'words' }
   if (route.candidates.length === 0) {
-    return { kind: 'unsure', ...words, reason: 'No tool fits this request.' }
+    return { kind: 'unsure', ...words, steps, reason: 'No tool fits this request.' }
   }
-  if (setup.model !== undefined) return await readByModel(request, route, setup, setup.model)
-  if (answer !== undefined) return { kind: 'call', ...words, proposal: answer }
-  const chosen = await user?.choose(route.candidates)
-  const propose = (tool?: string): Proposal | undefined =>
-    tool === undefined ? undefined : proposeTool(request, tool, toolsOf(setup))
-  const proposal = propose(chosen)
-  if (proposal !== undefined) return { kind: 'call', proposal, route, decidedBy: 'user' }
+  if (model !== undefined) return await readByModel(request, route, setup, model)
+  if (steps.length > 0) return { kind: 'call', ...words, steps }
+  const chosen = planFor(request, await user?.choose(route.candidates), setup)
+  if (chosen.length > 0) return { kind: 'call', steps: chosen, route, decidedBy: 'user' }
   const reason = 'It is not clear which tool is meant.'
-  return { kind: 'unsure', ...words, reason, proposal: propose(route.tool) }
+  return { kind: 'unsure', ...words, reason, steps: planFor(request, route.tool, setup) }
 }
 
+export interface ToolModel {
+  name: string
+  /** One call; undefined where the model chose none. Rejects where it cannot be asked. */
+  choose(
+    request: string,
+    tools: readonly ToolDefinition[],
+    signal: AbortSignal,
+  ): Promise<{ tool: string; params: JsonObject } | undefined>
+}
+
+/** The call that a model chooses, judged by what the request says. */
 async function readByModel(
   request: string,
   route: Route,
-  setup: RequestSetup,
+  { context: { index, signal }, examples }: RequestSetup,
   model: ToolModel,
 ): Promise<RequestMeaning> {
   const decidedBy = `model ${model.name}`
-  const { context, examples } = setup
-  const ids = route.candidates.map(({ tool }) => tool)
-  const proposal = await proposeByModel(request, ids, { context, examples, model })
-  if (proposal === undefined) {
+  const tools = route.candidates.flatMap(({ tool }) => index.definition(tool) ?? [])
+  const choice = await model.choose(request, tools, signal)
+  const tool = tools.find(({ id }) => id === choice?.tool)
+  if (choice === undefined || tool === undefined) {
     const reason = `The model ${model.name} chose none of these tools.`
-    return { kind: 'unsure', route, reason, decidedBy }
+    return { kind: 'unsure', route, reason, decidedBy, steps: [] }
   }
-  const decided: Route = { ...route, decision: 'answer', tool: proposal.tool }
-  return { kind: 'call', proposal, route: decided, decidedBy }
+  const judged = judgeParameters(request, tool, choice.params, examples?.(tool.id))
+  const call = { name: tool.name, tool: tool.id, bindings: [], after: [], reason: 'asked for' }
+  const decided: Route = { ...route, decision: 'answer', tool: tool.id }
+  return { kind: 'call', steps: [{ ...call, ...judged }], route: decided, decidedBy }
 }
 
 /** The words beside a tool's name, without the verb that only asks for its call. */
@@ -256,6 +274,10 @@ function withoutName(request: string, written: string): string {
   return `${asked} ${after.join(' ')}`
 }
 
+function planFor(request: string, tool: string | undefined, setup: RequestSetup) {
+  return planRequest([{ text: request, tool }], toolsOf(setup))
+}
+
 function toolsOf({ context, examples }: RequestSetup): PlanTools {
   return planTools(context.index, examples)
 }
@@ -263,15 +285,6 @@ function toolsOf({ context, examples }: RequestSetup): PlanTools {
 /** Without the schema, as after a refresh by somebody else, no parameters can be read. */
 function hasDefinition(tool: string, { context }: RequestSetup): boolean {
   return context.index.definition(tool) !== undefined
-}
-
-export interface ProposedCall {
-  tool: ToolDefinition
-  params: JsonObject
-  bindings: readonly { parameter: string; from: string }[]
-  readOnly: boolean
-  /** Why a yes in advance is not enough; undefined where it is. */
-  unusual?: string | undefined
 }
 
 /** What a request in words needs besides a call's context. */

@@ -1,6 +1,5 @@
 import type { ToolError } from '../errors.ts'
-import type { ToolDefinition } from '../model.ts'
-import { coerceText, type Parameter, parametersOf } from '../parameters/parameter.ts'
+import { coerceText, parametersOf } from '../parameters/parameter.ts'
 import { bindParams, type PlannedCall } from '../parameters/plan-request.ts'
 import { callTool } from './call-tool.ts'
 import { callToComplete } from './check-parameters.ts'
@@ -9,7 +8,6 @@ import type { CallIndex, CallReport } from './context.ts'
 import type { RequestAnswer, RequestSetup } from './do-request.ts'
 import { InvalidParametersError, ToolNotFoundError } from './errors.ts'
 import { findDefinition } from './find-tool.ts'
-import type { Proposal } from './decide-request.ts'
 import { type CallToAllow, requireNamedPaths, requireYes, unplacedText } from './consent.ts'
 
 type PlanOutcome =
@@ -94,7 +92,7 @@ function unboundText({ parameter, from, candidates }: Unbound): string {
  * A plan with an `open` step cannot be executed.
  */
 export async function fillMissing(
-  { steps }: Pick<Proposal, 'steps'>,
+  steps: readonly PlannedCall[],
   setup: RequestSetup,
 ): Promise<{ steps: readonly PlannedCall[]; open?: PlannedCall | undefined }> {
   const filled: PlannedCall[] = []
@@ -118,22 +116,16 @@ async function provided(tool: string, name: string, { context, user }: RequestSe
   const definition = context.index.definition(tool)
   const parameter =
     definition && parametersOf(definition.inputSchema).find((one) => one.name === name)
-  if (definition === undefined || parameter === undefined || user === undefined) return undefined
+  if (definition === undefined || parameter === undefined) return undefined
   let problem: string | undefined
   for (let asked = 0; asked < mostQuestions; asked++) {
-    const text = await user.provide(definition, name, problem)
+    const text = await user?.provide(definition, name, problem)
     if (text === undefined) return undefined
     const value = text.trim() === '' ? undefined : coerceText(text, parameter)
     if (value !== undefined) return value
-    problem = problemOf(text, parameter, definition)
+    problem = `${name} cannot be ${text.trim().slice(0, 80) || 'empty'}: ${parameter.kind} is needed.`
   }
   return undefined
-}
-
-function problemOf(text: string, { name, kind }: Parameter, { name: tool }: ToolDefinition) {
-  return text.trim() === ''
-    ? `${tool} cannot be called without ${name}.`
-    : `${name} cannot be ${text.trim().slice(0, 80)}: ${kind} is needed.`
 }
 
 /** The question about a call that cannot be made: what of it was understood, and how to complete it. */

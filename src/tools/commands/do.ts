@@ -12,13 +12,13 @@ import {
   type RequestAnswer,
   type RequestMeaning,
   type RequestSetup,
+  type ToolModel,
   understandRequest,
 } from '../call/do-request.ts'
 import { ToolRequestError } from '../call/errors.ts'
 import { bareMessage } from '../call/failure-text.ts'
 import { findDefinition } from '../call/find-tool.ts'
 import { foreseeCall, foreseeGuard } from '../call/foresee.ts'
-import type { ToolModel } from '../call/model-choice.ts'
 import { openCall } from '../call/run-plan.ts'
 import type { PlannedCall } from '../parameters/plan-request.ts'
 import { confirmedRequests, learnExample, readLearned } from '../route/learned.ts'
@@ -218,28 +218,25 @@ function routeFacts(route: Route | undefined): RouteFacts {
 }
 
 async function dryResult(meaning: RequestMeaning, request: string, calls: CallContext) {
-  if ('steps' in meaning) {
-    return await dryRun(meaning.kind, meaning.steps, calls, request)
-  }
+  if (meaning.kind === 'call') return await planOf(meaning, request, calls)
   return meaning.kind === 'unsure'
     ? unclear({ ...openMeaning(meaning, calls.index), tried: [] })
-    : await planOf(meaning, request, calls)
+    : await dryRun(meaning.kind, meaning.steps, calls, request)
 }
 
 async function planOf(
-  { proposal, route, decidedBy }: RequestMeaning & { kind: 'call' },
+  { steps: planned, route, decidedBy }: RequestMeaning & { kind: 'call' },
   request: string,
   calls: CallContext,
 ) {
-  const { steps: planned, missing, unplaced } = proposal
   const steps: Awaited<ReturnType<typeof foreseen>>[] = []
   for (const step of planned) steps.push(await foreseen(step, request, calls))
   const lacking = planned.find((step) => step.missing.length + step.unplaced.length > 0)
   return {
     ...routeFacts(route),
     steps,
-    missing,
-    unplaced,
+    missing: planned.flatMap(({ missing }) => missing),
+    unplaced: planned.flatMap(({ unplaced }) => unplaced),
     complete: lacking && openCall(lacking, calls.index).complete,
     decidedBy,
   }

@@ -8,10 +8,9 @@ import {
   decideRequest,
   mostConsidered,
   planTools,
-  proposeTool,
   type RequestDecision,
 } from '../call/decide-request.ts'
-import type { PlannedCall, PlanTools } from '../parameters/plan-request.ts'
+import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
 import {
   isUnsure,
   projectRouter,
@@ -98,14 +97,14 @@ export function routeIn(
 
 function mappingOf(
   request: string,
-  { route: { tool }, proposal }: RequestDecision,
+  { route: { tool }, steps }: RequestDecision,
   tools: PlanTools,
 ): Pick<RouteResult, 'params' | 'missing' | 'unplaced'> {
-  const meant = proposal ?? (tool === undefined ? undefined : proposeTool(request, tool, tools))
-  const last = meant?.steps.at(-1)
-  if (meant === undefined || last === undefined) return {}
+  const meant = steps.length > 0 ? steps : planRequest([{ text: request, tool }], tools)
+  const last = meant.at(-1)
+  if (last === undefined) return {}
   const given = last.bindings.map(({ parameter }) => parameter)
-  const { unplaced } = meant
+  const unplaced = meant.flatMap((step) => step.unplaced)
   return {
     params: last.params,
     missing: [...given, ...last.missing],

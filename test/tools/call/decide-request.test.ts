@@ -35,7 +35,7 @@ describe('what a request comes to', () => {
   it('is the tool that has a place for all that is said', () => {
     expect(decide('list the open issues of octo/hello')).toMatchObject({
       route: { decision: 'answer', tool: 'github__list_issues' },
-      proposal: { unplaced: [], steps: [{ params: { owner: 'octo', state: 'open' } }] },
+      steps: [{ unplaced: [], params: { owner: 'octo', state: 'open' } }],
     })
   })
 
@@ -48,15 +48,14 @@ describe('what a request comes to', () => {
   it('is not a tool that is named in words but takes only a part of what is said', () => {
     expect(decide('read the files a.md and b.md')).toMatchObject({
       route: { decision: 'answer', tool: 'files__read_multiple_files' },
-      proposal: { steps: [{ params: { paths: ['a.md', 'b.md'] } }] },
+      steps: [{ params: { paths: ['a.md', 'b.md'] } }],
     })
   })
 
   it('is one answer for several parts, of which the last is named', () => {
-    const { route, proposal } = decide('take a snapshot of page 1, then list the console errors')
+    const { route, steps } = decide('take a snapshot of page 1, then list the console errors')
     expect(route.decision).toBe('answer')
-    expect(proposal?.parts).toBe(2)
-    expect(proposal?.steps.at(-1)?.tool).toBe(route.tool)
+    expect(steps.at(-1)?.tool).toBe(route.tool)
   })
 })
 
@@ -80,9 +79,9 @@ describe('the decision and the proposal', () => {
 
   it.each([[], ...lessons])('agree, whatever was learned (%#)', (...examples) => {
     for (const request of requests) {
-      const { route, proposal } = decide(request, examples)
+      const { route, steps } = decide(request, examples)
       const routed = route.decision === 'answer' ? route.tool : undefined
-      expect([request, routed]).toEqual([request, proposal?.tool])
+      expect([request, routed]).toEqual([request, steps.at(-1)?.tool])
     }
   })
 })

@@ -526,7 +526,7 @@ it('asks twice for what is missing, says why, and then gives the call to complet
     expect(asked.splice(0)).toEqual([
       ['owner', undefined],
       ['repo', undefined],
-      ['repo', 'list_issues cannot be called without repo.'],
+      ['repo', 'repo cannot be empty: string is needed.'],
     ])
   }
   expect(given.calls).toEqual([])

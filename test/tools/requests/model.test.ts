@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ToolModel } from '../../../src/tools/call/model-choice.ts'
+import type { ToolModel } from '../../../src/tools/call/do-request.ts'
 import type { JsonObject } from '../../../src/tools/model.ts'
 import { carryOut, listedTools } from './_servers.ts'
 
