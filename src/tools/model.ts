@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../core/diagnostic.ts'
 import type { JsonValue } from '../skill/model.ts'
 
 export type JsonObject = { readonly [key: string]: JsonValue }
@@ -98,10 +99,39 @@ export interface ToolServer {
 
 export interface ListedTools {
   tools: readonly ToolDefinition[]
-  problems: readonly string[]
+  /** What is wrong with the list, in the words of a warning about its server. */
+  problems: readonly Pick<Diagnostic, 'code' | 'message'>[]
   /** How long the list may be kept, where the server says so (MCP of 2026-07-28). */
   ttlMs?: number | undefined
 }
+
+/** Why nothing is known of what a server has. */
+export interface ServerFailure {
+  server: string
+  message: string
+  stderrTail: string
+  /** It was not started, because the workspace is not trusted. */
+  notTrusted?: boolean | undefined
+}
+
+/** What several servers list; see `ServerPool`. */
+export interface ToolListing {
+  /** In the order of the servers, then as each lists them; each ID once. */
+  tools: readonly ToolDefinition[]
+  failures: readonly ServerFailure[]
+  diagnostics?: readonly Diagnostic[] | undefined
+  /** How long the list of a server may be kept, by its name, where it says so. */
+  ttlMs?: ReadonlyMap<string, number> | undefined
+}
+
+export interface ListOptions {
+  signal?: AbortSignal | undefined
+  /** How long each server is waited for; one that takes longer continues and counts as failed. */
+  patienceMs?: ((server: string) => number) | undefined
+  onServer?: ((event: ListingEvent) => void) | undefined
+}
+
+export type ListingEvent = { server: string; state: 'starting' | 'running' | 'failed' }
 
 export interface ToolCallOptions {
   signal?: AbortSignal | undefined

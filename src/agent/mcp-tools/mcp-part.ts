@@ -15,14 +15,8 @@ import { callFailureText } from '../../tools/call/failure-text.ts'
 import { isDeclaredReadOnly, permissionOf } from '../../tools/workflow/match.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { ServerDefinition } from '../../tools/config/model.ts'
-import type { ToolDefinition } from '../../tools/model.ts'
-import {
-  definitionOf,
-  listAll,
-  openServers,
-  refuse,
-  type ServerListFailure,
-} from '../../tools/server/pool.ts'
+import type { ServerFailure, ToolDefinition } from '../../tools/model.ts'
+import { definitionOf, listAll, openServers, refuse } from '../../tools/server/pool.ts'
 import { openProjectServers, type ProjectServers } from '../../tools/server/project-servers.ts'
 import { openSession, type SessionStore } from '../../tools/workflow/session.ts'
 import { findWorkspace } from '../../core/read-files.ts'
@@ -199,7 +193,7 @@ export class AgentServers {
   readonly #found: ToolDefinition[] = []
   readonly #trusted = new Set<string>()
   readonly #tools = new Map<string, readonly AgentTool[]>()
-  readonly #failures = new Map<string, ServerListFailure>()
+  readonly #failures = new Map<string, ServerFailure>()
   #index: ToolIndex = indexDefinitions([])
   #project: ProjectServers | undefined
 
@@ -233,7 +227,7 @@ export class AgentServers {
   }
 
   /** Servers that could not be listed; what they have is not known. */
-  get failures(): readonly ServerListFailure[] {
+  get failures(): readonly ServerFailure[] {
     return [...this.#failures.values()]
   }
 
@@ -305,7 +299,7 @@ export class AgentServers {
     const { tools, failures } = await listAll(
       [definition],
       () => ({ list: async (options) => (await pool.get(name, options)).list(options) }),
-      closing,
+      { signal: closing },
     )
     for (const failure of failures) {
       this.#failures.set(name, failure)

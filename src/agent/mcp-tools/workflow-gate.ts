@@ -18,7 +18,7 @@ import {
   workflowTrust,
 } from '../../tools/call/gate.ts'
 import type { ToolDefinition } from '../../tools/model.ts'
-import type { ServerListFailure } from '../../tools/server/pool.ts'
+import type { ServerFailure } from '../../tools/model.ts'
 import { afterCall, atInstance, isStateful, runGate } from '../../tools/workflow/gate.ts'
 import { matchWorkflows, workflowTool } from '../../tools/workflow/match.ts'
 import type { WorkflowDefinition, WorkflowTool } from '../../tools/workflow/model.ts'
@@ -186,7 +186,7 @@ function firstMatch(
 export function failClosed(
   call: CallAtGate,
   workflows: readonly WorkflowDefinition[],
-  failures: readonly Pick<ServerListFailure, 'server' | 'message'>[],
+  failures: readonly Pick<ServerFailure, 'server' | 'message'>[],
   installed: readonly WorkflowTool[],
 ): void {
   const [first] = matchWorkflows(call, workflows, installed).notInstalled

@@ -1,16 +1,22 @@
 import { sha256 } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { indexDefinitions, type ToolIndex } from './tool-index.ts'
-import { acceptDefinitions, type ListingOptions, type ListingPool } from './list-servers.ts'
+import type { ListOptions, ToolListing } from '../model.ts'
 
-export interface DiscoveryOptions {
+export interface ListingPool {
+  /** Those that would be asked, where they may change while the pool lives. */
+  readonly definitions?: readonly object[] | undefined
+  list(options?: ListOptions): Promise<ToolListing>
+}
+
+interface DiscoveryOptions {
   pool: ListingPool
   /** What the cache knows: its categories and examples stay. */
   index?: ToolIndex | undefined
   trusted: ReadonlySet<string>
   refreshedAt: string
   /** How long a server is waited for; undefined: as long as its own limits say. */
-  patienceMs?: ListingOptions['patienceMs']
+  patienceMs?: ListOptions['patienceMs']
   /** Ends the waiting of this caller; the servers are asked for all who wait, until their pool closes. */
   signal?: AbortSignal | undefined
 }
@@ -21,7 +27,8 @@ const discoveries = new WeakMap<ListingPool, { beside: string; found: Promise<To
 /**
  * Asks the servers of a pool what they have now: where the cache is missing or corrupt, does not
  * know an id or a prefix, or a tool that it knows is gone. Asks once for all callers while the
- * cache and the definitions stay the same, and again after a failure. Nothing is written. A server that fails keeps its tools of the cache.
+ * cache and the definitions stay the same, and again after a failure. Nothing is written. A
+ * server that fails keeps its tools of the cache.
  */
 export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex> {
   const { pool, signal } = options
@@ -51,13 +58,12 @@ async function discover(
   const { tools, failures } = await pool.list({ patienceMs })
   // Missing trust is not tried again.
   if (failures.some(({ notTrusted }) => notTrusted !== true)) onFailure()
-  const listed = acceptDefinitions(tools).tools
   const failed = new Set(failures.map(({ server }) => server))
   const kept = (index?.tools ?? []).flatMap((tool) => {
     const definition = failed.has(tool.server) ? index?.definition(tool.id) : undefined
     return definition === undefined ? [] : [definition]
   })
-  return indexDefinitions([...listed, ...kept], {
+  return indexDefinitions([...tools, ...kept], {
     refreshedAt,
     failures,
     trusted,

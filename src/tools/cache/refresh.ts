@@ -7,15 +7,8 @@ import { readRegularFile } from '../../core/read-files.ts'
 import { acceptPlacements } from '../../trust/project-files.ts'
 import { TrustStore } from '../../trust/store.ts'
 import { requireWithin, writeFileAtomic } from '../../core/write-files.ts'
-import type { ToolDefinition } from '../model.ts'
-import {
-  acceptDefinitions,
-  type ListingPool,
-  listServers,
-  type ServerBar,
-  type ServerEvent,
-  type ServerListing,
-} from './list-servers.ts'
+import type { ServerDefinition } from '../config/model.ts'
+import type { ListOptions, ServerFailure, ToolDefinition, ToolListing } from '../model.ts'
 import {
   cachedTools,
   type CacheReading,
@@ -28,7 +21,7 @@ import {
 } from './cache-file.ts'
 import { type ToolChanges, trackTools } from './changes.ts'
 import { type CurrentTool, mergeCache } from './merge.ts'
-import type { ServerFailure } from './tool-index.ts'
+import type { ListingPool } from './discover.ts'
 import {
   type ProjectPlace,
   readableCachePath,
@@ -44,17 +37,10 @@ import {
   writeSidecar,
 } from './stored-tools.ts'
 
-export interface RefreshedServer {
-  name: string
-  digest: string
-  trusted: boolean
-  disabled?: boolean | undefined
-  blocked?: ServerBar | undefined
-}
-
 export interface RefreshOptions {
   pool: ListingPool
-  servers: readonly RefreshedServer[]
+  /** Those that are enabled. */
+  servers: readonly Pick<ServerDefinition, 'name' | 'digest' | 'trusted'>[]
   project: string
   runtime: Runtime
   /** The pool has only this server; the tools of the others stay as they are. */
@@ -64,7 +50,7 @@ export interface RefreshOptions {
   /** Takes added and changed tools as they are now. */
   accept?: boolean | undefined
   signal?: AbortSignal | undefined
-  onServer?: ((event: ServerEvent) => void) | undefined
+  onServer?: ListOptions['onServer']
 }
 
 export interface RefreshReport {
@@ -93,33 +79,42 @@ export interface RefreshReport {
 export async function refreshToolIndex(options: RefreshOptions): Promise<RefreshReport> {
   const path = toolCachePath(options.project)
   refuseNewer(readCacheFile(readableCachePath(options.project)))
-  const asked = options.servers.filter(({ name, disabled }) => {
-    return disabled !== true && (options.only === undefined || options.only === name)
-  })
-  const listing = await listServers(options.pool, asked, options)
-  options.signal?.throwIfAborted()
-  if (options.dryRun === true) return merge(path, options, listing)
+  const { signal, onServer, only } = options
+  const { tools, ...listing } = await options.pool.list({ signal, onServer })
+  signal?.throwIfAborted()
+  const failed = new Set(listing.failures.map(({ server }) => server))
+  const listed = options.servers
+    .map(({ name }) => name)
+    .filter((name) => (only ?? name) === name && !failed.has(name))
+  const answered = {
+    ...listing,
+    listed: new Set(listed),
+    tools: tools.filter(({ server }) => listed.includes(server)),
+  }
+  if (options.dryRun === true) return merge(path, options, answered)
   requireWithin(realProject(options.project), path)
-  return withFileLock(path, async () => merge(path, options, listing))
+  return withFileLock(path, async () => merge(path, options, answered))
 }
 
-async function merge(path: string, options: RefreshOptions, listing: ServerListing) {
+interface Answered extends ToolListing {
+  /** Names of the servers that answered, tools or not. */
+  listed: ReadonlySet<string>
+}
+
+async function merge(path: string, options: RefreshOptions, listing: Answered) {
   const source = readableCachePath(options.project)
   const reading = refuseNewer(readCacheFile(source))
   const cache = reading.state === 'read' ? reading.cache : undefined
   const { record, diagnostics } = readRefreshRecord(options)
-  const accepted = acceptDefinitions(listing.tools)
   // Where no answer was given, nothing was refreshed: the cache stays, and so does its date.
   const isRefreshed = listing.listed.size > 0 || listing.failures.length === 0
   const now = new Date(options.runtime.now()).toISOString()
   const refreshedAt = isRefreshed ? now : (cache?.refreshedAt ?? now)
-  const configured = options.servers.filter(({ disabled }) => disabled !== true)
-  const names = [...configured.map(({ name }) => name), ...listing.listed]
-  const servers = [...new Set(names)].toSorted(compareText)
+  const servers = options.servers.map(({ name }) => name).toSorted(compareText)
   const kept = keptTools(cache, servers, listing)
-  const tools = [...accepted.tools, ...kept]
+  const tools = [...listing.tools, ...kept]
   const tracked = trackTools({
-    listed: accepted.tools,
+    listed: listing.tools,
     current: new Set(tools.map(({ id }) => id)),
     cached: cachedTools(cache),
     record,
@@ -133,7 +128,7 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
   // Clients of models read the cache file, so it says nothing of tools that are held back.
   const shown = tools.map((tool) => (held.includes(tool.id) ? { ...tool, description: '' } : tool))
   const merged = mergeCache({ refreshedAt, servers, tools: shown, cache, record })
-  const listed = new Set(accepted.tools.map(({ id }) => id))
+  const listed = new Set(listing.tools.map(({ id }) => id))
   const next: RefreshRecord = {
     version: 1,
     project: realProject(options.project),
@@ -151,7 +146,7 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
       : undefined
   if (options.dryRun !== true) {
     for (const { name, digest } of next.servers.filter((one) => listing.listed.has(one.name))) {
-      const own = accepted.tools.filter(({ server }) => server === name)
+      const own = listing.tools.filter(({ server }) => server === name)
       await writeSidecar(digest, own, options)
     }
     await writeFileAtomic(refreshRecordPath(options), serializeRecord(next), { mode: 0o600 })
@@ -175,12 +170,7 @@ async function merge(path: string, options: RefreshOptions, listing: ServerListi
     changes: tracked.changes,
     held,
     movedAside,
-    diagnostics: [
-      ...reading.diagnostics,
-      ...diagnostics,
-      ...(listing.diagnostics ?? []),
-      ...accepted.diagnostics,
-    ],
+    diagnostics: [...reading.diagnostics, ...diagnostics, ...(listing.diagnostics ?? [])],
   }
 }
 
@@ -210,7 +200,7 @@ function refuseNewer(reading: CacheReading): CacheReading {
 function keptTools(
   cache: ToolCache | undefined,
   servers: readonly string[],
-  listing: ServerListing,
+  listing: Answered,
 ): CurrentTool[] {
   return [...cachedTools(cache).values()].flatMap(({ id, description }) => {
     const server = serverOfId(id, servers)
@@ -221,18 +211,17 @@ function keptTools(
 
 function recordServers(
   options: RefreshOptions,
-  listing: ServerListing,
+  listing: Answered,
   record: RefreshRecord | undefined,
   at: string,
 ): RecordedServer[] {
   const before = new Map(record?.servers.map((server) => [server.name, server]))
   const failures = new Map(listing.failures.map((failure) => [failure.server, failure]))
-  return options.servers.flatMap(({ name, digest, trusted, disabled }) => {
-    if (disabled === true) return []
+  return options.servers.flatMap(({ name, digest, trusted }) => {
     const known = before.get(name)
     const failure = failures.get(name)
     if (listing.listed.has(name)) {
-      return [{ name, digest, trusted, listedAt: at, ttlMs: listing.ttlMs.get(name) }]
+      return [{ name, digest, trusted, listedAt: at, ttlMs: listing.ttlMs?.get(name) }]
     }
     if (failure === undefined) return known === undefined ? [] : [known]
     const { notTrusted } = failure

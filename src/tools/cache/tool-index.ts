@@ -8,7 +8,7 @@ import {
   describeCategories,
 } from '../category/categorise.ts'
 import { readingVerbs } from '../contract.ts'
-import type { ToolDefinition, ToolSummary } from '../model.ts'
+import type { ServerFailure, ToolDefinition, ToolSummary } from '../model.ts'
 import {
   type CachedTool,
   cachedTools,
@@ -54,14 +54,6 @@ export interface IndexedServer {
   name: string
   toolCount: number
   unavailable?: ServerFailure | undefined
-}
-
-export interface ServerFailure {
-  server: string
-  message: string
-  stderrTail: string
-  /** It was not started, because the workspace was not trusted then. */
-  notTrusted?: boolean | undefined
 }
 
 export type ToolCaution =

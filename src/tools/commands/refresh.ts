@@ -2,10 +2,10 @@ import { defineCommand, type Note, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { amount, linesText, safeLine } from '../../core/text.ts'
-import type { ServerEvent as ListingEvent } from '../cache/list-servers.ts'
 import { refreshToolIndex, type RefreshReport } from '../cache/refresh.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { ToolError } from '../errors.ts'
+import type { ListingEvent } from '../model.ts'
 import {
   isUnreadable,
   configurationDiagnostics,
@@ -32,7 +32,8 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     const all = openProjectServers({ project, runtime, settings })
     const { servers, diagnostics } = all.configuration
     if (server === undefined) requireReadable(diagnostics)
-    const asked = chosen(servers, server)
+    const enabled = servers.filter(({ disabled }) => !disabled)
+    const asked = chosen(enabled, server)
     try {
       requireServers({ servers: asked.length === 0 ? servers : asked, diagnostics })
     } catch (error) {
@@ -43,7 +44,7 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     const onServer = (event: ListingEvent): void => context.emit(event)
     const options = { project, runtime, only: server, dryRun, accept, signal, onServer }
     try {
-      const report = await refreshToolIndex({ pool, servers, ...options })
+      const report = await refreshToolIndex({ pool, servers: enabled, ...options })
       return { ...report, diagnostics: [...diagnostics, ...report.diagnostics] }
     } finally {
       await Promise.all([pool.close(), all.close()])
@@ -96,8 +97,7 @@ function requireReadable(diagnostics: readonly Diagnostic[]): void {
   })
 }
 
-function chosen(servers: readonly ServerDefinition[], only: string | undefined) {
-  const enabled = servers.filter(({ disabled }) => !disabled)
+function chosen(enabled: readonly ServerDefinition[], only: string | undefined) {
   const found = enabled.filter(({ name }) => only === undefined || name === only)
   const names = enabled.map(({ name }) => name)
   if (only !== undefined && found.length === 0) throw new ServerNotFoundError(only, names)

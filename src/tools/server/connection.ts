@@ -131,8 +131,8 @@ export class Connection {
       params = { cursor }
     }
     const { tools, problems } = this.#read(listed)
-    const endless = `its list of tools has no end; ${tools.length} were read`
-    return { tools, problems: [...problems, endless] }
+    const message = `its list of tools has no end; ${tools.length} were read`
+    return { tools, problems: [...problems, { code: 'tools-listed', message }] }
   }
 
   async #listPage(params: JsonObject, signal?: AbortSignal): Promise<JsonObject> {
@@ -151,11 +151,9 @@ export class Connection {
 
   #read(listed: readonly unknown[]): ListedTools {
     const read = readTools(this.#definition.name, listed)
-    const { tools, problems } = this.#hasHeaders
-      ? checkMirrored(read.tools)
-      : { ...read, problems: [] }
-    for (const { name, inputSchema } of tools) this.#schemas.set(name, inputSchema)
-    return { tools, problems: [...read.problems, ...problems] }
+    const checked = this.#hasHeaders ? checkMirrored(read) : read
+    for (const { name, inputSchema } of checked.tools) this.#schemas.set(name, inputSchema)
+    return checked
   }
 
   async call(

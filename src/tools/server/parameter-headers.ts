@@ -1,6 +1,6 @@
 import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject, ToolDefinition } from '../model.ts'
+import type { JsonObject, ListedTools } from '../model.ts'
 import { valueAt } from '../workflow/references.ts'
 
 interface MirroredParameter {
@@ -54,15 +54,13 @@ function readMirrored(inputSchema: JsonObject): readonly MirroredParameter[] | u
 }
 
 /** Leaves out the tools whose marks are wrong, as a client must, and says why. */
-export function checkMirrored(listed: readonly ToolDefinition[]): {
-  tools: readonly ToolDefinition[]
-  problems: readonly string[]
-} {
-  const tools = listed.filter(({ inputSchema }) => readMirrored(inputSchema) !== undefined)
-  const problems = listed
+export function checkMirrored(listed: ListedTools): ListedTools {
+  const tools = listed.tools.filter(({ inputSchema }) => readMirrored(inputSchema) !== undefined)
+  const problems = listed.tools
     .filter((tool) => !tools.includes(tool))
     .map(({ name }) => `the tool ${name} is left out: ${mark} marks what cannot be a header`)
-  return { tools, problems }
+    .map((message) => ({ code: 'tools-listed', message }))
+  return { tools, problems: [...listed.problems, ...problems] }
 }
 
 /** The headers of one call; a parameter that is not given, or is null, has none. */

@@ -2,7 +2,13 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { messageOf } from '../../core/errors.ts'
 import { type Runtime, untilAborted } from '../../core/runtime.ts'
 import type { ServerDefinition } from '../config/model.ts'
-import type { ToolDefinition, ToolServer } from '../model.ts'
+import type {
+  ListOptions,
+  ServerFailure,
+  ToolDefinition,
+  ToolListing,
+  ToolServer,
+} from '../model.ts'
 import { connect, type Connection, type ConnectOptions } from './connection.ts'
 import {
   ServerNotFoundError,
@@ -12,23 +18,6 @@ import {
   ToolNotAllowedError,
 } from './errors.ts'
 import type { ServerState } from './served-protocol.ts'
-
-export interface ServerListFailure {
-  server: string
-  message: string
-  stderrTail: string
-  /** It was not started, because the workspace is not trusted. */
-  notTrusted?: boolean | undefined
-}
-
-interface ToolListing {
-  /** In the order of the servers, then as each lists them; without those its configuration hides. */
-  tools: readonly ToolDefinition[]
-  failures: readonly ServerListFailure[]
-  diagnostics: readonly Diagnostic[]
-  /** How long the list of a server may be kept, by its name, where it says so. */
-  ttlMs: ReadonlyMap<string, number>
-}
 
 export interface ServerEvent {
   server: string
@@ -47,12 +36,6 @@ export interface ServerPool {
   list(options?: ListOptions): Promise<ToolListing>
   /** Ends every process; resolves when nothing is left of them. */
   close(): Promise<void>
-}
-
-interface ListOptions {
-  signal?: AbortSignal | undefined
-  /** How long each server is waited for; one that takes longer continues and counts as failed. */
-  patienceMs?: ((server: string) => number) | undefined
 }
 
 export interface OpenServersOptions {
@@ -80,8 +63,7 @@ export function openServers(definitions: readonly ServerDefinition[], options: O
       await server.start(signal)
       return server
     },
-    list: ({ signal, patienceMs }: ListOptions = {}) =>
-      listAll(current, pooled, signal, patienceMs),
+    list: (listing?: ListOptions) => listAll(current, pooled, listing),
     async update(next: readonly ServerDefinition[]): Promise<void> {
       if (next === current) return
       current = next
@@ -138,36 +120,44 @@ function stateOf(definition: ServerDefinition, server: PooledServer | undefined)
 export async function listAll(
   definitions: readonly ServerDefinition[],
   serverOf: (name: string) => Pick<ToolServer, 'list'>,
-  signal: AbortSignal | undefined,
-  patienceMs?: (server: string) => number,
+  { signal, patienceMs, onServer }: ListOptions = {},
 ): Promise<ToolListing> {
-  const listing = {
-    tools: Array<ToolDefinition>(),
-    failures: Array<ServerListFailure>(),
-    diagnostics: Array<Diagnostic>(),
-    ttlMs: new Map<string, number>(),
-  }
+  const tools = new Map<string, ToolDefinition>()
+  const failures: ServerFailure[] = []
+  const diagnostics: Diagnostic[] = []
+  const ttlMs = new Map<string, number>()
   const enabled = definitions.filter(({ disabled }) => !disabled)
   const settled = await Promise.allSettled(
-    enabled.map(async ({ name }) =>
-      inTime(serverOf(name).list({ signal }), patienceMs?.(name), name),
-    ),
+    enabled.map(async ({ name }) => {
+      onServer?.({ server: name, state: 'starting' })
+      const listing = inTime(serverOf(name).list({ signal }), patienceMs?.(name), name)
+      listing.then(
+        () => onServer?.({ server: name, state: 'running' }),
+        () => onServer?.({ server: name, state: 'failed' }),
+      )
+      return await listing
+    }),
   )
   signal?.throwIfAborted()
   for (const [index, { name, source }] of enabled.entries()) {
     const one = settled[index]
     if (one?.status !== 'fulfilled') {
-      listing.failures.push(failureOf(name, one?.reason))
+      failures.push(failureOf(name, one?.reason))
       continue
     }
-    const { tools, problems, ttlMs } = one.value
-    listing.tools.push(...tools)
-    if (ttlMs !== undefined) listing.ttlMs.set(name, ttlMs)
-    const facts = { code: 'tools-listed', severity: 'warning', path: source.path } as const
-    for (const problem of problems)
-      listing.diagnostics.push({ ...facts, message: `server "${name}": ${problem}` })
+    const problems = [...one.value.problems]
+    for (const tool of one.value.tools) {
+      const message = `the tool ${tool.id} is listed again; the first one counts`
+      if (tools.has(tool.id)) problems.push({ code: 'tool-repeated', message })
+      else tools.set(tool.id, tool)
+    }
+    if (one.value.ttlMs !== undefined) ttlMs.set(name, one.value.ttlMs)
+    for (const { code, message } of problems) {
+      const text = `server "${name}": ${message}`
+      diagnostics.push({ code, severity: 'warning', message: text, path: source.path })
+    }
   }
-  return listing
+  return { tools: [...tools.values()], failures, diagnostics, ttlMs }
 }
 
 /** What comes in time, or a failure; the work continues until its pool is closed. */
@@ -184,7 +174,7 @@ async function inTime<T>(work: Promise<T>, waitMs: number | undefined, server: s
   }
 }
 
-function failureOf(server: string, error: unknown): ServerListFailure {
+function failureOf(server: string, error: unknown): ServerFailure {
   const stderrTail = error instanceof ServerStartError ? error.stderrTail : ''
   const message = failureReason(messageOf(error), stderrTail)
   const notTrusted = error instanceof ServerNotTrustedError ? { notTrusted: true } : {}

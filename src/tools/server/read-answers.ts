@@ -3,7 +3,8 @@ import { messageOf, systemCode } from '../../core/errors.ts'
 import { deepestJson, isObject, objectOf } from '../../core/json.ts'
 import { isSecretKey, redactValue } from '../../core/redact.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { cutText } from '../cache/cache-file.ts'
+import { safeLine } from '../../core/text.ts'
+import { cutText, toolIdProblem } from '../cache/cache-file.ts'
 import { readDefinition } from '../cache/stored-tools.ts'
 import { parameterNames } from '../cache/tool-index.ts'
 import { tellsFailure } from '../call/attempts.ts'
@@ -13,6 +14,7 @@ import type {
   AnswerProblem,
   CallFailure,
   JsonObject,
+  ListedTools,
   ToolContent,
   ToolDefinition,
   ToolOutcome,
@@ -135,27 +137,46 @@ function media({ mimeType }: JsonObject): { mimeType?: string } {
   return typeof mimeType === 'string' ? { mimeType } : {}
 }
 
+const longestDescription = 64 * 1024
+/** Characters of a whole definition as JSON. */
+const largestDefinition = 1024 * 1024
+
 /**
- * Reads what a server lists, tool by tool: one that is malformed or has a name that came before is
- * left out and named in `problems`.
+ * Reads what a server lists, tool by tool: one that is malformed, has an ID that cannot be used or
+ * printed, or is huge is left out and named in `problems`.
  */
-export function readTools(
-  server: string,
-  listed: readonly unknown[],
-): { tools: readonly ToolDefinition[]; problems: readonly string[] } {
-  const tools = new Map<string, ToolDefinition>()
-  const problems: string[] = []
+export function readTools(server: string, listed: readonly unknown[]): ListedTools {
+  const tools: ToolDefinition[] = []
+  const problems: ListedTools['problems'][number][] = []
   for (const value of listed) {
     // Some servers leave out the schema of a tool without parameters.
     const isBare = isObject(value) && !isObject(value['inputSchema'])
     const read = isBare ? { ...value, inputSchema: { type: 'object' } } : value
     const tool = readDefinition(read, server)
-    if (tool === undefined || tool.name === '') problems.push('a tool without a name is left out')
-    else if (tools.has(tool.name))
-      problems.push(`the tool ${tool.name} is listed twice; the first one counts`)
-    else tools.set(tool.name, tool)
+    const report = (code: string, problem: string): void => {
+      const name = tool === undefined ? '' : ` ${JSON.stringify(safeLine(tool.id.slice(0, 80)))}`
+      problems.push({ code, message: `the tool${name} ${problem}` })
+    }
+    if (tool === undefined) {
+      report('tool-name', 'is left out: it has no name')
+      continue
+    }
+    const description = cutText(tool.description, longestDescription)
+    const cut = { ...tool, description }
+    const wrongId = toolIdProblem(tool.id) ?? toolIdProblem(tool.name)
+    if (wrongId !== undefined) report('tool-name', `is left out: ${wrongId}`)
+    else if (isDeepValue(value) || JSON.stringify(cut).length > largestDefinition)
+      report('tool-definition', 'is left out: its definition is too large or nested too deeply')
+    else {
+      if (tool.description.length > longestDescription)
+        report(
+          'tool-description',
+          `has a description of ${tool.description.length} characters; cut`,
+        )
+      tools.push(cut)
+    }
   }
-  return { tools: [...tools.values()], problems }
+  return { tools, problems }
 }
 
 interface InputRequired {

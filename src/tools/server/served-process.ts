@@ -162,7 +162,7 @@ export function servedPool(
       await server.start(signal)
       return server
     },
-    list: ({ signal, patienceMs } = {}) => listAll(definitions, serverOf, signal, patienceMs),
+    list: (options) => listAll(definitions, serverOf, options),
     close: async () => client.close(),
   }
 }

@@ -66,7 +66,7 @@ function schemasOf(z: typeof Zod) {
     listed: z.object({
       instance: text,
       tools: z.array(z.custom<ToolDefinition>(isObject)),
-      problems: z.array(text),
+      problems: z.array(z.object({ code: text, message: text })),
       ttlMs: z.number().optional(),
     }),
     called: z.object({

@@ -2,10 +2,9 @@ import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Runtime, systemRuntime } from '../../../src/core/runtime.ts'
-import type { ServerFailure } from '../../../src/tools/cache/tool-index.ts'
-import type { ToolDefinition } from '../../../src/tools/model.ts'
-import type { ListingPool } from '../../../src/tools/cache/list-servers.ts'
-import type { RefreshedServer } from '../../../src/tools/cache/refresh.ts'
+import type { ServerFailure, ToolDefinition } from '../../../src/tools/model.ts'
+import type { ListingPool } from '../../../src/tools/cache/discover.ts'
+import type { RefreshOptions } from '../../../src/tools/cache/refresh.ts'
 
 export interface World {
   project: string
@@ -51,6 +50,6 @@ export function poolOf(
   return pool
 }
 
-export function serversOf(...names: string[]): RefreshedServer[] {
+export function serversOf(...names: string[]): RefreshOptions['servers'] {
   return names.map((name) => ({ name, digest: `sha256:${name}`, trusted: true }))
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadToolIndex } from '../../../src/tools/cache/tool-index.ts'
 import { refreshToolIndex } from '../../../src/tools/cache/refresh.ts'
+import { readTools } from '../../../src/tools/server/read-answers.ts'
 import { makeWorld, poolOf, serversOf, tool, type World } from './_world.ts'
 
 const github = ['github__list_issues', 'github__get_issue'].map((id) => tool(id))
@@ -108,8 +109,9 @@ describe('a refresh', () => {
 
   it('makes no cache where no server answers', async () => {
     const world = makeWorld()
-    const failing = { list: () => Promise.reject(new Error('no network')) }
-    const report = await refreshToolIndex({ ...world, pool: failing, servers: serversOf('a') })
+    const failure = { server: 'a', message: 'no network', stderrTail: '' }
+    const pool = poolOf([], [failure])
+    const report = await refreshToolIndex({ ...world, pool, servers: serversOf('a') })
     expect(report.servers[0]?.failure?.message).toBe('no network')
     expect(loadToolIndex(world).state).toBe('missing')
   })
@@ -235,28 +237,22 @@ describe('a refresh', () => {
     expect(index?.caution('github__get_issue')).toBeUndefined()
   })
 
-  it('does not start a server that is blocked, and drops one that is disabled', async () => {
+  it('keeps the tools of a server that may not start, and drops one that is not there', async () => {
     const world = makeWorld()
     await refreshToolIndex({
       ...world,
       pool: poolOf([...github, ...weather]),
       servers: serversOf('github', 'weather'),
     })
-    const pool = poolOf(github)
+    const message = 'The workspace is not trusted.'
+    const failure = { server: 'github', message, stderrTail: '', notTrusted: true }
     const report = await refreshToolIndex({
       ...world,
-      pool,
-      servers: [
-        ...serversOf('github').map((server) => ({
-          ...server,
-          blocked: { reason: 'untrusted' as const, message: 'The workspace is not trusted.' },
-        })),
-        ...serversOf('weather').map((server) => ({ ...server, disabled: true })),
-      ],
+      pool: poolOf([], [failure]),
+      servers: serversOf('github'),
     })
-    expect(pool.calls).toBe(0)
-    expect(report.servers).toMatchObject([{ name: 'github', tools: 2 }])
-    expect(report.servers[0]?.failure?.message).toBe('The workspace is not trusted.')
+    expect(report.refreshed).toBe(false)
+    expect(report.servers).toEqual([{ name: 'github', tools: 2, failure }])
     expect(report.changes.removed).toEqual(['weather__get_alerts', 'weather__get_forecast'])
   })
 
@@ -358,26 +354,20 @@ describe('a refresh', () => {
 
 describe('what a hostile server lists', () => {
   it('is left out or cut, with a diagnostic each', async () => {
-    const world = makeWorld()
     const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`)
-    const report = await refreshToolIndex({
-      ...world,
-      pool: poolOf([
-        tool('a__good', { description: 'x'.repeat(1024 * 1024) }),
-        tool('a__good'),
-        tool('a__esc\u001b[2J'),
-        tool('a__bidi\u202e'),
-        tool('a____proto__', { name: '__proto__' }),
-        tool('a__constructor'),
-        tool('a__'),
-        tool(`a__${'n'.repeat(300)}`),
-        tool('a__deep', { inputSchema: deep }),
-        tool('a__huge', { inputSchema: { enum: ['y'.repeat(2_000_000)] } }),
-      ]),
-      servers: serversOf('a'),
-    })
-    expect(report.tools).toBe(1)
-    expect(report.diagnostics.map(({ code }) => code).toSorted()).toEqual([
+    const inputSchema = { type: 'object' }
+    const listed = readTools('a', [
+      { name: 'good', description: 'x'.repeat(1024 * 1024), inputSchema },
+      { name: 'esc\u001b[2J', inputSchema },
+      { name: 'bidi\u202e', inputSchema },
+      { name: '__proto__', inputSchema },
+      { name: 'constructor', inputSchema },
+      { name: '', inputSchema },
+      { name: 'n'.repeat(300), inputSchema },
+      { name: 'deep', inputSchema: deep },
+      { name: 'huge', inputSchema: { enum: ['y'.repeat(2_000_000)] } },
+    ])
+    expect(listed.problems.map(({ code }) => code).toSorted()).toEqual([
       'tool-definition',
       'tool-definition',
       'tool-description',
@@ -387,9 +377,12 @@ describe('what a hostile server lists', () => {
       'tool-name',
       'tool-name',
       'tool-name',
-      'tool-repeated',
     ])
-    expect(JSON.stringify(report.diagnostics)).not.toMatch(/[\u001b\u202e]/)
+    expect(JSON.stringify(listed.problems)).not.toMatch(/[\u001b\u202e]/)
+    const world = makeWorld()
+    const pool = poolOf(listed.tools)
+    const report = await refreshToolIndex({ ...world, pool, servers: serversOf('a') })
+    expect(report.tools).toBe(1)
     const index = loadToolIndex(world).index
     expect(index?.tools[0]?.description).toHaveLength(1_000)
     expect(index?.definition('a__good')?.description).toHaveLength(65_536)
