@@ -1,4 +1,4 @@
-import { isObject } from '../../core/json.ts'
+import { objectOf } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ListedTools } from '../model.ts'
 import { valueAt } from '../workflow/references.ts'
@@ -13,11 +13,6 @@ const prefix = 'Mcp-Param-'
 /** What a name in HTTP is made of (RFC 9110, 5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const types: readonly unknown[] = ['string', 'integer', 'boolean']
-/** Their values are data, not schemas. */
-const dataKeys: readonly string[] = ['default', 'const', 'enum', 'examples', mark]
-/** Their values map names to schemas. */
-const mapKeys: readonly string[] =
-  'properties patternProperties dependentSchemas $defs definitions'.split(' ')
 
 /**
  * Which parameters are repeated as headers (MCP of 2026-07-28, Streamable HTTP, Custom Headers from
@@ -26,31 +21,24 @@ const mapKeys: readonly string[] =
  * wrong, so that the whole definition of the tool counts as invalid.
  */
 function readMirrored(inputSchema: JsonObject): readonly MirroredParameter[] | undefined {
-  const mirrored: MirroredParameter[] = []
-  const waiting: { schema: unknown; path: readonly string[]; isPlain: boolean }[] = [
-    { schema: inputSchema, path: [], isPlain: true },
-  ]
-  for (const { schema, path, isPlain } of waiting) {
-    if (Array.isArray(schema))
-      for (const item of schema) waiting.push({ schema: item, path, isPlain: false })
-    if (!isObject<JsonValue>(schema)) continue
-    const { [mark]: header, type } = schema
-    if (header !== undefined) {
-      const isPlace = isPlain && path.length > 0 && types.includes(type)
-      if (!isPlace || typeof header !== 'string' || !token.test(header)) return undefined
-      if (mirrored.some((one) => one.header.toLowerCase() === header.toLowerCase()))
-        return undefined
-      mirrored.push({ path, header })
-    }
-    for (const [key, value] of Object.entries(schema)) {
-      if (dataKeys.includes(key)) continue
-      const isMap = isObject<JsonValue>(value) && mapKeys.includes(key)
-      const isInner = isPlain && isMap && key === 'properties'
-      for (const [name, child] of isMap ? Object.entries(value) : [[key, value] as const])
-        waiting.push({ schema: child, path: [...path, name], isPlain: isInner })
-    }
-  }
-  return mirrored
+  let marks = 0
+  JSON.stringify(inputSchema, (key, value: unknown) => {
+    if (key === mark) marks++
+    return value
+  })
+  const mirrored = marks === 0 ? [] : markedIn(inputSchema, [])
+  const names = new Set(mirrored.map(({ header }) => header.toLowerCase()))
+  return names.size === marks ? mirrored : undefined
+}
+
+function markedIn(schema: JsonObject, path: readonly string[]): MirroredParameter[] {
+  return Object.entries(objectOf(schema['properties'])).flatMap(([name, value]) => {
+    const child = objectOf<JsonValue>(value)
+    const { [mark]: header, type } = child
+    const inner = markedIn(child, [...path, name])
+    const isMarked = typeof header === 'string' && token.test(header) && types.includes(type)
+    return isMarked ? [{ path: [...path, name], header }, ...inner] : inner
+  })
 }
 
 /** Leaves out the tools whose marks are wrong, as a client must, and says why. */
