@@ -45,7 +45,13 @@ export interface OpenServersOptions {
   onLog?: ((event: ServerEvent) => void) | undefined
   /** Bytes of one answer of a server; default 32 MiB. A larger one is a failed call. */
   answerLimit?: number | undefined
+  /** Where another process may keep servers: undefined for one that has to be started here. */
+  connectKept?:
+    | ((definition: ServerDefinition, signal: AbortSignal) => Promise<ServerConnection | undefined>)
+    | undefined
 }
+
+export type ServerConnection = Pick<Connection, 'instance' | 'isClosed' | 'list' | 'call' | 'close'>
 
 const defaultAnswerLimit = 32 * 1024 * 1024
 
@@ -90,6 +96,7 @@ export function openServers(definitions: readonly ServerDefinition[], options: O
       project: options.project ?? options.runtime.cwd,
       answerLimit: options.answerLimit ?? defaultAnswerLimit,
       note: (message) => options.onLog?.({ server: name, message }),
+      connectKept: options.connectKept,
     })
     servers.set(name, server)
     return server
@@ -181,29 +188,27 @@ function failureOf(server: string, error: unknown): ServerFailure {
   return { server, message, stderrTail, ...notTrusted }
 }
 
-export interface StartedServer extends ToolServer {
-  start(signal?: AbortSignal): Promise<void>
-}
-
-interface PooledServer extends StartedServer {
+interface PooledServer extends ToolServer {
   readonly definition: ServerDefinition
+  start(signal?: AbortSignal): Promise<void>
   isRunning(): boolean
   lastError(): string | undefined
   close(): Promise<void>
 }
 
-function poolServer(definition: ServerDefinition, context: Omit<ConnectOptions, 'signal'>) {
+type PoolContext = Omit<ConnectOptions, 'signal'> & Pick<OpenServersOptions, 'connectKept'>
+
+function poolServer(definition: ServerDefinition, context: PoolContext) {
   const { name } = definition
   const stopped = new AbortController()
-  let connection: Connection | undefined
-  let starting: Promise<Connection> | undefined
-  let instance = ''
+  let connection: ServerConnection | undefined
+  let starting: Promise<ServerConnection> | undefined
   let lastError: string | undefined
 
   const server: PooledServer = {
     name,
     definition,
-    instance: () => instance,
+    instance: () => connection?.instance ?? '',
     isRunning: () => connection?.isClosed() === false,
     lastError: () => lastError,
     async start(signal) {
@@ -226,7 +231,7 @@ function poolServer(definition: ServerDefinition, context: Omit<ConnectOptions, 
   return server
 
   /** One start for all who wait; each of them may give up alone. */
-  async function running(signal: AbortSignal | undefined): Promise<Connection> {
+  async function running(signal: AbortSignal | undefined): Promise<ServerConnection> {
     if (connection?.isClosed() === false) return connection
     starting ??= startAnew().finally(() => (starting = undefined))
     if (signal === undefined) return await starting
@@ -237,19 +242,21 @@ function poolServer(definition: ServerDefinition, context: Omit<ConnectOptions, 
     }
   }
 
-  async function startAnew(): Promise<Connection> {
+  async function startAnew(): Promise<ServerConnection> {
     refuse(definition, stopped.signal.aborted)
     try {
       // What the last process left is ended before the next one starts.
       await connection?.close()
-      connection = await connect(definition, { ...context, signal: stopped.signal })
+      const { signal } = stopped
+      connection =
+        (await context.connectKept?.(definition, signal)) ??
+        (await connect(definition, { ...context, signal }))
     } catch (error) {
       lastError = messageOf(error)
       throw error
     }
     lastError = undefined
-    instance = connection.instance
-    context.note(`it runs as ${instance}`)
+    context.note(`it runs as ${connection.instance}`)
     return connection
   }
 }

@@ -5,7 +5,7 @@ import type { Settings } from '../../core/settings.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { openServers, type OpenServersOptions, type ServerPool } from './pool.ts'
-import { readServedRecord, servedClient, servedPool } from './served-process.ts'
+import { connectKept, readServedRecord } from './served-process.ts'
 
 interface ProjectServersOptions extends Pick<OpenServersOptions, 'onLog'> {
   project: string
@@ -29,8 +29,22 @@ export function openProjectServers(options: ProjectServersOptions): ProjectServe
   const { runtime, settings, onLog } = options
   const project = findWorkspace(options.project, runtime)
   const current = currentConfiguration({ project, runtime, trust: settings.workspaceTrust })
-  const own = openServers(current().servers, { ...options, project })
-  let served = servedNow()
+  const place = { project, runtime }
+  const servers = openServers(current().servers, {
+    ...options,
+    project,
+    async connectKept(definition, signal) {
+      const record = readServedRecord(project, runtime)
+      return record && (await connectKept(definition, record, place, signal))
+    },
+  })
+  const now = (): ServerConfiguration => {
+    const configuration = current()
+    servers.update(configuration.servers).catch((error: unknown) => {
+      onLog?.({ server: '', message: messageOf(error) })
+    })
+    return configuration
+  }
   return {
     get configuration() {
       return now()
@@ -39,37 +53,17 @@ export function openProjectServers(options: ProjectServersOptions): ProjectServe
       return now().servers
     },
     get life() {
-      return source() === own ? 'own' : 'kept'
+      return readServedRecord(project, runtime) === undefined ? 'own' : 'kept'
     },
-    get: async (name, given) => await source().get(name, given),
-    list: async (given) => await source().list(given),
-    async close() {
-      served?.client.close()
-      await own.close()
+    async get(name, given) {
+      now()
+      return await servers.get(name, given)
     },
-  }
-
-  function now(): ServerConfiguration {
-    const configuration = current()
-    own.update(configuration.servers).catch((error: unknown) => {
-      onLog?.({ server: '', message: messageOf(error) })
-    })
-    return configuration
-  }
-
-  function source(): ServerPool {
-    const { servers } = now()
-    if (served === undefined) return own
-    if (readServedRecord(project, runtime)?.token !== served.token) {
-      served.client.close()
-      served = servedNow()
-    }
-    return served === undefined ? own : servedPool(served.client, servers)
-  }
-
-  function servedNow() {
-    const record = readServedRecord(project, runtime)
-    return record && { token: record.token, client: servedClient(record) }
+    async list(given) {
+      now()
+      return await servers.list(given)
+    },
+    close: () => servers.close(),
   }
 }
 

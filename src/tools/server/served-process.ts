@@ -11,7 +11,7 @@ import { decodeError, type ServedRecord, servedSchemas } from './served-protocol
 import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError } from '../errors.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
-import { definitionOf, listAll, type StartedServer, refuse, type ServerPool } from './pool.ts'
+import type { ServerConnection } from './pool.ts'
 
 export function servedRecordPath(project: string, runtime: Pick<Runtime, 'env' | 'home'>): string {
   const key = sha256(project).slice('sha256:'.length, 'sha256:'.length + 24)
@@ -93,9 +93,7 @@ interface ServedRequestOptions {
   onProgress?: ((progress: unknown) => void) | undefined
 }
 
-type ServedClient = ReturnType<typeof servedClient>
-
-export function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token'>) {
+function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token'>) {
   let agent: Agent | undefined
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   return {
@@ -149,84 +147,73 @@ async function readAnswer(
   return last
 }
 
-export function servedPool(
-  client: ServedClient,
-  definitions: readonly ServerDefinition[],
-): ServerPool {
-  const serverOf = (name: string): StartedServer =>
-    servedServer(client, definitionOf(definitions, name))
-  return {
-    definitions,
-    async get(name, { signal } = {}) {
-      const server = serverOf(name)
-      await server.start(signal)
-      return server
-    },
-    list: (options) => listAll(definitions, serverOf, options),
-    close: async () => client.close(),
+/**
+ * Reaches a server through the process that keeps it. The connection counts as closed once that is
+ * another process, or none.
+ *
+ * @throws {ServerStartError}
+ */
+export async function connectKept(
+  definition: ServerDefinition,
+  record: ServedRecord,
+  { project, runtime }: Place,
+  signal: AbortSignal,
+): Promise<ServerConnection> {
+  const { name: server } = definition
+  const client = servedClient(record)
+  const schemas = servedSchemas()
+  let isClosed = false
+  const asked = async (path: string, startSignal: AbortSignal | undefined): Promise<unknown> => {
+    try {
+      return await client.ask(path, { server }, { signal: startSignal })
+    } catch (error) {
+      if (!(error instanceof ServedConnectionError)) throw error
+      if (startSignal?.aborted === true) throw startCancelled(server)
+      const message = `The process that keeps the server ${server} cannot be reached: ${error.message}`
+      const hint =
+        'skillrail tools serve --stop ends it; the next command then starts the server itself.'
+      throw new ServerStartError({ server, message }, { hint, cause: error })
+    }
   }
-}
-
-function servedServer(client: ServedClient, definition: ServerDefinition): StartedServer {
-  const { name } = definition
-  let instance = ''
+  let { instance } = schemas.started.parse(await asked('/start', signal))
   return {
-    name,
-    instance: () => instance,
-    async start(signal) {
-      const answer = await asked(client, '/start', definition, signal)
-      instance = servedSchemas().started.parse(answer).instance
+    get instance() {
+      return instance
     },
-    async list({ signal } = {}) {
-      const answer = await asked(client, '/list', definition, signal)
-      const listed = servedSchemas().listed.parse(answer)
+    isClosed: () => isClosed || readServedRecord(project, runtime)?.token !== record.token,
+    async list(listSignal) {
+      const listed = schemas.listed.parse(await asked('/list', listSignal))
       instance = listed.instance
       return listed
     },
-    async call(tool, parameters, { signal, timeoutMs, onProgress, inputSchema } = {}) {
+    async call(tool, parameters, { onProgress, signal: callSignal, ...limits } = {}) {
       const progress = onProgress !== undefined
-      const body = { server: name, tool, parameters, timeoutMs, progress, inputSchema }
-      const schemas = servedSchemas()
       try {
-        const answer = await client.ask('/call', body, {
-          signal,
-          onProgress: (step) => onProgress?.(schemas.progress.parse(step)),
-        })
+        const answer = await client.ask(
+          '/call',
+          { server, tool, parameters, progress, ...limits },
+          {
+            signal: callSignal,
+            onProgress: (step) => onProgress?.(schemas.progress.parse(step)),
+          },
+        )
         const called = schemas.called.parse(answer)
         instance = called.instance
         return called.outcome
       } catch (error) {
         if (!(error instanceof ServedConnectionError)) throw error
+        const isCancelled = callSignal?.aborted === true
+        const kind = isCancelled ? 'cancelled' : 'connection-lost'
+        const message = isCancelled
+          ? `The call of ${tool} was cancelled`
+          : `The process that keeps the server ${server} was lost during the call of ${tool}: ${error.message}`
         const delivered = error.sent ? 'unknown' : 'no'
-        const failure = signal?.aborted
-          ? ({ kind: 'cancelled', message: `The call of ${tool} was cancelled` } as const)
-          : ({
-              kind: 'connection-lost',
-              message: `The process that keeps the server ${name} was lost during the call of ${tool}: ${error.message}`,
-            } as const)
-        throw new ToolCallError({ ...failure, delivered }, { cause: error })
+        throw new ToolCallError({ kind, message, delivered }, { cause: error })
       }
     },
-  }
-}
-
-/** Every caller must be allowed to by what they see themselves. */
-async function asked(
-  client: ServedClient,
-  path: string,
-  definition: ServerDefinition,
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
-  refuse(definition, false)
-  const { name: server } = definition
-  try {
-    return await client.ask(path, { server }, { signal })
-  } catch (error) {
-    if (!(error instanceof ServedConnectionError)) throw error
-    if (signal?.aborted === true) throw startCancelled(server)
-    const message = `The process that keeps the server ${server} cannot be reached: ${error.message}`
-    const hint =
-      'skillrail tools serve --stop ends it; the next command then starts the server itself.'
-    throw new ServerStartError({ server, message }, { hint, cause: error })
+    async close() {
+      isClosed = true
+      client.close()
+    },
   }
 }
