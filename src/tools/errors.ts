@@ -1,12 +1,29 @@
-import { SkillrailError, type SkillrailErrorFacts } from '../core/errors.ts'
+import {
+  exitCode,
+  type ExitCode,
+  SkillrailError,
+  type SkillrailErrorFacts,
+} from '../core/errors.ts'
 import type { CallFailure } from './model.ts'
 
-export class ToolError extends SkillrailError {}
+export interface ToolErrorFacts extends SkillrailErrorFacts {
+  /** Default: that of the class. */
+  exitCode?: ExitCode | undefined
+}
+
+export class ToolError extends SkillrailError {
+  override readonly exitCode: ExitCode
+
+  constructor(facts: ToolErrorFacts) {
+    super(facts)
+    this.exitCode = facts.exitCode ?? exitCode.badAnswer
+  }
+}
 
 export class ToolCallError extends ToolError {
   readonly failure: CallFailure
 
-  constructor(failure: CallFailure, facts: Partial<SkillrailErrorFacts> = {}) {
+  constructor(failure: CallFailure, facts: Partial<ToolErrorFacts> = {}) {
     super({ code: failure.kind, message: failure.message, ...facts })
     this.failure = failure
   }

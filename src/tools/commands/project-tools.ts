@@ -53,9 +53,7 @@ export async function foundAmongAsked<T>(
     const found = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
     const { code, hint, diagnostics, exitCode: status } = unasked
     const message = [...found, `${unasked.message}.`].join('\n')
-    throw new (class extends ToolError {
-      override readonly exitCode = status
-    })({ code, message, hint, diagnostics })
+    throw new ToolError({ code, message, hint, diagnostics, exitCode: status })
   }
 }
 

@@ -1,8 +1,8 @@
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, type ExitCode, type SkillrailErrorFacts } from '../../core/errors.ts'
+import { exitCode } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import type { ServerConfiguration, ServerDefinition } from '../config/model.ts'
-import { ToolCallError, ToolError } from '../errors.ts'
+import { ToolCallError, ToolError, type ToolErrorFacts } from '../errors.ts'
 import type { CallFailure } from '../model.ts'
 
 export class ServerStartError extends ToolCallError {
@@ -10,20 +10,17 @@ export class ServerStartError extends ToolCallError {
   readonly stderrTail: string
 
   constructor(
-    facts: {
+    facts: Pick<CallFailure, 'message'> & {
       server: string
-      message: string
       stderrTail?: string | undefined
       kind?: CallFailure['kind'] | undefined
     },
-    more: Partial<SkillrailErrorFacts> = {},
+    more: Partial<ToolErrorFacts> = {},
   ) {
-    super(
-      { kind: facts.kind ?? 'server-unavailable', message: facts.message, delivered: 'no' },
-      more,
-    )
-    this.server = facts.server
-    this.stderrTail = facts.stderrTail ?? ''
+    const { server, message, stderrTail = '', kind = 'server-unavailable' } = facts
+    super({ kind, message, delivered: 'no' }, more)
+    this.server = server
+    this.stderrTail = stderrTail
   }
 }
 
@@ -32,44 +29,25 @@ export function startCancelled(server: string, cause?: unknown): ServerStartErro
   return new ServerStartError({ server, message, kind: 'cancelled' }, { cause })
 }
 
-export class ToolNotAllowedError extends ToolCallError {
-  override readonly exitCode: ExitCode = exitCode.refused
-}
-
-export class ServerNotTrustedError extends ServerStartError {
-  override readonly exitCode: ExitCode = exitCode.refused
-}
-
 export class ServersNotTrustedError extends ToolError {
-  constructor(servers: readonly [ServerDefinition, ...ServerDefinition[]]) {
-    const [{ blocked }] = servers
-    const names = servers.slice(0, 5).map(({ name }) => name)
-    const more = servers.length > names.length ? ` and ${servers.length - names.length} more` : ''
-    const [subject, verb] = servers.length === 1 ? ['The server', 'was'] : ['The servers', 'were']
+  constructor(servers: readonly ServerDefinition[]) {
+    const blocked = servers[0]?.blocked
+    const names = servers.map(({ name }) => name).join(', ')
     const because =
       blocked?.reason === 'changed' ? blocked.message : 'the workspace was never trusted'
     super({
       code: 'servers-not-trusted',
-      message: `${subject} ${names.join(', ')}${more} ${verb} not started, because ${because}`,
+      message: `Not started: ${names}, because ${because}`,
       hint: blocked?.hint,
+      exitCode: exitCode.refused,
     })
   }
-
-  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 export class NoServersError extends ToolError {
-  override readonly exitCode: ExitCode
-
   constructor(disabled: readonly string[], diagnostics: readonly Diagnostic[]) {
     const broken = diagnostics.find(isUnreadable)
-    if (broken === undefined) {
-      const message =
-        disabled.length === 0
-          ? 'No MCP server is configured for this project'
-          : `Every MCP server of this project is disabled: ${disabled.join(', ')}`
-      super({ code: 'no-servers', message, hint: writeOne, diagnostics })
-    } else {
+    if (broken !== undefined) {
       const { path, line } = broken
       const place = line === undefined ? path : `${path}:${line}`
       super({
@@ -78,8 +56,14 @@ export class NoServersError extends ToolError {
         hint: 'Fix the file; skillrail tools import shows which servers are found then.',
         diagnostics: diagnostics.filter((diagnostic) => diagnostic !== broken),
       })
+      return
     }
-    this.exitCode = broken === undefined ? exitCode.notFound : exitCode.badAnswer
+    const message =
+      disabled.length === 0
+        ? 'No MCP server is configured for this project'
+        : `Every MCP server of this project is disabled: ${disabled.join(', ')}`
+    const hint = writeOne
+    super({ code: 'no-servers', message, hint, diagnostics, exitCode: exitCode.notFound })
   }
 }
 
@@ -99,10 +83,9 @@ export class ServerNotFoundError extends ToolError {
       code: 'server-not-found',
       message: `There is no server ${name}`,
       hint: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
+      exitCode: exitCode.notFound,
     })
   }
-
-  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 type Configured = Pick<ServerConfiguration, 'servers' | 'diagnostics'>
@@ -116,10 +99,8 @@ export function unaskedServers({
   servers,
   diagnostics,
 }: Configured): ServersNotTrustedError | NoServersError | undefined {
-  const [first, ...others] = servers
-    .filter(isUntrusted)
-    .toSorted((a, b) => compareText(a.name, b.name))
-  if (first !== undefined) return new ServersNotTrustedError([first, ...others])
+  const untrusted = servers.filter(isUntrusted).toSorted((a, b) => compareText(a.name, b.name))
+  if (untrusted.length > 0) return new ServersNotTrustedError(untrusted)
   if (servers.some(({ disabled }) => !disabled)) return undefined
   return new NoServersError(
     servers.map(({ name }) => name),

@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { messageOf } from '../../core/errors.ts'
+import { exitCode, messageOf } from '../../core/errors.ts'
 import { type Runtime, untilAborted } from '../../core/runtime.ts'
 import type { ServerDefinition } from '../config/model.ts'
+import { ToolCallError, ToolError } from '../errors.ts'
 import type {
   ListOptions,
   ServerFailure,
@@ -10,13 +11,7 @@ import type {
   ToolServer,
 } from '../model.ts'
 import { connect, type Connection, type ConnectOptions } from './connection.ts'
-import {
-  ServerNotFoundError,
-  ServerNotTrustedError,
-  ServerStartError,
-  startCancelled,
-  ToolNotAllowedError,
-} from './errors.ts'
+import { ServerNotFoundError, ServerStartError, startCancelled } from './errors.ts'
 import type { ServerState } from './served-protocol.ts'
 
 export interface ServerEvent {
@@ -30,7 +25,7 @@ export interface ServerPool {
   /**
    * The server, started where it is not running. What it returns stays good: a later call starts the
    * server again if it ended in the meantime.
-   * @throws {ServerNotFoundError}, {ServerStartError}, and {ServerNotTrustedError} (exit code 4).
+   * @throws {ServerNotFoundError}, {ServerStartError} (exit code 4 for want of trust).
    */
   get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
   list(options?: ListOptions): Promise<ToolListing>
@@ -184,8 +179,8 @@ async function inTime<T>(work: Promise<T>, waitMs: number | undefined, server: s
 function failureOf(server: string, error: unknown): ServerFailure {
   const stderrTail = error instanceof ServerStartError ? error.stderrTail : ''
   const message = failureReason(messageOf(error), stderrTail)
-  const notTrusted = error instanceof ServerNotTrustedError ? { notTrusted: true } : {}
-  return { server, message, stderrTail, ...notTrusted }
+  const isRefused = error instanceof ToolError && error.exitCode === exitCode.refused
+  return { server, message, stderrTail, ...(isRefused && { notTrusted: true }) }
 }
 
 interface PooledServer extends ToolServer {
@@ -270,9 +265,9 @@ export function refuse(
     throw new ServerStartError({ server, message, kind: 'cancelled' })
   }
   if (blocked !== undefined) {
-    const Refusal = blocked.reason === 'unresolved' ? ServerStartError : ServerNotTrustedError
+    const code = blocked.reason === 'unresolved' ? exitCode.badAnswer : exitCode.refused
     const message = `The server ${server} is not started: ${blocked.message}`
-    throw new Refusal({ server, message }, { hint: blocked.hint })
+    throw new ServerStartError({ server, message }, { hint: blocked.hint, exitCode: code })
   }
   if (disabled) {
     const message = `The server ${server} is disabled in ${source.path}`
@@ -291,9 +286,13 @@ function requireAllowed(definition: ServerDefinition, tool: string): void {
   if (allowsTool(definition, tool)) return
   const { name, source } = definition
   const message = `The tool ${tool} of the server ${name} may not be called: its configuration in ${source.path} does not allow it`
-  throw new ToolNotAllowedError(
+  throw new ToolCallError(
     { kind: 'tool-not-found', message, delivered: 'no' },
-    { code: 'tool-not-allowed', hint: 'Change the lists of enabled or disabled tools there.' },
+    {
+      code: 'tool-not-allowed',
+      hint: 'Change the lists of enabled or disabled tools there.',
+      exitCode: exitCode.refused,
+    },
   )
 }
 

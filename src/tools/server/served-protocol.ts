@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Zod from 'zod'
-import { messageOf, SkillrailError } from '../../core/errors.ts'
+import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
@@ -11,7 +11,7 @@ import type {
   ToolOutcome,
   ToolProgress,
 } from '../model.ts'
-import { ServerNotTrustedError, ServerStartError, ToolNotAllowedError } from './errors.ts'
+import { ServerStartError } from './errors.ts'
 
 export type ServedLine = { progress: unknown } | { done: unknown } | { error: ServedError }
 
@@ -54,10 +54,10 @@ function schemasOf(z: typeof Zod) {
       progress: z.boolean().default(false),
     }),
     error: z.object({
-      type: z.enum(['not-trusted', 'start', 'not-allowed', 'call', 'other']),
       code: text,
       message: text,
       hint: maybe,
+      exitCode: z.custom<ExitCode>((value) => typeof value === 'number'),
       failure: z.custom<CallFailure>(isObject).optional(),
       server: maybe,
       stderrTail: maybe,
@@ -91,29 +91,21 @@ function schemasOf(z: typeof Zod) {
 
 export function encodeError(error: unknown): ServedError {
   if (!(error instanceof SkillrailError))
-    return { type: 'other', code: 'internal', message: messageOf(error) }
-  const { code, message, hint } = error
-  const base = { code, message, hint }
-  if (!(error instanceof ToolCallError)) return { type: 'other', ...base }
+    return { code: 'internal', message: messageOf(error), exitCode: exitCode.badAnswer }
+  const { code, message, hint, exitCode: status } = error
+  const facts = { code, message, hint, exitCode: status }
+  if (!(error instanceof ToolCallError)) return facts
   const { failure } = error
-  if (error instanceof ServerStartError) {
-    const { server, stderrTail } = error
-    const type = error instanceof ServerNotTrustedError ? 'not-trusted' : 'start'
-    return { type, ...base, failure, server, stderrTail }
-  }
-  return { type: error instanceof ToolNotAllowedError ? 'not-allowed' : 'call', ...base, failure }
+  if (!(error instanceof ServerStartError)) return { ...facts, failure }
+  const { server, stderrTail } = error
+  return { ...facts, failure, server, stderrTail }
 }
 
 export function decodeError(value: unknown): SkillrailError {
-  const { type, failure, server = '', stderrTail, ...facts } = servedSchemas().error.parse(value)
-  const { code, message, hint } = facts
-  if (type === 'start' || type === 'not-trusted') {
-    const StartError = type === 'start' ? ServerStartError : ServerNotTrustedError
-    return new StartError({ server, message, stderrTail, kind: failure?.kind }, { hint })
-  }
+  const { failure, server, stderrTail, ...facts } = servedSchemas().error.parse(value)
   if (failure === undefined) return new ToolError(facts)
-  const CallError = type === 'not-allowed' ? ToolNotAllowedError : ToolCallError
-  return new CallError(failure, { code, hint })
+  if (server === undefined) return new ToolCallError(failure, facts)
+  return new ServerStartError({ ...failure, server, stderrTail }, facts)
 }
 
 /** Bytes as text, for JSON; {@link servedSchemas} reads them back. */

@@ -8,7 +8,6 @@ import {
   type FailureKind,
 } from '../../../src/tools/call/attempts.ts'
 import { ToolCallError } from '../../../src/tools/errors.ts'
-import { ToolNotAllowedError } from '../../../src/tools/server/errors.ts'
 import { suggestRecovery } from '../../../src/tools/call/failure-text.ts'
 import { failed } from './_fake.ts'
 
@@ -56,8 +55,8 @@ it('takes a refusal by the protocol for one that did nothing', () => {
 })
 
 it('does not take a refusal or a defect for a failed attempt', () => {
-  const refusal = new ToolNotAllowedError({ kind: 'protocol', message: 'no', delivered: 'no' })
-  expect(refusal.exitCode).toBe(exitCode.refused)
+  const failure: CallFailure = { kind: 'protocol', message: 'no', delivered: 'no' }
+  const refusal = new ToolCallError(failure, { exitCode: exitCode.refused })
   expect(() => classifyError(refusal)).toThrow(refusal)
   expect(() => classifyError(new TypeError('x'))).toThrow(TypeError)
 })
