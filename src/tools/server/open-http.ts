@@ -5,6 +5,7 @@ import { sha256 } from '../../core/json.ts'
 import { clientInfo, untilAborted } from '../../core/runtime.ts'
 import type { HttpServer, ServerDefinition } from '../config/model.ts'
 import {
+  foreign,
   hasCode,
   httpStatus,
   neverReached,
@@ -114,7 +115,7 @@ function reasonOf(error: unknown, timeoutMs: number): string {
   const status = httpStatus(error)
   if (status !== undefined) return `it answers with HTTP ${status}`
   return hasCode(error, 'CLIENT_HTTP_UNEXPECTED_CONTENT')
-    ? 'it answers with something that is not a message of the protocol, such as a web page'
+    ? `it answers with ${foreign}`
     : messageOf(error)
 }
 

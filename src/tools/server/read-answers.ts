@@ -32,10 +32,12 @@ export function readOutcome(result: JsonObject): ToolOutcome {
   const content: ToolContent[] = []
   const problems: AnswerProblem[] = []
   for (const [index, block] of blocksOf(result).entries()) {
-    const read = isObject<JsonValue>(block) ? readBlock(block) : 'is not an object'
-    if (typeof read !== 'string') content.push(read)
+    const isTooDeep = isDeepValue(block)
+    const read = isTooDeep || !isObject<JsonValue>(block) ? undefined : readBlock(block)
+    const problem = isTooDeep ? deep : 'is invalid'
+    if (read !== undefined) content.push(read)
     else {
-      const message = `block ${index + 1} of its content ${read}`
+      const message = `block ${index + 1} of its content ${problem}`
       problems.push({ code: 'answer-invalid', message })
     }
   }
@@ -85,45 +87,38 @@ function blocksOf({ content = [] }: JsonObject): readonly unknown[] {
   throw unusable('its `content` is not a list of blocks')
 }
 
-function readBlock(block: JsonObject): ToolContent | string {
-  if (isDeepValue(block)) return deep
-  const { text, mimeType, uri, name, resource } = block
-  const type = typeof block['type'] === 'string' ? block['type'] : ''
+function readBlock(block: JsonObject): ToolContent | undefined {
+  const { type, text, uri, name } = block
+  const media = mediaOf(block)
   switch (type) {
     case 'text':
-      return typeof text === 'string' ? { type, text } : 'is a text without text'
+      return typeof text === 'string' ? { type, text } : undefined
     case 'image':
     case 'audio': {
       const data = bytesIn(block['data'])
-      if (data === undefined || data.length === 0) return `is ${article[type]} without base64 data`
-      const media = typeof mimeType === 'string' ? mimeType : 'application/octet-stream'
-      return { type, mimeType: media, data }
+      const { mimeType = 'application/octet-stream' } = media
+      return data?.length ? { type, mimeType, data } : undefined
     }
     case 'resource_link':
-      if (typeof uri !== 'string') return 'is a link without an address'
-      return { type: 'link', uri, name: typeof name === 'string' ? name : uri, ...media(block) }
+      if (typeof uri !== 'string') return undefined
+      return { type: 'link', uri, name: typeof name === 'string' ? name : uri, ...media }
     case 'resource':
-      return isObject<JsonValue>(resource)
-        ? readResource(resource)
-        : 'is a resource that is not an object'
+      return readResource(objectOf(block['resource']))
     default:
       return { type: 'text', text: JSON.stringify(block) }
   }
 }
 
-const article = { image: 'an image', audio: 'a sound' } as const
-
-function readResource(resource: JsonObject): ToolContent | string {
+function readResource(resource: JsonObject): ToolContent | undefined {
   const { uri, text, blob } = resource
-  if (typeof uri !== 'string') return 'is a resource without an address'
   const data = bytesIn(blob)
-  if (blob !== undefined && data === undefined) return 'is a resource without base64 data'
+  if (typeof uri !== 'string' || (blob !== undefined && data === undefined)) return undefined
   return {
     type: 'resource',
     uri,
-    ...media(resource),
-    ...(typeof text === 'string' ? { text } : {}),
-    ...(data === undefined ? {} : { data }),
+    ...mediaOf(resource),
+    ...(typeof text === 'string' && { text }),
+    ...(data && { data }),
   }
 }
 
@@ -133,7 +128,7 @@ function bytesIn(data: unknown): Buffer | undefined {
   return Buffer.from(data, 'base64')
 }
 
-function media({ mimeType }: JsonObject): { mimeType?: string } {
+function mediaOf({ mimeType }: JsonObject): { mimeType?: string } {
   return typeof mimeType === 'string' ? { mimeType } : {}
 }
 
@@ -204,22 +199,22 @@ export function inputRequiredText(
   inputSchema: JsonObject | undefined,
   mask: Mask,
 ): string {
+  const names: string[] = []
   const asked = Object.values(requests).map((request) => {
     const { method, params } = objectOf(request)
     const { message = method, url, requestedSchema } = objectOf(params)
-    const names = Object.keys(objectOf(objectOf(requestedSchema)['properties']))
-    const said = [message, url].filter((text) => typeof text === 'string').join(', ')
-    const fields = names.length === 0 ? '' : ` (${names.join(', ')})`
+    const fields = parameterNames({ inputSchema: objectOf<JsonValue>(requestedSchema) })
+    names.push(...fields)
+    const said = [message, url, ...fields].filter((text) => typeof text === 'string').join(', ')
     // A secret that was cut is none that a mask knows.
-    return { text: cutText(mask(`"${said}"${fields}`), 500), names }
+    return cutText(mask(JSON.stringify(said)), 500)
   })
-  const names = asked.flatMap((one) => one.names)
   const known = parameterNames({ inputSchema: inputSchema ?? {} })
-  const advice =
-    names.length > 0 && names.every((name) => known.includes(name))
-      ? `Give ${names.join(' and ')} as a parameter of the call`
-      : 'The tool has no parameter for it, and Skillrail answers no questions during a call'
-  const asks = asked.map(({ text }) => text).join('; ') || 'it does not say which'
+  const isKnown = names.length > 0 && names.every((name) => known.includes(name))
+  const advice = isKnown
+    ? `Give ${names.join(' and ')} as a parameter of the call`
+    : 'Skillrail answers no questions during a call'
+  const asks = asked.join('; ') || 'it does not say which'
   return `${tool} was not finished, because its server needs an answer first: ${asks}. ${advice}`
 }
 
@@ -240,27 +235,38 @@ interface FailedCall {
 export function callFailure(error: unknown, call: FailedCall): CallFailure {
   const { server, tool, timeoutMs } = call
   const unanswered = call.sent ? 'unknown' : 'no'
-  if (call.cancelled) return failure('cancelled', `The call of ${tool} was cancelled`, unanswered)
+  const said = messageOf(error)
   const code = codeOf(error)
-  if (typeof code === 'number') return answeredWithError(code, messageOf(error), call)
-  if (code === 'REQUEST_TIMEOUT')
-    return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, unanswered)
-  if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') {
-    const message = `The server ${server} answered the call of ${tool} with what is not a result: ${messageOf(error)}`
-    return failure('protocol', message, 'yes')
+  const answered = `The server ${server} answered the call of ${tool} with`
+  if (call.cancelled) return failure('cancelled', `The call of ${tool} was cancelled`, unanswered)
+  if (typeof code === 'number') return answeredWithError(code, said, call)
+  switch (code) {
+    case 'REQUEST_TIMEOUT':
+      return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, unanswered)
+    case 'INVALID_RESULT':
+    case 'UNSUPPORTED_RESULT_TYPE':
+      return failure('protocol', `${answered} what is not a result: ${said}`, 'yes')
+    case 'CLIENT_HTTP_UNEXPECTED_CONTENT':
+      return failure('protocol', `${answered} ${foreign}`, unanswered)
   }
   const status = httpStatus(error)
-  if (status !== undefined) return answeredOverHttp(status, call)
-  if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') {
-    const message = `The address of the server ${server} answered with something that is not a message of the protocol, such as a web page`
-    return failure('protocol', message, unanswered)
+  if (status === 401 || status === 403)
+    return failure('server-unavailable', signInNeeded(server, status), 'no')
+  if (status === 404) {
+    const message = `The server ${server} no longer knows this session (HTTP 404)`
+    return failure('connection-lost', message, 'no')
   }
+  if (status !== undefined)
+    return failure('protocol', `${answered} HTTP ${status}`, status < 500 ? 'no' : unanswered)
   const reason = neverReached(error)
   if (reason !== undefined)
     return failure('server-unavailable', `The server ${server} cannot be reached: ${reason}`, 'no')
-  const message = `The connection to the server ${server} was lost during the call of ${tool}: ${call.ending ?? messageOf(error)}`
+  const message = `The connection to the server ${server} was lost during the call of ${tool}: ${call.ending ?? said}`
   return failure('connection-lost', message, unanswered)
 }
+
+/** What an address answers that is none of a server. */
+export const foreign = 'something that is not a message of the protocol, such as a web page'
 
 function failure(kind: CallFailure['kind'], message: string, delivered: CallFailure['delivered']) {
   return { kind, message, delivered }
@@ -289,7 +295,7 @@ function answeredWithError(
       return failure('protocol', message, 'yes')
     }
     case missingCapability: {
-      const message = `${tool} was not finished, because its server ${server} wants to ask during a call, which Skillrail does not answer: ${said}`
+      const message = `${tool} was not finished: Skillrail answers no questions during a call: ${said}`
       return failure('input-required', message, 'no')
     }
     default: {
@@ -307,17 +313,6 @@ const methodNotFound = -32_601
 const invalidParams = -32_602
 /** Parse error, invalid request, and the refusals of the protocol of 2026-07-28 before any work. */
 const refusedUnseen: readonly number[] = [-32_700, -32_600, headerMismatch, -32_022]
-
-function answeredOverHttp(status: number, { server, tool, sent }: FailedCall): CallFailure {
-  if (status === 401 || status === 403)
-    return failure('server-unavailable', signInNeeded(server, status), 'no')
-  if (status === 404) {
-    const message = `The server ${server} no longer knows this session (HTTP 404)`
-    return failure('connection-lost', message, 'no')
-  }
-  const message = `The server ${server} answered the call of ${tool} with HTTP ${status}`
-  return failure('protocol', message, status < 500 || !sent ? 'no' : 'unknown')
-}
 
 export function signInNeeded(server: string, status: number): string {
   const command = `skillrail tools auth ${server}`

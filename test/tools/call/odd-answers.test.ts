@@ -72,7 +72,7 @@ it('takes such an answer of a prerequisite', async () => {
 
 it.each([
   ['get_text', 'its `content` is not a list of blocks'],
-  ['get_star', 'block 1 of its content is an image without base64 data'],
+  ['get_star', 'block 1 of its content is invalid'],
 ])('counts %s, which answers no result, as failed', async (tool, message) => {
   const { code, answer } = await callJson(tool)
   expect(code).toBe(1)

@@ -15,14 +15,10 @@ function read(result: object): ToolOutcome {
 it.each([
   ['a text as its content', { content: 'not a list' }, 'its `content` is not a list of blocks'],
   ['null as its content', { content: null }, 'its `content` is not a list of blocks'],
-  [
-    'an image that is not base64',
-    { content: [image('***')] },
-    'block 1 of its content is an image',
-  ],
+  ['an image that is not base64', { content: [image('***')] }, 'block 1 of its content is invalid'],
   ['an image without bytes', { content: [image('')] }, 'block 1 of its content is an image'],
-  ['a text without text', { content: [text(undefined)] }, 'block 1 of its content is a text'],
-  ['a number as a block', { content: [7] }, 'block 1 of its content is not an object'],
+  ['a text without text', { content: [text(undefined)] }, 'block 1 of its content is invalid'],
+  ['a number as a block', { content: [7] }, 'block 1 of its content is invalid'],
   ['a block without end', { content: [{ type: 'odd', deep }] }, 'deeper than 200 levels'],
   ['only a value without end', { structuredContent: deep }, 'deeper than 200 levels'],
 ])('refuses an answer with %s', (_, result, message) => {
@@ -35,8 +31,8 @@ it('reports what cannot be used beside what can', () => {
     isError: false,
     content: [text('half')],
     problems: [
-      { code: 'answer-invalid', message: 'block 2 of its content is not an object' },
-      { code: 'answer-invalid', message: 'block 3 of its content is an image without base64 data' },
+      { code: 'answer-invalid', message: 'block 2 of its content is invalid' },
+      { code: 'answer-invalid', message: 'block 3 of its content is invalid' },
     ],
   })
   expect(read({ content: [text('flat')], structuredContent: deep })).toMatchObject({
