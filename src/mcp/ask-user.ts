@@ -22,13 +22,13 @@ export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
     if (length > longestQuestion)
       throw new McpRequestError({
         code: 'question-too-long',
-        message: `not called: the user would have to read ${length} characters to allow it, and is asked about ${longestQuestion} at most`,
+        message: `not called: its ${length} characters are too many to ask the user about; at most ${longestQuestion}`,
         hint: 'Make it smaller, or name a file instead of its text.',
       })
     if (asked++ >= mostQuestions)
       throw new McpRequestError({
         code: 'too-many-questions',
-        message: `not called: the user was asked ${mostQuestions} things for this request already`,
+        message: `not called: the user answered ${mostQuestions} questions for this request already`,
         hint: 'Put the rest into a separate request.',
       })
     return await ask(question)
@@ -39,7 +39,7 @@ export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
 export function howToAllow(ask: AskUser | undefined, yes: boolean, command: string): string {
   if (ask !== undefined) return 'The user has to approve it in the client.'
   if (yes) return 'Name it in the request, or use a client that can ask the user (elicitation).'
-  return `This client cannot ask the user. Who starts this server allows it: with skillrail mcp serve --yes, with a client that can ask (elicitation), or at a terminal with ${command}.`
+  return `This client cannot ask the user (elicitation). A user allows it with skillrail mcp serve --yes, or at a terminal with ${command}.`
 }
 
 export async function askForYes(ask: AskUser, message: string, title: string): Promise<boolean> {

@@ -66,7 +66,7 @@ export function chainTools(project: ServedProject): OfferedTool[] {
       name: 'chain_start',
       title: 'Start a chain',
       description:
-        'Starts a chain of skills and gives the instructions of its first step. Do what they say, then report it with chain_report: only then comes the next one. Steps that are scripts run by themselves, after the yes of the user.',
+        'Starts a chain of skills and gives the instructions of its first step. Carry them out, then call chain_report, which gives the next one. Scripts run by themselves, after the yes of the user.',
       input: z.strictObject({
         skill: nameOf('The name of the chain.'),
         arguments: texts.default([]).describe('For every step.'),
@@ -82,15 +82,14 @@ export function chainTools(project: ServedProject): OfferedTool[] {
     defineTool({
       name: 'chain_report',
       title: 'Report a step',
-      description:
-        'Reports what came of the step that was handed out, and gives the next one. A report about any other step is refused.',
+      description: 'Reports the result of the step that was handed out, and gives the next one.',
       input: z.strictObject({
         run,
         step: nameOf('The one that was handed out.'),
         attempt: z.int().min(1).optional().describe('Its attempt, as it was handed out.'),
         status: z
           .enum(['success', 'failure', 'critical'])
-          .describe('How the step ended; critical stops a chain that stops at critical failures.'),
+          .describe('How the step ended; critical can stop the chain.'),
         result: textOf('What was done, in a sentence.').default(''),
         errors: texts.default([]).describe('What is wrong.'),
         metrics: z
@@ -111,7 +110,7 @@ export function chainTools(project: ServedProject): OfferedTool[] {
     defineTool({
       name: 'chain_next',
       title: 'Continue a chain',
-      description: 'Gives the step that is to be done now once more, also after a restart.',
+      description: 'Gives the current step once more, also after a restart.',
       input: z.strictObject({ run }),
       output,
       annotations: acts,
@@ -120,7 +119,7 @@ export function chainTools(project: ServedProject): OfferedTool[] {
     defineTool({
       name: 'chain_status',
       title: 'Show a chain',
-      description: 'Shows how a run stands: what is done, what waits. Runs nothing.',
+      description: 'Shows what is done and what waits. Runs nothing.',
       input: z.strictObject({ run }),
       annotations: reads,
       run: (input, call) => runs.status(input.run, call),
@@ -161,7 +160,7 @@ class ServedRuns {
     if (/[/\\]/.test(skill) || skill === '.' || skill === '..') {
       throw new UsageError({
         code: 'wrong-use',
-        message: `${JSON.stringify(skill)} is a path; a chain is started by the name of its skill`,
+        message: `${JSON.stringify(skill)} is a path, not the name of a skill`,
         hint: 'List skills with: find_skills',
       })
     }

@@ -133,8 +133,8 @@ export class Exchanges {
     if (own.length >= mostOfClient || all.length >= mostWaiting)
       throw new McpRequestError({
         code: 'too-many-questions',
-        message: 'too many questions are open, so that the user was not asked; nothing was called',
-        hint: 'The user answers or cancels some of them in the client; each ends by itself after ten minutes.',
+        message: 'not called: too many questions are open',
+        hint: 'The user answers or cancels some of them; each ends after ten minutes.',
       })
     const { promise, resolve } = Promise.withResolvers<JsonObject | undefined>()
     exchange.reply = resolve

@@ -48,14 +48,12 @@ const asks: OfferedTool['annotations'] = {
 }
 
 const guarded =
-  'What a project wants to come first (a workflow) runs first. A tool that may change something needs the yes of the user.'
+  'Workflows of the project run first. A tool that may change something needs the yes of the user.'
 
 const tool = nameOf('As find_tools gives it.')
 const params = objectOf('The parameters of the tool.').default({})
 const request = textOf('What to do, in words.').min(1)
-const typedRequest = textOf(
-  'What the user asked for, as it was typed: workflows that go by keywords look at it.',
-).optional()
+const typedRequest = textOf('What the user typed, for workflows that go by keywords.').optional()
 const step = z.strictObject({ tool, params })
 const keptStep = step.extend({
   output_as: z.string().describe('A name for its answer.').optional(),
@@ -76,7 +74,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       name: 'find_tools',
       title: 'Find tools',
       description:
-        'Finds the tool of the MCP servers of this project for a request in words, with the parameters that the words give it. Decision: answer (one fits), shortlist (several may), ask (none fits).',
+        'Finds the tool of the MCP servers of this project for a request in words, with its parameters. Decision: answer (one fits), shortlist (several may), ask (none fits).',
       input: z.strictObject({
         request,
         limit: z.int().min(1).max(50).default(5).describe('Maximum number of tools.'),
@@ -93,8 +91,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
     defineTool({
       name: 'describe_tool',
       title: 'Describe a tool',
-      description:
-        'Gives the parameters of a tool, what its server says of it, and the workflows that stand before it.',
+      description: 'Gives the parameters of a tool, its description, and the workflows before it.',
       input: z.strictObject({ tool }),
       annotations: asks,
       run: ({ tool: name }, { signal }) =>
@@ -126,7 +123,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
     defineTool({
       name: 'batch_tools',
       title: 'Call several tools',
-      description: `Calls up to 10 tools, one after the other; one that fails does not stop the others. ${guarded}`,
+      description: `Calls up to 10 tools in order; a failure does not stop the others. ${guarded}`,
       input: z.strictObject({
         tools: z.array(step).min(1).describe('At most 10.'),
         request: typedRequest,
@@ -138,7 +135,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
     defineTool({
       name: 'chain_tools',
       title: 'Chain tools',
-      description: `Calls up to 5 tools in order, each with the answers of those before: a parameter "$name" or "$name.field" takes the answer that an earlier one keeps as output_as. It ends at the first failure. ${guarded}`,
+      description: `Calls up to 5 tools in order, until one fails: "$name" or "$name.field" in a parameter is the answer of an earlier one with that output_as. ${guarded}`,
       input: z.strictObject({
         tools: z.array(keptStep).min(1).describe('At most 5.'),
         request: typedRequest,

@@ -348,7 +348,7 @@ it('says of the steps of an untrusted workspace what they are, and runs no scrip
   const agent = await project.start({ args: ['--yes'] })
   const { text, run } = await ask(agent, 'chain_start', { skill: 'raid' })
   // Without a sandbox that works here, the whole chain is refused.
-  expect(text).toMatch(/^The skill look is not trusted by the user|^Error: .*sandbox/)
+  expect(text).toMatch(/^The user does not trust the skill look|^Error: .*sandbox/)
   await ask(agent, 'chain_report', { run, step: 'look', status: 'success' })
   expect(existsSync(loot)).toBe(false)
 })

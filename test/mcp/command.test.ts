@@ -19,7 +19,7 @@ it('lists what it would offer, and starts nothing', async () => {
 
 it('says why nothing is served by the extension', async () => {
   const { stdout } = await cli('mcp', 'serve', '--list')
-  expect(stdout).toContain('none: only trusted skills are served')
+  expect(stdout).toContain('none: only trusted skills')
 })
 
 it('ends as the view does when the port is taken', async () => {

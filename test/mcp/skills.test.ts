@@ -284,11 +284,11 @@ describe('an untrusted workspace', () => {
     for (const path of ['SKILL.md', 'references/blades.md', undefined]) {
       const input = { skill: 'saw', ...(path === undefined ? {} : { path }) }
       expect(await untrusted.text('read_skill_resource', input)).toMatch(
-        /^The skill saw is not trusted by the user/,
+        /^The user does not trust the skill saw/,
       )
     }
     const text = await untrusted.text('use_skill', { skill: 'saw', arguments: 'oak' })
-    expect(text).toMatch(/^The skill saw is not trusted by the user/)
+    expect(text).toMatch(/^The user does not trust the skill saw/)
     expect(text).not.toContain('Blades are sharp')
     expect(await untrusted.text('match_references', { prompt: '/saw it' })).not.toContain('sharp')
   })
