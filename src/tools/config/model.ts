@@ -84,27 +84,3 @@ export interface ServerConfiguration {
   inputs: readonly string[]
   diagnostics: readonly Diagnostic[]
 }
-
-/** An entry of a configuration file in one shape for all owners, its variables not yet expanded. */
-export interface RawServer {
-  transport: 'stdio' | 'http' | 'sse'
-  command?: string | undefined
-  args: readonly string[]
-  env: Readonly<Record<string, string>>
-  /** Variables of ours that the server gets under the same name. */
-  envNames: readonly string[]
-  envFile?: string | undefined
-  cwd?: string | undefined
-  url?: string | undefined
-  headers: Readonly<Record<string, string>>
-  /** Headers whose values stand in variables of ours. */
-  envHeaders: Readonly<Record<string, string>>
-  /** The variable that holds a bearer token. */
-  tokenName?: string | undefined
-  disabled: boolean
-  allow?: readonly string[] | undefined
-  deny?: readonly string[] | undefined
-  startupTimeoutMs?: number | undefined
-  callTimeoutMs?: number | undefined
-  dataDirectory?: string | undefined
-}

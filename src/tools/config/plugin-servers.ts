@@ -5,8 +5,7 @@ import { isObject, sha256 } from '../../core/json.ts'
 import { realPathOf } from '../../core/read-files.ts'
 import { isContained, manifestSchema, type Plugin } from '../../library/plugins.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { type Refusal, plainServer, type ServerShape } from './shapes.ts'
-import type { RawServer } from './model.ts'
+import { plainServer, type RawServer, type Refusal, type ServerShape } from './shapes.ts'
 
 const configurationSchema = manifestSchema.replace('plugin.schema', 'mcp.schema')
 
