@@ -203,10 +203,6 @@ function readPlace(place: ServerPlace, found: Found): ServerFile['state'] {
   const block = scope === 'project' ? found.trust.blockOf(path) : undefined
   const before = servers.length
   for (const { place: keys, entries } of groups) {
-    for (const { key, line } of document.repeatedIn(keys)) {
-      const message = `the server "${key}" is named twice in this file; the last one counts`
-      diagnostics.push({ code: 'server-repeated', severity: 'warning', message, path, line })
-    }
     for (const [name, entry] of Object.entries(entries)) {
       const server = readServer([...keys, name], entry, { place, document, block, found })
       if (server !== undefined) servers.push(server)

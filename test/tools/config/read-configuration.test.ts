@@ -463,7 +463,6 @@ describe('what is broken', () => {
     expect(transports(found)).toMatchObject({ odd: stdio('x'), good: stdio('y') })
     expect(found.servers.map(({ name }) => name)).toEqual(['ftp', 'odd', 'good'])
     expect(found.diagnostics.map(({ code, line }) => [code, line])).toEqual([
-      ['server-repeated', 12],
       ['server-name-invalid', 2],
       ['server-name-invalid', 3],
       ['server-name-invalid', 4],
