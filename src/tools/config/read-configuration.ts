@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, isAbsolute, join, relative, sep } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { isObject, parseJson, sha256 } from '../../core/json.ts'
-import { findWorkspace, readRegularFile, realPathOf } from '../../core/read-files.ts'
+import { isObject, sha256 } from '../../core/json.ts'
+import { findWorkspace, readRegularFile } from '../../core/read-files.ts'
 import { findSecrets } from '../../core/redact.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { outsidePlugin, readPlugin } from '../../library/plugins.ts'
@@ -263,10 +263,8 @@ function readServer(
     const severity = fatal && !raw.disabled ? 'error' : 'warning'
     report(severity, 'server-variable', message, { hint })
   }
-  if (startsOwnServer(transport, isBlocked ? undefined : project)) {
-    const message = 'it is Skillrail itself, serving the others to a client; it is left out'
-    return report('info', 'server-own', message)
-  }
+  if (startsOwnServer(transport))
+    return report('info', 'server-own', 'it is Skillrail itself; it is left out')
   const fatal = problems.find((problem) => problem.fatal)
   const hint = fatal?.hint ?? `Correct it in ${path}.`
   return {
@@ -334,35 +332,14 @@ function winnerOf(all: readonly ServerDefinition[]): ServerDefinition | undefine
 
 /**
  * Whether it starts `skillrail mcp serve`, under whatever runs it: as one of its own servers Skillrail
- * would call itself, and offer its own tools as those of somebody else.
- *
- * @param directory where it starts when its configuration names none; undefined: no file may be read
+ * would call itself. What cannot be seen here is refused when it is connected.
  */
-function startsOwnServer(transport: ServerTransport, directory?: string): boolean {
+function startsOwnServer(transport: ServerTransport): boolean {
   if (transport.kind !== 'stdio') return false
-  const { command, args } = transport
-  const from = directory === undefined ? undefined : (transport.cwd ?? directory)
-  // A shell has the words of its command in one.
-  const words = [command, ...args.flatMap((word) => word.split(/[\s'"]+/))]
-  const serves = words.findIndex((word, at) => word === 'mcp' && words[at + 1] === 'serve')
-  return words
-    .slice(0, Math.max(0, serves))
-    .some((word) => isOwnName(word) || isOwnFile(word, from))
-}
-
-/** `skillrail`, `skillrail@1`, `/somewhere/bin/skillrail.cmd` */
-function isOwnName(word: string): boolean {
-  return /(?:^|[/\\])skillrail(?:@[\w.^~-]+|\.cmd|\.exe|\.ps1)?$/i.test(word)
-}
-
-/** The program of this package, wherever it was put. */
-function isOwnFile(word: string, directory: string | undefined): boolean {
-  if (directory === undefined || !/[/\\]bin\.[cm]?[jt]s$/.test(word)) return false
-  const program = realPathOf(resolve(directory, word))
-  if (program === undefined) return false
-  const file = readRegularFile(join(program, '../../../package.json'), { maxBytes: 1_000_000 })
-  const facts = file.ok ? parseJson(file.text) : undefined
-  return isObject(facts) && facts['name'] === 'skillrail'
+  const line = [transport.command, ...transport.args].join(' ')
+  return /(?:^|[\s'"/\\])skillrail(?:@[\w.^~-]+|\.cmd|\.exe|\.ps1)?['"]?(?=\s)(?:.*\s)?mcp serve\b/i.test(
+    line,
+  )
 }
 
 interface ServerPlace extends Pick<ServerSource, 'client' | 'scope' | 'path'> {

@@ -55,8 +55,6 @@ const stdio = (command: string, more: object = {}): object => ({
 })
 
 describe('Skillrail among its own servers', () => {
-  const bin = new URL('../../../src/cli/bin.ts', import.meta.url).pathname
-
   it.each([
     ['skillrail', ['mcp', 'serve']],
     ['/opt/bin/skillrail', ['-C', '/shop', 'mcp', 'serve', '--yes']],
@@ -65,7 +63,6 @@ describe('Skillrail among its own servers', () => {
     ['bunx', ['skillrail', 'mcp', 'serve', '--http']],
     ['cmd', ['/c', 'npx', 'skillrail.cmd', 'mcp', 'serve']],
     ['sh', ['-c', "cd /shop && exec 'skillrail' mcp serve"]],
-    ['node', [bin, 'mcp', 'serve']],
   ])('is left out with a remark: %s %j', (command, args) => {
     const own = { command, args }
     put(join(project, '.mcp.json'), { mcpServers: { own, other: { command: 'other' } } })
