@@ -1,10 +1,11 @@
 import { linkSync, unlinkSync } from 'node:fs'
-import { deepestJson, isObject, tooDeepAt } from '../../core/json.ts'
+import { isObject, objectOf } from '../../core/json.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { messageOf, systemCode } from '../../core/errors.ts'
+import { systemCode } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
+import { readDocument } from '../config/document.ts'
 import type { JsonObject } from '../model.ts'
 
 export interface ToolCache {
@@ -77,53 +78,50 @@ export function readCacheFile(path: string): CacheReading {
  * out with a diagnostic each; of tools with one id the first counts.
  */
 export function parseCache(text: string, path: string): CacheReading {
-  const malformed = (problem: string): CacheReading => corrupt(path, 'cache-malformed', problem)
-  if (tooDeepAt(text) !== undefined) {
-    return malformed(`it is nested deeper than ${deepestJson} levels`)
+  const document = readDocument(text.replace(/^\ufeff/, ''), 'json', true)
+  if (!document.ok) {
+    const { message, line, column } = document
+    const code = column === undefined ? 'cache-malformed' : 'cache-not-json'
+    return corrupt(path, code, message, { line, column })
   }
-  let value: unknown
-  try {
-    value = JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch (error) {
-    return corrupt(path, 'cache-not-json', messageOf(error), placeOf(messageOf(error), text))
+  const { version, refreshed_at, generated_at, mcp_servers, tool_sources, ...rest } = document.root
+  const {
+    tool_count: count,
+    categories: groups,
+    tools,
+    uncategorized,
+    workflows,
+    ...further
+  } = rest
+  const major = typeof version === 'string' ? Number.parseInt(version) : Number.NaN
+  if (major > newestReadable) return newer(path, String(version))
+  if (Number.isNaN(major) || count === undefined || !isObject<JsonValue>(groups)) {
+    const needed = 'it needs a version such as "4.0.0", a tool_count, and categories as an object'
+    return corrupt(path, 'cache-malformed', needed)
   }
-  if (!isObject<JsonValue>(value)) return malformed('the cache is not a JSON object')
-  const { version, refreshed_at, generated_at, mcp_servers, tool_sources, ...rest } = value
-  const { tool_count, categories: groups, tools, uncategorized, workflows, ...further } = rest
-  const major = typeof version === 'string' ? /^(\d{1,6})(?:\.|$)/.exec(version)?.[1] : undefined
-  if (typeof version !== 'string' || major === undefined) {
-    return malformed('the cache names no version such as "4.0.0"')
-  }
-  if (Number(major) > newestReadable) return newer(path, version)
-  if (tool_count === undefined) return malformed('the cache has no tool_count')
-  if (!isObject(groups)) return malformed('the cache has no categories as an object')
   const diagnostics: Diagnostic[] = []
-  const report = (code: string, message: string): void => {
+  const report = (code: string, message: string): [] => {
     diagnostics.push({ code, severity: 'warning', message, path })
+    return []
   }
-  const seen = new Set<string>()
-  const lookup = isObject(tools) ? tools : {}
-  const context = { seen, lookup, report }
-  const categories = parseCategories(groups, context)
-  const unplaced = [
-    ...parseTools(uncategorized, context),
-    ...parseTools(
-      Object.keys(lookup).filter((id) => !seen.has(id)),
-      context,
-    ),
-  ]
-  if (typeof tool_count === 'number' && tool_count !== seen.size) {
-    const message = `tool_count says ${tool_count}, and ${seen.size} tools are listed`
-    report('cache-count-mismatch', message)
-  }
+  const lookup = objectOf<JsonValue>(tools)
+  const context = { seen: new Set<string>(), lookup, report }
+  const categories = Object.entries(groups).flatMap(([name, value]) =>
+    parseCategory(name, value, context),
+  )
+  const unplaced = parseTools(uncategorized, context)
+  const unread = Object.keys(lookup).filter((id) => !context.seen.has(id))
+  const size = context.seen.size + unread.length
+  if (typeof count === 'number' && count !== size)
+    report('cache-count-mismatch', `tool_count says ${count}, and ${size} tools are listed`)
   return {
     state: 'read',
     cache: {
-      version,
+      version: String(version),
       refreshedAt: readDate(refreshed_at ?? generated_at),
       servers: readStrings(mcp_servers ?? tool_sources),
       categories,
-      uncategorized: unplaced,
+      uncategorized: [...unplaced, ...parseTools(unread, context)],
       workflows,
       further,
     },
@@ -145,14 +143,6 @@ function corrupt(path: string, code: string, problem: string, place: object = {}
   }
 }
 
-function placeOf(problem: string, text: string): { line: number; column: number } {
-  const named = /line (\d+) column (\d+)/.exec(problem)
-  if (named !== null) return { line: Number(named[1]), column: Number(named[2]) }
-  const at = /position (\d+)/.exec(problem)
-  const before = text.slice(0, at === null ? text.length : Number(at[1])).split('\n')
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-}
-
 function newer(path: string, version: string): CacheReading {
   const message = `${path} has version ${version}; this program reads up to ${newestReadable}`
   const hint = 'Update skillrail, or move the file away.'
@@ -162,86 +152,72 @@ function newer(path: string, version: string): CacheReading {
   }
 }
 
-interface PartsContext {
-  /** Ids that were read already; of each id the first counts. */
-  seen: Set<string>
-  /** `tools` of the later schema: id → description and category. */
-  lookup: Readonly<Record<string, unknown>>
-  report(code: string, message: string): void
-}
-
 export function readStrings(value: unknown): string[] {
   if (!Array.isArray(value)) return []
   return value.filter((item): item is string => typeof item === 'string')
 }
 
-function parseCategories(categories: Readonly<Record<string, unknown>>, context: PartsContext) {
-  return Object.entries(categories).flatMap(([name, value]) => {
-    if (prototypeKeys.has(name) || name.trim() === '' || name.length > 256) {
-      context.report('cache-category-name', `a category cannot be called ${JSON.stringify(name)}`)
-      return []
-    }
-    if (!isObject<JsonValue>(value)) {
-      const message = `category ${name} is not an object with description and tools`
-      context.report('cache-category', message)
-      return []
-    }
-    const { description, keywords, tools, ...further } = value
-    return {
+interface PartsContext {
+  /** Ids that were read already; of each id the first counts. */
+  seen: Set<string>
+  /** `tools` of the later schema: id → description and category. */
+  lookup: JsonObject
+  report(code: string, message: string): []
+}
+
+function parseCategory(name: string, value: JsonValue, context: PartsContext): CachedCategory[] {
+  const isName = !prototypeKeys.has(name) && name.trim() !== '' && name.length <= 256
+  if (!isName || !isObject<JsonValue>(value))
+    return context.report('cache-category', `the category ${JSON.stringify(name)} is left out`)
+  const { description, keywords, tools, ...further } = value
+  return [
+    {
       name,
-      description: typeof description === 'string' ? description : '',
+      description: textOf(description),
       keywords: readStrings(keywords),
       tools: parseTools(tools, context),
       further,
-    }
-  })
+    },
+  ]
 }
 
 /** Tools as objects (the first schema) or as ids whose facts are in the lookup (the later one). */
-function parseTools(value: unknown, context: PartsContext): CachedTool[] {
+function parseTools(value: JsonValue | undefined, context: PartsContext): CachedTool[] {
+  const { lookup } = context
   if (!Array.isArray(value)) return []
-  return value.flatMap((item: unknown) => {
-    const tool = typeof item === 'string' ? lookUp(item, context) : item
-    if (!isObject<JsonValue>(tool) || typeof tool['id'] !== 'string') {
-      context.report('cache-tool', 'a tool in the cache has no id')
-      return []
-    }
-    return parseTool(tool['id'], tool, context)
+  return value.flatMap((item: JsonValue) => {
+    if (typeof item !== 'string') return parseTool(objectOf<JsonValue>(item), context)
+    const known = objectOf<JsonValue>(Object.hasOwn(lookup, item) ? lookup[item] : undefined)
+    const { category: _category, ...facts } = known
+    return parseTool({ ...facts, id: item }, context)
   })
 }
 
-function lookUp(id: string, { lookup }: PartsContext): JsonObject {
-  const facts = Object.hasOwn(lookup, id) ? lookup[id] : undefined
-  if (!isObject<JsonValue>(facts)) return { id, description: '' }
-  const { category: _category, ...rest } = facts
-  return { ...rest, id }
+function parseTool(value: JsonObject, { seen, report }: PartsContext): CachedTool[] {
+  const { id, description, prefix, examples, ...further } = value
+  if (typeof id !== 'string') return report('cache-tool', 'a tool in the cache has no id')
+  const problem = toolIdProblem(id)
+  if (problem !== undefined)
+    return report('tool-name', `tool ${JSON.stringify(id.slice(0, 80))} is left out: ${problem}`)
+  if (seen.has(id))
+    return report('tool-repeated', `tool ${id} is listed again; the first one counts`)
+  if (seen.size >= cacheLimits.tools)
+    return report('cache-too-many', `tools beyond the first ${cacheLimits.tools} are left out`)
+  seen.add(id)
+  const phrases = readStrings(examples).slice(0, cacheLimits.examples)
+  return [
+    {
+      id,
+      description: cutDescription(textOf(description)),
+      ...(typeof prefix === 'string' && { prefix }),
+      ...(phrases.length > 0 && { examples: phrases }),
+      further,
+    },
+  ]
 }
 
-function parseTool(id: string, value: JsonObject, context: PartsContext): CachedTool[] {
-  const problem = toolIdProblem(id)
-  if (problem !== undefined) {
-    context.report('tool-name', `tool ${JSON.stringify(id.slice(0, 80))} is left out: ${problem}`)
-    return []
-  }
-  if (context.seen.has(id)) {
-    context.report('tool-repeated', `tool ${id} is listed again; the first one counts`)
-    return []
-  }
-  if (context.seen.size >= cacheLimits.tools) {
-    context.report('cache-too-many', `tools beyond the first ${cacheLimits.tools} are left out`)
-    return []
-  }
-  context.seen.add(id)
-  const { id: _id, description, prefix, examples, ...further } = value
-  const phrases = readStrings(examples).slice(0, cacheLimits.examples)
-  const tool = {
-    id,
-    description: cutDescription(typeof description === 'string' ? description : ''),
-    ...(typeof prefix === 'string' ? { prefix } : {}),
-    ...(phrases.length > 0 ? { examples: phrases } : {}),
-    further,
-  }
-  return [tool]
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 export function cutDescription(text: string): string {

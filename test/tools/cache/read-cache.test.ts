@@ -123,8 +123,8 @@ describe('a broken cache', () => {
       },
     }).replace('"list"', '"__proto__"')
     expect(codes(value)).toEqual([
-      'cache-category-name',
-      'cache-category-name',
+      'cache-category',
+      'cache-category',
       'tool-repeated',
       'tool-name',
       'cache-tool',
