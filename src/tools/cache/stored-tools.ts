@@ -131,21 +131,14 @@ export function readRefreshRecord(place: ProjectPlace): {
   record?: RefreshRecord | undefined
   diagnostics: readonly Diagnostic[]
 } {
-  const path = refreshRecordPath(place)
-  const file = readStored(path, 64 * 1024 * 1024)
-  if (file.isMissing) return { diagnostics: [] }
-  let { problem } = file
-  if (problem === undefined) {
-    const z: typeof Zod = createRequire(import.meta.url)('zod')
-    const { data, error } = recordSchema(z).safeParse(file.value)
-    // Two long paths can have one name of a file.
-    const isOfProject = data?.project === realProject(place.project)
-    if (data !== undefined) return { record: isOfProject ? data : undefined, diagnostics: [] }
-    problem = `at ${error?.issues[0]?.path.join('.') ?? ''}`
-  }
-  const message = `the record of the last refresh at ${path} cannot be used: ${problem}`
-  const hint = 'Run `skillrail tools refresh` to write it again.'
-  return { diagnostics: [{ code: 'refresh-record', severity: 'warning', message, path, hint }] }
+  const { value, diagnostics } = readStored(
+    refreshRecordPath(place),
+    'refresh-record',
+    recordSchema,
+  )
+  // Two long paths can have one name of a file.
+  const isOfProject = value?.project === realProject(place.project)
+  return { record: isOfProject ? value : undefined, diagnostics }
 }
 
 export function serializeRecord(record: RefreshRecord): string {
@@ -175,30 +168,33 @@ export function readSidecar(
   place: ProjectPlace,
 ): { sidecar?: Sidecar | undefined; diagnostics: readonly Diagnostic[] } {
   const path = sidecarPath(serverDigest, place)
-  const file = readStored(path, 256 * 1024 * 1024)
-  if (file.isMissing) return { diagnostics: [] }
-  const value = isObject(file.value) ? file.value : {}
-  const problem =
-    file.problem ?? (value['server'] === serverDigest ? undefined : 'it is of another server')
-  if (problem === undefined) {
-    const tools = Array.isArray(value['tools']) ? value['tools'] : []
-    const definitions = tools.flatMap((tool) => readDefinition(tool, server) ?? [])
-    return { sidecar: new Map(definitions.map((tool) => [tool.name, tool])), diagnostics: [] }
+  const { value, diagnostics } = readStored(path, 'sidecar-damaged', (z) =>
+    z.object({ server: z.literal(serverDigest), tools: z.array(z.unknown()) }),
+  )
+  const definitions = value?.tools.flatMap((tool) => readDefinition(tool, server) ?? [])
+  return {
+    sidecar: definitions && new Map(definitions.map((tool) => [tool.name, tool])),
+    diagnostics,
   }
-  const message = `the tool definitions at ${path} cannot be used: ${problem}`
-  const hint = 'Run `skillrail tools refresh` to write them again.'
-  return { diagnostics: [{ code: 'sidecar-damaged', severity: 'warning', message, path, hint }] }
 }
 
-function readStored(
+function readStored<Schema extends Zod.ZodType>(
   path: string,
-  maxBytes: number,
-): { isMissing?: true; value?: unknown; problem?: string } {
-  const file = readRegularFile(path, { maxBytes, own: true })
-  if (!file.ok)
-    return file.code === 'file-missing' ? { isMissing: true } : { problem: file.message }
-  const value = parseJson(file.text)
-  return value === undefined ? { problem: 'it is not JSON' } : { value }
+  code: string,
+  schemaOf: (z: typeof Zod) => Schema,
+): { value?: Zod.infer<Schema>; diagnostics: readonly Diagnostic[] } {
+  const file = readRegularFile(path, { maxBytes: 256 * 1024 * 1024, own: true })
+  if (!file.ok && file.code === 'file-missing') return { diagnostics: [] }
+  let problem = file.ok ? '' : file.message
+  if (file.ok) {
+    const z: typeof Zod = createRequire(import.meta.url)('zod')
+    const { data, error } = schemaOf(z).safeParse(parseJson(file.text))
+    if (error === undefined) return { value: data, diagnostics: [] }
+    problem = `it is damaged at "${error.issues[0]?.path.join('.')}"`
+  }
+  const message = `${path} cannot be used: ${problem}`
+  const hint = 'Run `skillrail tools refresh` to write it again.'
+  return { diagnostics: [{ code, severity: 'warning', message, path, hint }] }
 }
 
 /** A definition as it was written, under the server's name of now. */
