@@ -158,7 +158,7 @@ describe('an answer of a server with its secret in it', () => {
 
   it('has it masked in what the server asks instead', async () => {
     const error: unknown = await called('asked').catch((thrown: unknown) => thrown)
-    expect(String(error)).toContain('"not with [redacted]" (password, way)')
+    expect(String(error)).toContain('"not with [redacted], password, way"')
     expect(String(error)).not.toContain('horse')
   })
 

@@ -168,20 +168,20 @@ describe('a server that asks instead of answering', () => {
       kind: 'input-required',
       delivered: 'yes',
       message:
-        'weather was not finished, because its server needs an answer first: "Which city?" (city, unit). Give city and unit as a parameter of the call',
+        'weather was not finished, because its server needs an answer first: "Which city?, city, unit". Give city and unit as a parameter of the call',
     })
   })
 
   it('ends it too where no parameter can', async () => {
     expect(await failureOf(await open(asking(z.object({})), true))).toMatchObject({
-      message: expect.stringContaining('The tool has no parameter for it'),
+      message: expect.stringContaining('Skillrail answers no questions'),
     })
   })
 
   it('is told by the protocol that nobody answers, and says so', async () => {
     expect(await failureOf(await open(asking(z.object({}))))).toMatchObject({
       kind: 'input-required',
-      message: expect.stringMatching(/wants to ask during a call.*elicitation/),
+      message: expect.stringMatching(/answers no questions during a call.*elicitation/),
     })
   })
 

@@ -16,7 +16,7 @@ it.each([
   ['a text as its content', { content: 'not a list' }, 'its `content` is not a list of blocks'],
   ['null as its content', { content: null }, 'its `content` is not a list of blocks'],
   ['an image that is not base64', { content: [image('***')] }, 'block 1 of its content is invalid'],
-  ['an image without bytes', { content: [image('')] }, 'block 1 of its content is an image'],
+  ['an image without bytes', { content: [image('')] }, 'block 1 of its content is invalid'],
   ['a text without text', { content: [text(undefined)] }, 'block 1 of its content is invalid'],
   ['a number as a block', { content: [7] }, 'block 1 of its content is invalid'],
   ['a block without end', { content: [{ type: 'odd', deep }] }, 'deeper than 200 levels'],
