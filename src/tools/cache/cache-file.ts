@@ -93,8 +93,9 @@ export function parseCache(text: string, path: string): CacheReading {
     workflows,
     ...further
   } = rest
-  const major = typeof version === 'string' ? Number.parseInt(version) : Number.NaN
-  if (major > newestReadable) return newer(path, String(version))
+  const written = textOf(version)
+  const major = Number.parseInt(written)
+  if (major > newestReadable) return newer(path, written)
   if (Number.isNaN(major) || count === undefined || !isObject<JsonValue>(groups)) {
     const needed = 'it needs a version such as "4.0.0", a tool_count, and categories as an object'
     return corrupt(path, 'cache-malformed', needed)
@@ -117,7 +118,7 @@ export function parseCache(text: string, path: string): CacheReading {
   return {
     state: 'read',
     cache: {
-      version: String(version),
+      version: written,
       refreshedAt: readDate(refreshed_at ?? generated_at),
       servers: readStrings(mcp_servers ?? tool_sources),
       categories,

@@ -88,7 +88,8 @@ function blocksOf({ content = [] }: JsonObject): readonly unknown[] {
 }
 
 function readBlock(block: JsonObject): ToolContent | undefined {
-  const { type, text, uri, name } = block
+  const { text, uri, name } = block
+  const type = typeof block['type'] === 'string' ? block['type'] : ''
   const media = mediaOf(block)
   switch (type) {
     case 'text':
@@ -240,15 +241,12 @@ export function callFailure(error: unknown, call: FailedCall): CallFailure {
   const answered = `The server ${server} answered the call of ${tool} with`
   if (call.cancelled) return failure('cancelled', `The call of ${tool} was cancelled`, unanswered)
   if (typeof code === 'number') return answeredWithError(code, said, call)
-  switch (code) {
-    case 'REQUEST_TIMEOUT':
-      return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, unanswered)
-    case 'INVALID_RESULT':
-    case 'UNSUPPORTED_RESULT_TYPE':
-      return failure('protocol', `${answered} what is not a result: ${said}`, 'yes')
-    case 'CLIENT_HTTP_UNEXPECTED_CONTENT':
-      return failure('protocol', `${answered} ${foreign}`, unanswered)
-  }
+  if (code === 'REQUEST_TIMEOUT')
+    return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, unanswered)
+  if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE')
+    return failure('protocol', `${answered} what is not a result: ${said}`, 'yes')
+  if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT')
+    return failure('protocol', `${answered} ${foreign}`, unanswered)
   const status = httpStatus(error)
   if (status === 401 || status === 403)
     return failure('server-unavailable', signInNeeded(server, status), 'no')
