@@ -4,7 +4,7 @@ import { objectOf } from '../../core/json.ts'
 import type { InvocationSource } from '../../library/activation.ts'
 import { SkillInvocationError } from '../../skill/errors.ts'
 import type { CallRules } from '../approval/permit.ts'
-import { type ActiveSkill, rulesOf } from '../skills/active-skills.ts'
+import type { ActiveSkill } from '../skills/active-skills.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
 import { messageTexts, skillToolName } from '../conversation/compact.ts'
 import { type SkillSet, typedSkill } from '../skills/skill-set.ts'
@@ -39,11 +39,11 @@ export class RunSkills {
   }
 
   get rules(): CallRules {
-    return { ...rulesOf(this.active), beforeTool: (...call) => this.hooks.before(...call) }
+    return this.hooks.rules
   }
 
   get model(): ModelObject | undefined {
-    return this.active.findLast(({ model }) => model !== undefined)?.model
+    return this.hooks.model
   }
 
   /** A skill in a subagent that the user typed and that was not called yet. */

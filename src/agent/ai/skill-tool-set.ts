@@ -7,7 +7,6 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { usageError } from '../errors.ts'
-import { refuseForkWhileNarrowed } from '../skills/active-skills.ts'
 import type { SkillSet } from '../skills/skill-set.ts'
 import { findingTools, resourceTools, type SkillCatalogue } from '../skills/skill-tools.ts'
 import { ownTool } from '../tool.ts'
@@ -167,7 +166,7 @@ export async function* activate(
     return
   }
   if (done === true) {
-    requireEndable(name, run)
+    run.hooks.requireEndable(name)
     yield { skill: name, done }
     return
   }
@@ -180,7 +179,7 @@ export async function* activate(
     return
   }
   const agent = agents[activation.effects.fork?.agent ?? 'default']
-  refuseForkWhileNarrowed(name, run.rules)
+  run.hooks.refuseFork(name)
   if (agent === undefined) {
     const wanted = activation.effects.fork?.agent ?? 'default'
     const message = `The skill ${name} runs in the subagent ${wanted}, and there is none.`
@@ -189,15 +188,6 @@ export async function* activate(
   for await (const output of runSubagent(name, agent, activation.content, abortSignal)) {
     yield { skill: activation.name, ...output }
   }
-}
-
-function requireEndable(name: string, { active, rules }: RunSkills): void {
-  if (rules.narrowed.some(({ skill }) => skill === name)) {
-    const message = `The untrusted skill ${name} limits the tools until the turn of the user ends.`
-    throw usageError('skill-narrows', message)
-  }
-  if (active.some(({ activation }) => activation.name === name)) return
-  throw usageError('skill-not-active', `The skill ${name} is not active.`)
 }
 
 /** What the model reads of a call of the tool `skill`, also when it is read again much later. */

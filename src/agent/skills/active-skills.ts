@@ -14,14 +14,12 @@ import type { Activation } from '../../library/activation.ts'
 import type { SkillManager } from '../../library/manager.ts'
 import type { Skill } from '../../library/model.ts'
 import type { OfferedTool } from '../../library/registry.ts'
-import { SkillInvocationError } from '../../skill/errors.ts'
 import type { JsonValue, SkillFields } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { SkillNotTrustedError } from '../../trust/decide.ts'
-import type { CallRules } from '../approval/permit.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { usageError } from '../errors.ts'
-import { objectSchema, tool } from '../tool.ts'
+import { jsonValue, objectSchema, tool } from '../tool.ts'
 import type { AgentTool, ModelObject } from '../types.ts'
 import { readHooks, type SkillHook } from './hook-format.ts'
 
@@ -55,24 +53,24 @@ export async function activeSkill(
   const isTrusted = trustLevel === 'trusted'
   const { hooks, problems } = readHooks(effects.hooks)
   for (const problem of problems) notice(`Skill ${name}: ${problem}.`)
+  const wanted = async <T>(what: string, found: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await found
+    } catch (error) {
+      if (signal?.aborted !== true) notice(`Skill ${name} wants ${what}: ${messageOf(error)}`)
+      return undefined
+    }
+  }
   const scripts = scriptTools(skill, context)
   const ofServers: AgentTool[] = []
   for (const server of isTrusted ? serverNames(skill.info.fields) : []) {
-    try {
-      ofServers.push(...(await context.serverTools(server, signal)))
-    } catch (error) {
-      if (signal?.aborted === true) break
-      notice(`Skill ${name} wants the MCP server ${server}: ${messageOf(error)}`)
-    }
+    const found = await wanted(`the MCP server ${server}`, context.serverTools(server, signal))
+    ofServers.push(...(found ?? []))
   }
-  let model: ModelObject | undefined
-  const wanted = effects.model === 'inherit' || !isTrusted ? undefined : effects.model
-  try {
-    if (wanted !== undefined) model = await context.resolveModel(wanted)
-  } catch (error) {
-    const problem = `wants the model ${wanted}, and the agent keeps its own: ${messageOf(error)}`
-    notice(`Skill ${name} ${problem}`)
-  }
+  const model =
+    effects.model === undefined || effects.model === 'inherit' || !isTrusted
+      ? undefined
+      : await wanted(`the model ${effects.model}`, context.resolveModel(effects.model))
   const tools = (): readonly AgentTool[] => {
     // A tool that the program registered replaces a script of the same name.
     const own = context.manager.getTools(name).map(programTool)
@@ -80,28 +78,6 @@ export async function activeSkill(
     return [...own, ...scripts.filter((one) => !names.has(one.name)), ...ofServers]
   }
   return { activation, skill, hooks, model, tools }
-}
-
-/** What skills approve, and what untrusted ones limit calls to. */
-export function rulesOf(skills: readonly ActiveSkill[]): CallRules {
-  return {
-    preApproved: skills.flatMap(({ activation }) => activation.effects.preApproved),
-    narrowed: skills.flatMap(({ activation: { name, effects } }) =>
-      effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
-    ),
-  }
-}
-
-/**
- * The limits of an untrusted skill would not hold in a subagent.
- * @throws {SkillInvocationError}
- */
-export function refuseForkWhileNarrowed(name: string, { narrowed }: CallRules): void {
-  const [narrowing] = narrowed
-  if (narrowing === undefined) return
-  const message = `Skill ${name} is not run in a subagent while the untrusted skill ${narrowing.skill} limits the tools.`
-  const hint = 'It can run in the next turn.'
-  throw new SkillInvocationError({ code: 'fork-while-narrowed', message, hint })
 }
 
 /** A tool that a program registered for a skill: its own code, which asks nobody. */
@@ -233,15 +209,15 @@ const emptyState = JSON.stringify({
 
 function reported({ output, stdout, stderr }: ScriptResult, hint?: string): JsonValue {
   const { status, result, errors, metrics } = output
-  return {
+  return jsonValue({
     status,
     result,
-    ...(errors.length === 0 ? {} : { errors: errors.map((error) => ({ ...error })) }),
-    ...(hint === undefined ? {} : { hint }),
-    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
-    ...(stdout.trim() === '' ? {} : { stdout }),
-    ...(stderr.trim() === '' ? {} : { stderr }),
-  }
+    errors: errors.length === 0 ? undefined : errors,
+    hint,
+    metrics: Object.keys(metrics).length === 0 ? undefined : metrics,
+    stdout: stdout.trim() === '' ? undefined : stdout,
+    stderr: stderr.trim() === '' ? undefined : stderr,
+  })
 }
 
 function argumentsOf(input: JsonObject): string[] {

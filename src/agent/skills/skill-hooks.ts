@@ -6,11 +6,13 @@ import type { Runtime } from '../../core/runtime.ts'
 import { capturedText, childEnvironment, runProcess } from '../../exec/process.ts'
 import type { SkillManager } from '../../library/manager.ts'
 import type { JsonObject } from '../../tools/model.ts'
+import { SkillInvocationError } from '../../skill/errors.ts'
 import { hookProgram } from '../../trust/acting-parts.ts'
-import type { HookVerdict } from '../approval/permit.ts'
+import type { CallRules, HookVerdict } from '../approval/permit.ts'
 import { shellOf } from '../built-in-tools/built-in-tools.ts'
+import { usageError } from '../errors.ts'
 import type { PermissionMode } from '../subagents/config.ts'
-import type { AfterTool, AgentTool, ToolContext } from '../types.ts'
+import type { AfterTool, AgentTool, ModelObject, ToolContext } from '../types.ts'
 import type { ActiveSkill } from './active-skills.ts'
 import {
   type HookAnswer,
@@ -38,6 +40,7 @@ const outputLimit = 131_072
 
 const strictness = [undefined, 'allow', 'ask', 'deny']
 
+/** What the active skills of a conversation say about its calls, its model and its end. */
 export class SkillHooks {
   readonly #options: SkillHooksOptions
   readonly #session: string
@@ -60,12 +63,51 @@ export class SkillHooks {
     return this.#hooksFor(event).length > 0
   }
 
+  /** What the active skills approve, what untrusted ones limit calls to, and the hooks. */
+  get rules(): CallRules {
+    const skills = this.#options.skills()
+    return {
+      preApproved: skills.flatMap(({ activation }) => activation.effects.preApproved),
+      narrowed: skills.flatMap(({ activation: { name, effects } }) =>
+        effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
+      ),
+      beforeTool: this.#before,
+    }
+  }
+
+  /** The model of the last skill that names one. */
+  get model(): ModelObject | undefined {
+    return this.#options.skills().findLast(({ model }) => model !== undefined)?.model
+  }
+
+  /**
+   * The limits of an untrusted skill would not hold in a subagent.
+   * @throws {SkillInvocationError}
+   */
+  refuseFork(name: string): void {
+    const [narrowing] = this.rules.narrowed
+    if (narrowing === undefined) return
+    const message = `Skill ${name} is not run in a subagent while the untrusted skill ${narrowing.skill} limits the tools.`
+    const hint = 'It can run in the next turn.'
+    throw new SkillInvocationError({ code: 'fork-while-narrowed', message, hint })
+  }
+
+  /** @throws {AgentUsageError} for a skill that the model cannot end. */
+  requireEndable(name: string): void {
+    if (this.rules.narrowed.some(({ skill }) => skill === name)) {
+      const message = `The untrusted skill ${name} limits the tools until the turn of the user ends.`
+      throw usageError('skill-narrows', message)
+    }
+    if (this.#options.skills().some(({ activation }) => activation.name === name)) return
+    throw usageError('skill-not-active', `The skill ${name} is not active.`)
+  }
+
   /** Runs the hooks one after the other: each sees the input that the one before it wants. */
-  async before(
+  readonly #before = async (
     tool: AgentTool,
     input: JsonObject,
     { toolCallId, signal }: ToolContext,
-  ): Promise<HookVerdict> {
+  ): Promise<HookVerdict> => {
     const verdict: HookVerdict = {}
     const added: string[] = []
     for (const [skill, hook] of this.#hooksFor('PreToolUse', tool)) {

@@ -8,12 +8,7 @@ import type { AgentSession, PromptContext, SessionPart } from '../session.ts'
 import { splitSkill } from '../subagents/skills.ts'
 import { toWireNames } from '../tool.ts'
 import type { AfterTool, AgentTool, ModelObject } from '../types.ts'
-import {
-  type ActiveSkill,
-  refuseForkWhileNarrowed,
-  rulesOf,
-  type SkillContext,
-} from './active-skills.ts'
+import type { ActiveSkill, SkillContext } from './active-skills.ts'
 import { SkillHooks } from './skill-hooks.ts'
 import { SkillSet, typedSkill } from './skill-set.ts'
 import { findingTools, resourceTools, skillCatalogue } from './skill-tools.ts'
@@ -69,7 +64,7 @@ export class SkillPart implements SessionPart {
   }
 
   get rules(): CallRules {
-    return { ...rulesOf(this.#skills), beforeTool: (...call) => this.#hooks.before(...call) }
+    return this.#hooks.rules
   }
 
   /** Directories of active trusted skills, which may be read without asking. */
@@ -81,21 +76,31 @@ export class SkillPart implements SessionPart {
 
   /** What an activation brings along, for a subagent that has the skill. */
   async load(activation: Activation, signal?: AbortSignal): Promise<ActiveSkill[]> {
-    return [(await this.set.load(activation, () => undefined, signal)) ?? []].flat()
+    return await this.set.load(activation, () => undefined, signal)
   }
 
   attach(session: AgentSession): void {
     this.#session = session
   }
 
+  /** The catalogue of the skills that the model may activate; every turn begins with it. */
   async instructions(): Promise<string> {
-    return await this.#refresh()
+    const catalogue = skillCatalogue(await this.manager.list(), catalogTokens)
+    this.#finding = findingTools(catalogue, {
+      use: async (name, argumentText, { onEvent, signal }) =>
+        (await this.use(name, argumentText, 'model', { onEvent, signal })).text,
+      finish: async (name) => {
+        this.#hooks.requireEndable(name)
+        await this.end(name)
+        return `The skill ${name} is not active any more.`
+      },
+    })
+    return catalogue.text
   }
 
   async prompt(text: string, run: PromptContext): Promise<string> {
     this.#run = run
     this.#hooks.reset()
-    await this.#refresh()
     const contents: string[] = []
     const { startSkills = [] } = this.#environment.options
     for (const { name, argumentText } of startSkills.map(splitSkill)) {
@@ -125,7 +130,6 @@ export class SkillPart implements SessionPart {
   async resume(run: PromptContext): Promise<void> {
     this.#run = run
     this.#hooks.reset()
-    await this.#refresh()
     for (const { name, argumentText } of this.#ended.map(splitSkill)) {
       if (!this.#active.has(name)) await this.use(name, argumentText, 'code')
     }
@@ -155,7 +159,7 @@ export class SkillPart implements SessionPart {
   }
 
   model(): ModelObject | undefined {
-    return this.#skills.findLast(({ model }) => model !== undefined)?.model
+    return this.#hooks.model
   }
 
   async beforeStop(text: string): Promise<string | undefined> {
@@ -185,7 +189,7 @@ export class SkillPart implements SessionPart {
     const { activation, active: ready } = prepared
     const { name, content } = activation
     if (ready === undefined) {
-      refuseForkWhileNarrowed(name, this.rules)
+      this.#hooks.refuseFork(name)
       const answer = await this.#fork(activation, run)
       const text = `The skill ${name} was carried out by a subagent. Its answer:\n${answer}`
       return { text, answer }
@@ -216,33 +220,10 @@ export class SkillPart implements SessionPart {
     run.onEvent({ type: 'notice', agent: this.#environment.name, message })
   }
 
-  /** Returns the catalogue of the skills that the model may activate. */
-  async #refresh(): Promise<string> {
-    const catalogue = skillCatalogue(await this.manager.list(), catalogTokens)
-    this.#finding = findingTools(catalogue, {
-      use: async (name, argumentText, { onEvent, signal }) =>
-        (await this.use(name, argumentText, 'model', { onEvent, signal })).text,
-      finish: (name) => this.#finish(name),
-    })
-    return catalogue.text
-  }
-
-  async #finish(name: string): Promise<string> {
-    if (this.rules.narrowed.some(({ skill }) => skill === name)) {
-      return `Error: the untrusted skill ${name} limits the tools until the turn of the user ends.`
-    }
-    return (await this.end(name))
-      ? `The skill ${name} is not active any more.`
-      : `Error: the skill ${name} is not active.`
-  }
-
-  #refuseCollisions({ activation, tools }: ActiveSkill): void {
-    const ofSkills = this.#skills.flatMap((one) => one.tools())
-    const names = new Set(ofSkills.map(({ name }) => name))
+  #refuseCollisions({ activation: { name }, tools }: ActiveSkill): void {
     const others = (this.#session?.tools() ?? []).filter(
-      ({ origin, name }) => origin.kind !== 'skill' || !names.has(name),
+      ({ origin }) => origin.kind !== 'skill' || origin.skill !== name,
     )
-    const kept = this.#skills.filter((one) => one.activation.name !== activation.name)
-    toWireNames([...new Set([...others, ...kept.flatMap((one) => one.tools()), ...tools()])])
+    toWireNames([...new Set([...others, ...tools()])])
   }
 }

@@ -54,9 +54,8 @@ export class SkillSet {
   }
 
   /** Waits until the skills that were given are registered. */
-  async ready(): Promise<void> {
-    this.#ready ??= this.#prepare()
-    await this.#ready
+  ready(): Promise<void> {
+    return (this.#ready ??= this.#prepare())
   }
 
   /**
@@ -73,20 +72,17 @@ export class SkillSet {
     const activation = await this.manager.prepare(wanted, argumentText, { source })
     for (const { message } of activation.diagnostics) notice(`Skill ${wanted}: ${message}.`)
     if (activation.effects.fork !== undefined) return { activation, active: undefined }
-    const active = await this.load(activation, notice, signal)
+    const [active] = await this.load(activation, notice, signal)
     if (active !== undefined) return { activation, active }
     const message = `Skill ${wanted} was taken away while it was activated.`
     throw new SkillInvocationError({ code: 'skill-gone', message })
   }
 
-  /** What an activation brings along; undefined when the skill is gone. */
-  async load(
-    activation: Activation,
-    notice: Notice,
-    signal?: AbortSignal,
-  ): Promise<ActiveSkill | undefined> {
+  /** What an activation brings along; nothing when the skill is gone. */
+  async load(activation: Activation, notice: Notice, signal?: AbortSignal): Promise<ActiveSkill[]> {
     const skill = await this.manager.get(activation.name)
-    return skill && (await activeSkill(activation, skill, this.context, notice, signal))
+    if (skill === undefined) return []
+    return [await activeSkill(activation, skill, this.context, notice, signal)]
   }
 
   /**
