@@ -67,6 +67,7 @@ function entriesFor(list: readonly AllowedTool[], tool: AgentTool) {
 /** An entry of `tools` or `disallowed-tools` as it was written, and what it selects. */
 export interface ToolSelector {
   text: string
+  name: string
   /** Texts of calls, as in `Bash(git:*)`; undefined for all calls. */
   pattern: string | undefined
   selects: (tool: AgentTool) => boolean
@@ -81,6 +82,7 @@ function selector({ tool: name, pattern }: AllowedTool): ToolSelector {
   const wanted = canonical(name)
   return {
     text: pattern === undefined ? name : `${name}(${pattern})`,
+    name,
     // `Tool(*)` is what some write for all calls.
     pattern: pattern === '*' || pattern === '' ? undefined : pattern,
     selects: (tool) =>

@@ -3,14 +3,11 @@ import { SkillrailError } from '../../core/errors.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { didYouMean } from '../../core/text.ts'
 import type { SkillInfo } from '../../library/model.ts'
-import { parseAllowedTools } from '../../skill/allowed-tools.ts'
 import { toolSelectors } from '../approval/tool-patterns.ts'
 import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import { readModelName } from '../resolve-model.ts'
-import { wireName } from '../tool.ts'
 import type { AgentFileReading } from './discover-agents.ts'
 import type { SubagentConfig } from './config.ts'
-import { readMcpName } from './select-tools.ts'
 import { findCycle, forWhom, notForModels, splitSkill } from './skills.ts'
 
 type Problem = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { field?: string }
@@ -32,7 +29,7 @@ export function checkAgents(
   const found = agents.flatMap(({ config, path, places }) => {
     const problems = [
       ...skillProblems(config, skills),
-      ...cycleProblems(findCycle(config, skills, (name) => configs.get(name))),
+      ...cycleProblems(findCycle(`agent:${config.name}`, skills, (name) => configs.get(name))),
       ...modelProblems(config),
       ...toolProblems(config, servers),
     ]
@@ -83,52 +80,25 @@ function modelProblems({ model }: SubagentConfig): Problem[] {
   }
 }
 
-function toolProblems({ tools, systemPrompt }: SubagentConfig, servers: readonly string[]) {
-  const entries = (tools ?? []).filter((entry) => typeof entry === 'string')
-  const names = new Set(entries.flatMap((entry) => parseAllowedTools(entry).map((one) => one.tool)))
-  const prompt = typeof systemPrompt === 'string' ? systemPrompt : ''
-  // The names that other clients give to tools of servers.
-  const inPrompt = new Set(prompt.match(/\bmcp__[\w-]*\w/g))
-  return [
-    ...[...names].flatMap((name) =>
-      name.startsWith('mcp__') ? ofServer(name, servers) : unknownTool(name),
-    ),
-    ...[...inPrompt].flatMap((name): Problem[] => {
-      const read = readMcpName(name, servers)
-      if (read === undefined || read.tool === '') return []
-      const called = wireName(`${read.server}.${read.tool}`)
-      const message = `the text names ${name}, and the model has this tool as ${called}`
-      const hint = `Write ${called}, so that the model finds it.`
-      return [{ code: 'agent-text-tool', severity: 'info', message, hint }]
-    }),
-  ]
-}
-
-function unknownTool(name: string): Problem[] {
+/** Tools that no built-in tool and no configured server is. Other names are a program's own. */
+function toolProblems({ tools }: SubagentConfig, servers: readonly string[]): Problem[] {
   const builtIns = knownBuiltIns()
-  const isKnown = toolSelectors([name]).some(({ selects }) => builtIns.some(selects))
-  if (isKnown || /[*.:/]|__/.test(name)) return []
-  const names = builtIns.flatMap((tool) => [...(tool.aliases ?? []), tool.name])
-  const all = `It counts only where a program brings it. Built in are ${names.join(', ')}.`
-  const message = `\`tools\` names ${name}, and there is no built-in tool called so`
-  return [warning('agent-tool-unknown', 'tools', message, didYouMean(name, names) || all)]
-}
-
-function ofServer(name: string, servers: readonly string[]): Problem[] {
-  const { server, tool } = readMcpName(name, servers) ?? { server: '', tool: '' }
-  if (server === '') return []
-  if (servers.includes(server)) {
-    if (tool === '' || tool.includes('*')) return []
-    const message = `\`tools\` names ${name}, which is called ${server}.${tool} here`
-    const hint = `The delegating agent needs the server: --mcp-server ${server}, or \`mcp\` in a program.`
-    return [{ code: 'agent-tool-of-server', severity: 'info', field: 'tools', message, hint }]
-  }
-  const wanted = server.toLowerCase()
-  const all = servers.length === 0 ? 'None is configured.' : `Configured are ${servers.join(', ')}.`
-  const message = `\`tools\` names ${name}, and there is no MCP server called ${wanted}`
-  const names = servers.map((known) => `mcp__${known}`)
-  const hint = `${didYouMean(`mcp__${wanted}`, names)} ${all}`.trim()
-  return [warning('agent-server-unknown', 'tools', message, hint)]
+  const known = [
+    ...builtIns.flatMap((tool) => [...(tool.aliases ?? []), tool.name]),
+    ...servers.map((server) => `mcp__${server}`),
+  ]
+  const selectors = toolSelectors((tools ?? []).filter((entry) => typeof entry === 'string'))
+  return selectors.flatMap(({ name, selects }) => {
+    const [, server] = /^mcp__(.*?)(?:__|$)/.exec(name) ?? []
+    const isOfServer = server !== undefined
+    const isOwn = isOfServer ? /\*|^$/.test(server) : /[*.:/]|__/.test(name)
+    const isThere = servers.some((one) => `${name}__`.startsWith(`mcp__${one}__`))
+    if (isOwn || isThere || builtIns.some(selects)) return []
+    const code = isOfServer ? 'agent-server-unknown' : 'agent-tool-unknown'
+    const message = `\`tools\` names ${name}, which ${isOfServer ? 'no configured MCP server has' : 'is not a built-in tool'}`
+    const hint = didYouMean(isOfServer ? `mcp__${server}` : name, known)
+    return [warning(code, 'tools', message, hint || `There are ${known.join(', ')}.`)]
+  })
 }
 
 function warning(code: string, field: string, message: string, hint: string | undefined): Problem {

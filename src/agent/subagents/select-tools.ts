@@ -41,46 +41,23 @@ export function selectTools(input: {
     const patterns = entries.flatMap(({ pattern }) => pattern ?? [])
     if (!isOwn && patterns.length === entries.length) limits.set(tool.name, patterns)
   }
-  return {
-    tools,
-    limits,
-    notices: selectors.flatMap((name) => missing(name, ceiling, input.subagent)),
-  }
+  const notices = selectors.flatMap((name) => missing(name, ceiling, input.subagent))
+  return { tools, limits, notices }
 }
 
 function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: string): string[] {
   if (name.text === '*' || ceiling.some((tool) => name.selects(tool))) return []
-  const wanted = `The tool ${name.text}, which the subagent ${subagent} is to have, is not there`
-  const builtIn = knownBuiltIns().find(name.selects)?.name
-  if (builtIn !== undefined) {
-    const how = `--tools ${builtIn}, or builtIns in a program, gives it ${builtIn}.`
-    return [`${wanted}: the agent that delegates does not have it. ${how}`]
-  }
-  const hasServers = ceiling.some(({ origin }) => origin.kind === 'mcp')
-  const server = hasServers ? undefined : readMcpName(name.text)?.server
-  if (server !== undefined) {
-    const how = `--mcp-server ${server}, or mcp in a program, gives it that.`
-    return [`${wanted}: the agent that delegates has no MCP server ${server}. ${how}`]
-  }
-  const names = ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])])
-  return [`${wanted}, or not allowed here. ${didYouMean(name.text, names)}`.trim()]
+  const wanted = `The tool ${name.text}, which the subagent ${subagent} is to have, is not there, or not allowed here.`
+  return [`${wanted} ${hintFor(name, ceiling)}`.trim()]
 }
 
-/**
- * Reads the name that other clients give to a tool of an MCP server, `mcp__server__tool`; undefined
- * for any other, and for one that has `*` in the name of the server.
- *
- * @param servers names that are known: one may have `__` in it.
- */
-export function readMcpName(
-  name: string,
-  servers: readonly string[] = [],
-): { server: string; tool: string } | undefined {
-  const [, rest = ''] = /^mcp__(.+)$/i.exec(name) ?? []
-  const known = servers.find((server) =>
-    `${rest}__`.toLowerCase().startsWith(`${server.toLowerCase()}__`),
+function hintFor({ text, selects }: ToolSelector, ceiling: readonly AgentTool[]): string {
+  const builtIn = knownBuiltIns().find(selects)?.name
+  if (builtIn !== undefined) return `--tools ${builtIn}, or builtIns in a program, gives it.`
+  const [, server] = /^mcp__([^*]+?)(?:__|$)/i.exec(text) ?? []
+  if (server !== undefined) return `--mcp-server ${server}, or mcp in a program, gives it.`
+  return didYouMean(
+    text,
+    ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]),
   )
-  const server = known ?? rest.split('__', 1)[0] ?? ''
-  if (server === '' || server.includes('*')) return undefined
-  return { server, tool: rest.slice(server.length + 2) }
 }
