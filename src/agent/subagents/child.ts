@@ -3,11 +3,11 @@ import type { Activation } from '../../library/activation.ts'
 import { parseAllowedTools } from '../../skill/allowed-tools.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import type { AgentOptions } from '../agent-options.ts'
-import { createPermit } from '../approval/permit.ts'
+import { type CallRules, createPermit } from '../approval/permit.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import { promptText } from '../prompt-template.ts'
 import { AgentSession, type SessionPart } from '../session.ts'
-import { type ActiveSkill, rulesOf } from '../skills/active-skills.ts'
+import type { ActiveSkill } from '../skills/active-skills.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
 import { resourceTools } from '../skills/skill-tools.ts'
 import { jsonSchemaOf } from '../tool.ts'
@@ -90,11 +90,17 @@ export class Child {
         return typeof model === 'string' ? environment.resolveModel(model) : model
       },
       parts: [
-        { instructions: async () => instructionsOf(config, inInstructions) },
         {
-          // The model is told of a name that selects nothing, so that it does not look for the tool.
-          instructions: async () =>
-            this.notices.length === 0 ? '' : ['Note:', ...this.notices].join('\n'),
+          instructions: async ({ onEvent }) => {
+            // What its parent may use can have changed since it was made.
+            this.#selection = this.#select()
+            for (const message of this.notices) {
+              onEvent({ type: 'notice', agent: config.name, message })
+            }
+            // The model is told of a name that selects nothing, so that it does not look for the tool.
+            const notes = this.notices.length === 0 ? [] : [['Note:', ...this.notices].join('\n')]
+            return [...instructionsOf(config, inInstructions), ...notes].join('\n\n')
+          },
           tools: () => this.#selection.tools,
         },
         ...(parent.servers?.workflowsOfChild() ?? []),
@@ -125,10 +131,6 @@ export class Child {
     return this.#used
   }
 
-  refresh(): void {
-    this.#selection = this.#select()
-  }
-
   #select(): ToolSelection {
     const { name, tools, disallowedTools } = this.config
     return selectTools({
@@ -144,8 +146,8 @@ export class Child {
   #guard(): SessionPart {
     const { config, parent } = this
     const { denied, options, runtime } = parent.environment
-    const { preApproved, narrowed } = rulesOf(this.#skills)
     const hooks = this.#hooks()
+    const none: CallRules = { preApproved: [], narrowed: [] }
     return {
       afterTool: hooks?.after,
       beforeStop: hooks && ((text) => hooks.stop(text, undefined)),
@@ -155,12 +157,11 @@ export class Child {
         denied: [...denied, ...(config.disallowedTools ?? []).flatMap(parseAllowedTools)],
         mode: this.#mode,
         approver: this.#asks ? options.approver : undefined,
-        rules: () => ({
-          preApproved,
-          narrowed: [...(parent.skills()?.rules.narrowed ?? []), ...narrowed],
-          limits: this.#selection.limits,
-          beforeTool: hooks && ((...call) => hooks.before(...call)),
-        }),
+        rules: () => {
+          const { narrowed, ...rules } = hooks?.rules ?? none
+          const ofParent = parent.skills()?.rules.narrowed ?? []
+          return { ...rules, narrowed: [...ofParent, ...narrowed], limits: this.#selection.limits }
+        },
       }),
     }
   }
@@ -169,8 +170,7 @@ export class Child {
     const { config, parent } = this
     const { runtime } = parent.environment
     const manager = parent.skills()?.manager
-    const isHooked = this.#skills.some(({ hooks }) => hooks.length > 0)
-    if (manager === undefined || !isHooked) return undefined
+    if (manager === undefined) return undefined
     return new SkillHooks({
       skills: () => this.#skills,
       manager,
@@ -198,10 +198,9 @@ function callSettingsOf(
 }
 
 function instructionsOf({ name, systemPrompt }: SubagentConfig, skills: readonly Activation[]) {
-  const howToWork =
-    'Carry out the task that you are given, with the tools that you have, and answer with the result. You cannot ask questions: make open decisions yourself, and report them.'
-  const own = promptText(systemPrompt ?? '').trim() || `You are the subagent ${name}. ${howToWork}`
-  return [own, ...skills.map(({ content }) => content)].join('\n\n')
+  const own = promptText(systemPrompt ?? '').trim()
+  const howToWork = `You are the subagent ${name}. Carry out the task with the tools that you have, and answer with the result. You cannot ask questions: make open decisions yourself, and report them.`
+  return [own || howToWork, ...skills.map(({ content }) => content)]
 }
 
 /** Copies of messages without calls and results that lack the other, which no provider accepts. */
@@ -220,12 +219,8 @@ function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
     return part.type !== 'tool-result' || calls.has(part.toolCallId)
   }
   return structuredClone(messages).flatMap((message): ModelMessage[] => {
-    if (message.role === 'assistant' && typeof message.content !== 'string') {
-      const content = message.content.filter(isPaired)
-      return content.length === 0 ? [] : [{ ...message, content }]
-    }
-    if (message.role !== 'tool') return [message]
+    if (typeof message.content === 'string' || message.role === 'user') return [message]
     const content = message.content.filter(isPaired)
-    return content.length === 0 ? [] : [{ ...message, content }]
+    return content.length === 0 ? [] : [Object.assign(message, { content })]
   })
 }

@@ -7,7 +7,6 @@ import { maxTurnsExceeded } from '../loop/run-loop.ts'
 import type { Queue } from '../queue.ts'
 import type { Stopper, StopReason } from '../stopper.ts'
 import type { AgentEvent, LoopOutcome, RunStatus, TokenUsage } from '../types.ts'
-import { subtractUsage } from '../usage.ts'
 import type { Child } from './child.ts'
 import type { DelegateOptions } from './config.ts'
 
@@ -105,7 +104,6 @@ export class DelegationHandle {
     const { id, subagentName, task } = this
     const { runtime } = child.parent.environment
     const began = runtime.elapsed()
-    const before = child.used
     let outcome: LoopOutcome | undefined
     let failure: string | undefined
     try {
@@ -131,7 +129,7 @@ export class DelegationHandle {
       endReason,
       output: outcome?.text ?? '',
       ...(outcome?.output === undefined ? {} : { structured: outcome.output }),
-      usage: subtractUsage(child.used, before),
+      usage: child.used,
       durationMs: Math.round(runtime.elapsed() - began),
       result: outcome,
       ...(success ? {} : { error: told ?? failure ?? outcome?.error ?? fallback }),
@@ -145,10 +143,6 @@ export class DelegationHandle {
     const more = context.trim() === '' ? '' : `\n\n<context>\n${context.trim()}\n</context>`
     this.#status = 'running'
     this.#tellStatus('started')
-    child.refresh()
-    for (const message of child.notices) {
-      this.#tell({ type: 'notice', agent: this.subagentName, message })
-    }
     return await child.session.run(`${this.task}${more}`, {
       signal: stopper.signal,
       onEvent: (event) => this.#tell(event),

@@ -26,8 +26,7 @@ import {
 } from './discover-agents.ts'
 import { findCycle, forkName, forkOf } from './skills.ts'
 
-/** Finished delegations that can be resumed. */
-const keptChildren = 20
+const keptDelegations = 20
 
 /** PRD 6.3: ten and more delegations at once. */
 const defaultConcurrency = 10
@@ -52,9 +51,8 @@ export class SubagentManager {
   readonly #inCode = new Map<string, SubagentConfig>()
   readonly #removed = new Set<string>()
   #found: AgentDiscovery | undefined
-  readonly #finished = new Map<string, Child>()
-  /** Finished delegations of another process. */
-  readonly #stored = new Map<string, StoredDelegation>()
+  /** Delegations that are over and can be resumed, also those of another process. */
+  readonly #finished = new Map<string, Finished>()
   readonly #active = new Map<string, DelegationHandle>()
   readonly #usage = new Map<string, TokenUsage>()
 
@@ -161,7 +159,7 @@ export class SubagentManager {
     const agent = activation.effects.fork?.agent
     refuseNesting(agent ?? forkName(activation.name))
     const named = agent === undefined ? undefined : this.#required(agent)
-    await this.#refuseCycle(activation)
+    await this.#refuseCycle(`skill:${activation.name}`)
     const work = {
       ...forkOf(activation, named, this.#parent.environment.options),
       options,
@@ -183,48 +181,44 @@ export class SubagentManager {
       const hint = 'Send it a message, or wait for its result.'
       throw new SubagentDelegationError({ code: 'delegation-running', message, hint })
     }
-    const stored = this.#stored.get(id)
-    if (stored !== undefined) return await this.#revive(stored, task, options)
-    const child = this.#finished.get(id)
-    if (child === undefined) {
-      const known = [...this.#finished.keys(), ...this.#stored.keys()].join(', ')
+    const finished = this.#finished.get(id)
+    if (finished === undefined) {
       const message = `There is no finished delegation ${id} to resume.`
+      const known = [...this.#finished.keys()].join(', ')
       const hint = `Only the last ones are kept. There are ${known || 'none'}.`
       throw new SubagentDelegationError({ code: 'delegation-unknown', message, hint })
     }
-    const { config } = child
-    requireTask(task, config.name)
-    const work = { config, task, options }
-    const stopper = this.#stopperFor(work)
+    const { subagent, messages: contextMessages, work } = finished
+    const { signal: _signal, onEvent: _onEvent, ...before } = work?.options ?? {}
     this.#finished.delete(id)
-    return this.#start(child, work, stopper)
+    try {
+      return await this.#begin({
+        id,
+        config: work?.config ?? this.#required(subagent),
+        task,
+        options: { ...before, ...options, contextMessages },
+        forked: work?.forked,
+      })
+    } catch (error) {
+      this.#finished.set(id, finished)
+      throw error
+    }
   }
 
   /** Finished delegations to known subagents, for another process that continues the conversation. */
   get stored(): StoredDelegation[] {
-    const own = Array.from(this.#finished.values(), ({ id, config, session }) => {
-      return { id, subagent: config.name, messages: [...session.messages] }
-    })
-    const known = own.filter(({ subagent }) => this.#config(subagent) !== undefined)
-    return [...this.#stored.values(), ...known].slice(-keptChildren)
+    return Array.from(this.#finished, ([id, { subagent, messages, work }]) => {
+      const isKnown = work === undefined || this.#config(subagent) !== undefined
+      return isKnown ? [{ id, subagent, messages }] : []
+    }).flat()
   }
 
+  /** Whoever resumes one gets the definition of then, checked again under the trust of then. */
   restore(delegations: readonly StoredDelegation[]): void {
-    this.#stored.clear()
-    for (const one of delegations) if (!this.#finished.has(one.id)) this.#stored.set(one.id, one)
-  }
-
-  /** With the definition, checked again under the trust of now. */
-  async #revive(
-    { id, subagent, messages }: StoredDelegation,
-    task: string,
-    options: DelegateOptions,
-  ): Promise<DelegationHandle> {
-    const config = this.#required(subagent)
-    const work = { id, config, task, options: { ...options, contextMessages: messages } }
-    const handle = await this.#begin(work)
-    this.#stored.delete(id)
-    return handle
+    for (const [id, { work }] of this.#finished) if (work === undefined) this.#finished.delete(id)
+    for (const { id, ...one } of delegations) {
+      if (!this.#finished.has(id)) this.#finished.set(id, one)
+    }
   }
 
   getActiveDelegations(): readonly DelegationHandle[] {
@@ -287,7 +281,9 @@ export class SubagentManager {
     const { config, task, forked } = work
     refuseNesting(config.name)
     requireTask(task, config.name)
-    if (forked === undefined && (config.skills?.length ?? 0) > 0) await this.#refuseCycle(config)
+    if (forked === undefined && (config.skills?.length ?? 0) > 0) {
+      await this.#refuseCycle(`agent:${config.name}`, config)
+    }
     const parent = this.#parent
     try {
       await parent.servers?.ready(signal)
@@ -303,9 +299,10 @@ export class SubagentManager {
     return await Child.create({ ...work, parent, signal, onUsage })
   }
 
-  async #refuseCycle(start: SubagentConfig | Activation): Promise<void> {
+  async #refuseCycle(start: string, config?: SubagentConfig): Promise<void> {
     const skills = (await this.#parent.skills()?.manager.list()) ?? []
-    const cycle = findCycle(start, skills, (name) => this.#config(name))
+    const configOf = (name: string) => (name === config?.name ? config : this.#config(name))
+    const cycle = findCycle(start, skills, configOf)
     if (cycle === undefined) return
     const message = `Skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}.`
     const hint =
@@ -321,16 +318,16 @@ export class SubagentManager {
     return new Stopper(signal, limit)
   }
 
-  #start(child: Child, { task, options }: Work, stopper: Stopper): DelegationHandle {
+  #start(child: Child, work: Work, stopper: Stopper): DelegationHandle {
+    const { id, session } = child
     const onEnd = (): void => {
-      this.#active.delete(child.id)
-      this.#finished.set(child.id, child)
+      this.#active.delete(id)
+      this.#finished.set(id, { subagent: work.config.name, messages: [...session.messages], work })
       const [oldest = ''] = this.#finished.keys()
-      if (this.#finished.size > keptChildren) this.#finished.delete(oldest)
+      if (this.#finished.size > keptDelegations) this.#finished.delete(oldest)
     }
-    const queue = this.#queue
-    const handle = new DelegationHandle({ child, task, options, queue, stopper, onEnd })
-    this.#active.set(child.id, handle)
+    const handle = new DelegationHandle({ ...work, child, queue: this.#queue, stopper, onEnd })
+    this.#active.set(id, handle)
     return handle
   }
 }
@@ -341,6 +338,11 @@ const managerOptions = z.strictObject({
 })
 
 type StoredDelegation = Conversation['delegations'][number]
+
+/** `work` is undefined for one of another process. */
+interface Finished extends Omit<StoredDelegation, 'id'> {
+  work?: Work | undefined
+}
 
 interface Work {
   id?: string | undefined

@@ -23,25 +23,25 @@ export async function loadSkills(
   delegator: InvocationSource = 'code',
 ): Promise<readonly Activation[]> {
   const source = delegator === 'model' ? 'model' : 'code'
+  const noSkills = new SkillNotFoundError({
+    code: 'skill-not-found',
+    message: 'The parent has no skills.',
+    hint: 'Give the parent `skills` or `skillDirs`.',
+  })
   const loaded: Activation[] = []
   for (const { name, argumentText } of entries.map(splitSkill)) {
-    const message = `There is no skill named ${name}, which the subagent ${subagent} is to have.`
-    const code = 'skill-not-found'
-    if (manager === undefined) {
-      const hint = 'Its parent has no skills: give the parent `skills` or `skillDirs`.'
-      throw new SkillNotFoundError({ code, message, hint })
-    }
     try {
+      if (manager === undefined) throw noSkills
       loaded.push(await manager.prepare(name, argumentText, { source }))
     } catch (error) {
       if (error instanceof SkillNotFoundError) {
-        throw new SkillNotFoundError({ code, message, hint: error.hint, cause: error })
+        const message = `There is no skill named ${name}, which the subagent ${subagent} is to have.`
+        throw new SkillNotFoundError({ code: error.code, message, hint: error.hint, cause: error })
       }
-      if (!(error instanceof SkillInvocationError)) throw error
-      if (error.code !== 'model-invocation-disabled') throw error
-      const reason = `The ${notForModels(subagent, name)}.`
-      const facts = { code: error.code, message: reason, hint: forWhom, cause: error }
-      throw new SkillInvocationError(facts)
+      const { code } = error instanceof SkillInvocationError ? error : {}
+      if (code !== 'model-invocation-disabled') throw error
+      const message = `The ${notForModels(subagent, name)}.`
+      throw new SkillInvocationError({ code, message, hint: forWhom, cause: error })
     }
   }
   return loaded
@@ -62,17 +62,13 @@ export function forkOf(
   parent: Pick<AgentOptions, 'instructions'>,
 ): { config: SubagentConfig; task: string } {
   if (effects.fork === undefined) {
-    throw trustLevel === 'untrusted'
-      ? new SkillInvocationError({
-          code: 'fork-untrusted',
-          message: `Skill ${name} may not run in a subagent: it is untrusted.`,
-          hint: 'Review and trust it with: skillrail trust',
-        })
-      : new SkillInvocationError({
-          code: 'fork-undeclared',
-          message: `Skill ${name} does not say that it runs in a subagent.`,
-          hint: 'Add `context: fork` to its frontmatter, or activate it.',
-        })
+    const isUntrusted = trustLevel === 'untrusted'
+    const why = isUntrusted ? 'it is untrusted' : 'it has no `context: fork`'
+    throw new SkillInvocationError({
+      code: isUntrusted ? 'fork-untrusted' : 'fork-undeclared',
+      message: `Skill ${name} may not run in a subagent: ${why}.`,
+      hint: isUntrusted ? 'Review and trust it with: skillrail trust' : 'Activate it instead.',
+    })
   }
   const allowed = effects.preApproved.map((tool) => formatAllowedTools([tool]))
   const own = {
@@ -98,34 +94,23 @@ export function forkName(skill: string): string {
 type SubagentSkills = Pick<SubagentConfig, 'name' | 'skills'>
 
 /**
- * The way from a subagent or a skill back to itself, as `agent:NAME` and `skill:NAME`: a skill forks to
- * a subagent that has the skill from the start. The first and the last label are the same; undefined
- * where there is no cycle.
+ * The way from `agent:NAME` or `skill:NAME` back to itself: a skill forks to a subagent that has the
+ * skill from the start. The first and the last label are the same; undefined where there is no cycle.
  */
 export function findCycle(
-  start: SubagentSkills | { name: string; effects: Pick<Activation['effects'], 'fork'> },
+  start: string,
   skills: readonly { name: string; fields: Pick<SkillInfo['fields'], 'context' | 'agent'> }[],
   configOf: (name: string) => SubagentSkills | undefined,
 ): readonly string[] | undefined {
   const seen = new Set<string>()
-  const skillsOf = (config: SubagentSkills | undefined): string[] =>
-    (config?.skills ?? []).map((entry) => `skill:${splitSkill(entry).name}`)
-  const agentOf = (agent: string | undefined): string[] =>
-    agent === undefined ? [] : [`agent:${agent}`]
-  return 'effects' in start
-    ? visit(`skill:${start.name}`, [], agentOf(start.effects.fork?.agent))
-    : visit(`agent:${start.name}`, [], skillsOf(start))
+  return visit(start, [])
 
-  function visit(
-    label: string,
-    path: readonly string[],
-    followers: readonly string[] = followersOf(label),
-  ): readonly string[] | undefined {
+  function visit(label: string, path: readonly string[]): readonly string[] | undefined {
     const before = path.indexOf(label)
     if (before !== -1) return [...path.slice(before), label]
     if (seen.has(label)) return undefined
     seen.add(label)
-    for (const next of followers) {
+    for (const next of followersOf(label)) {
       const cycle = visit(next, [...path, label])
       if (cycle !== undefined) return cycle
     }
@@ -134,8 +119,10 @@ export function findCycle(
 
   function followersOf(label: string): string[] {
     const name = label.slice('skill:'.length)
-    if (label.startsWith('agent:')) return skillsOf(configOf(name))
-    const fields = skills.find((skill) => skill.name === name)?.fields
-    return agentOf(fields?.context === 'fork' ? fields.agent : undefined)
+    if (label.startsWith('agent:')) {
+      return (configOf(name)?.skills ?? []).map((entry) => `skill:${splitSkill(entry).name}`)
+    }
+    const { context, agent } = skills.find((skill) => skill.name === name)?.fields ?? {}
+    return context === 'fork' && agent !== undefined ? [`agent:${agent}`] : []
   }
 }

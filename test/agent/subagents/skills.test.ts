@@ -292,12 +292,11 @@ describe('circles between skills and subagents', () => {
       ['agent:b', 'skill:c', 'agent:b'],
     ],
   ])('finds %s', (_, agents, skills, cycle) => {
-    const start = { name: 'a', effects: { fork: { agent: agents['a'] } } }
     const forking = Object.entries(agents).map(([name, agent]) => ({
       name,
       fields: { context: 'fork' as const, agent },
     }))
-    const found = findCycle(start, forking, (name) => ({ name, skills: skills[name] }))
+    const found = findCycle('skill:a', forking, (name) => ({ name, skills: skills[name] }))
     expect(found).toEqual(cycle)
   })
 })
