@@ -77,7 +77,7 @@ export interface AgentOptions<
   runtime?: Runtime | undefined
   /** Default: the user's and the project's configuration files and variables. */
   settings?: Settings | undefined
-  /** `trusted` vouches for what the project brings along; default: that of the settings. */
+  /** `trusted` vouches for what the project brings along, not for `skillDirs`; default: that of the settings. */
   workspaceTrust?: 'ask' | 'trusted' | undefined
   /** Providers of the program's own, for names such as `mine:model`. */
   providers?: Readonly<Record<string, ModelProvider>> | undefined

@@ -11,10 +11,10 @@ import type {
 import type { SkillManager } from '../library/manager.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import { AgentEnvironment, type AgentOptions, defaultTimeoutMs } from './agent-options.ts'
-import { agentToolSet, loopSettings, openLoop } from './ai/agent-loop.ts'
+import { loopSettings, openLoop } from './ai/agent-loop.ts'
 import type { SkillTools } from './ai/skill-tool-set.ts'
 import { Skills, type SkillSettings } from './ai/skills.ts'
-import { fromToolSet } from './ai/tool-set.ts'
+import { fromToolSet, toToolSet } from './ai/tool-set.ts'
 import { approvalPart } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
 import { ConversationKeeper } from './conversation/keeper.ts'
@@ -33,7 +33,7 @@ import {
 import { DelegationPart } from './subagents/delegation-tools.ts'
 import { SubagentManager } from './subagents/manager.ts'
 import type { AgentEvent, AgentTool, LoopOutcome, RunOptions, TokenUsage } from './types.ts'
-import { overspent, subtractUsage, UsageLedger, type UsageReport } from './usage.ts'
+import { type RunUsage, UsageLedger, type UsageReport } from './usage.ts'
 
 /** How one prompt was answered. `messages` are those that were added to the conversation. */
 export interface AgentResult extends LoopOutcome {
@@ -71,8 +71,6 @@ export class Agent<
   readonly #servers: McpPart
   readonly #session: AgentSession
   readonly #keeper: ConversationKeeper | undefined
-  /** Why no model may be asked any more in the current run. */
-  #exhausted: () => string | undefined = () => undefined
   /** Tools that were given as a `ToolSet`, and what our own loop has in their place. */
   readonly #given: { set: ToolSet; tools: readonly AgentTool[] }
   #sdk: Skills | undefined
@@ -296,20 +294,15 @@ export class Agent<
     const isFirst = !this.#session.running
     const keeper = isFirst ? this.#keeper : undefined
     const release = keeper && (await keeper.begin(prompt))
-    const before = this.#ledger.report().total
-    const used = (): TokenUsage => subtractUsage(this.#ledger.report().total, before)
-    if (isFirst) {
-      this.#listener = options.onEvent
-      const most = options.maxTokens ?? this.#environment.options.maxTokens
-      this.#exhausted = () => overspent(used(), most)
-    }
+    const usage = this.#ledger.begin(options.maxTokens ?? this.#environment.options.maxTokens)
+    if (isFirst) this.#listener = options.onEvent
     try {
-      const outcome = await this.#session.run(prompt, { ...options, onEvent: this.#emit })
+      const asked = { ...options, onEvent: this.#emit }
+      const outcome = await usage.within(() => this.#session.run(prompt, asked))
       await keeper?.save(outcome.status)
-      return { ...outcome, usage: used(), durationMs: Math.round(runtime.elapsed() - began) }
+      return { ...outcome, usage: usage.used, durationMs: Math.round(runtime.elapsed() - began) }
     } finally {
       if (isFirst) this.#listener = undefined
-      if (isFirst) this.#exhausted = () => undefined
       release?.()
     }
   }
@@ -356,7 +349,7 @@ export class Agent<
         approval,
       ],
       usage: this.#ledger,
-      exhausted: () => this.#exhausted(),
+      exhausted: this.#ledger.exhausted,
       onMessages: async () => this.#keeper?.save('running'),
     })
   }
@@ -393,24 +386,26 @@ export class Agent<
   #loop(): Promise<AiAgent<never, Tools & SkillTools, Context, Shape>>
   async #loop(): Promise<unknown> {
     await this.ready()
-    return await openLoop(this.#environment, this.#settings(), (entry) =>
-      this.#ledger.record(entry),
-    )
+    const usage = this.#ledger.begin(this.#environment.options.maxTokens)
+    return await openLoop(this.#environment, this.#settings(usage), usage)
   }
 
   #typedTools(): Tools & SkillTools
   #typedTools(): unknown {
-    return this.#settings().tools
+    return this.#settings(this.#ledger.begin(undefined)).tools
   }
 
-  #settings(): SkillSettings<ToolSet> {
+  #settings(usage: RunUsage): SkillSettings<ToolSet> {
     const { set, tools: replaced } = this.#given
     const ofSkills = this.#skills?.tools() ?? []
-    const own = this.listTools().filter(
-      (tool) => !replaced.includes(tool) && !ofSkills.includes(tool),
-    )
-    const tools = { ...agentToolSet(own, this.#servers), ...set }
-    return loopSettings(this.#environment, this.#ofSdk(), tools)
+    const own = this.listTools()
+      .filter((tool) => !replaced.includes(tool) && !ofSkills.includes(tool))
+      .map((tool): AgentTool => {
+        const execute: AgentTool['execute'] = (...call) => usage.within(() => tool.execute(...call))
+        return { ...tool, execute }
+      })
+    const tools = { ...toToolSet(own), ...set }
+    return loopSettings(this.#environment, this.#ofSdk(), tools, usage)
   }
 
   /** Kept, so that one secret signs all approvals. */
@@ -421,7 +416,8 @@ export class Agent<
     const none = { ...options, skills: undefined, skillDirs: undefined, discover: false }
     const set = this.#skills?.set ?? new SkillSet(new AgentEnvironment(none), async () => [])
     const own = { startSkills: this.#skills && startSkills, approvalSecret, onNotice: this.#note }
-    this.#sdk = new Skills(own, this.#environment, this.#servers, set)
+    const servers = { workflows: this.#servers, close: () => this.#servers.close() }
+    this.#sdk = new Skills(own, this.#environment, servers, set)
     return this.#sdk
   }
 
@@ -461,8 +457,8 @@ export class Agent<
         servers: this.#servers,
         tools: () => this.listTools(),
         skills: () => this.#skills,
-        exhausted: () => this.#exhausted(),
-        onUsage: (entry) => this.#ledger.record(entry),
+        exhausted: this.#ledger.exhausted,
+        onUsage: this.#ledger.record,
         onEvent: this.#emit,
       },
       subagents,

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { TokenUsage, UsageEntry } from './types.ts'
 
 /** What was used so far, at one moment. Sums of parts add up to `total`. */
@@ -18,12 +19,22 @@ export interface UsageReport {
 /** Records every model call when its usage is known, so that a run that fails later is complete too. */
 export class UsageLedger {
   readonly #entries = new Map<string, UsageEntry>()
+  readonly #runs = new AsyncLocalStorage<RunUsage>()
 
-  record(entry: UsageEntry): void {
+  begin(most: number | undefined): RunUsage {
+    return new RunUsage(this, this.#runs, most)
+  }
+
+  readonly record = (entry: UsageEntry): void => {
     const key = JSON.stringify([entry.model, entry.agent, entry.delegation])
     const used = this.#entries.get(key)?.usage ?? noUsage
     this.#entries.set(key, { ...entry, usage: addUsage(used, entry.usage) })
+    const run = this.#runs.getStore()
+    if (run !== undefined) run.used = addUsage(run.used, entry.usage)
   }
+
+  /** Why no model may be asked any more in the run that this is called in. */
+  readonly exhausted = (): string | undefined => this.#runs.getStore()?.exhausted()
 
   report(): UsageReport {
     const entries = [...this.#entries.values()]
@@ -36,6 +47,33 @@ export class UsageLedger {
       byDelegation: sumsBy(entries, 'delegation'),
       entries,
     }
+  }
+}
+
+/** What one run has used, its subagents included, of the tokens that it may use. */
+export class RunUsage {
+  used: TokenUsage = noUsage
+  readonly #ledger: UsageLedger
+  readonly #runs: AsyncLocalStorage<RunUsage>
+  readonly #most: number | undefined
+
+  constructor(ledger: UsageLedger, runs: AsyncLocalStorage<RunUsage>, most: number | undefined) {
+    this.#ledger = ledger
+    this.#runs = runs
+    this.#most = most
+  }
+
+  /** What is used in this work belongs to the run. */
+  within<T>(work: () => T): T {
+    return this.#runs.run(this, work)
+  }
+
+  record(entry: UsageEntry): void {
+    this.within(() => this.#ledger.record(entry))
+  }
+
+  exhausted(): string | undefined {
+    return overspent(this.used, this.#most)
   }
 }
 

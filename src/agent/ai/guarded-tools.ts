@@ -1,12 +1,14 @@
 import type { ToolSet } from 'ai'
 import { messageOf } from '../../core/errors.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
 import { failureText } from '../loop/results.ts'
 import { jsonValue } from '../tool.ts'
-import type { AgentTool } from '../types.ts'
+import type { McpPart } from '../mcp-tools/mcp-part.ts'
+import type { AgentTool, ToolContext } from '../types.ts'
 import type { RunSkills } from './run-skills.ts'
-import { isAsyncIterable, type ToolModelOutput } from './tool-set.ts'
+import { isAsyncIterable, lastOf, quietContext, type ToolModelOutput } from './tool-set.ts'
 
 /** A call that was allowed. */
 export interface Call {
@@ -17,10 +19,17 @@ export interface Call {
   isChanged: boolean
 }
 
+export type Workflows = Pick<McpPart, 'isIdle' | 'beforeTool' | 'afterTool'>
+
 /** Calls that were decided about, by the very input that the AI SDK then executes. */
 export class CallBook {
   readonly #calls = new WeakMap<object, Call>()
   readonly #added = new WeakMap<object, string>()
+  readonly #workflows: Workflows | undefined
+
+  constructor(workflows: Workflows | undefined) {
+    this.#workflows = workflows
+  }
 
   allow(input: object, call: Call): void {
     this.#calls.set(input, call)
@@ -50,9 +59,18 @@ export class CallBook {
       ...tool,
       execute: (input: unknown, options) => {
         const call = this.require(input)
-        const result = execute(call.isChanged ? call.input : input, options)
-        if (!isAsyncIterable(result)) return this.#once(call, input, result)
-        return this.#each(call, input, result)
+        const { toolCallId, abortSignal } = options
+        const asked: Asked = {
+          ...call,
+          given: input,
+          context: quietContext(toolCallId, abortSignal),
+        }
+        const start = () => execute(call.isChanged ? call.input : input, options)
+        // Before its first call, only a generator function is known to stream, and waits to be read.
+        const mayStart = this.#workflows?.isIdle !== false || isGenerator(execute)
+        if (!mayStart) return this.#once(asked, async () => await lastOf(await start()))
+        const result = start()
+        return isAsyncIterable(result) ? this.#each(asked, result) : this.#once(asked, () => result)
       },
       toModelOutput: async (options: { toolCallId: string; input: unknown; output: unknown }) => {
         const { output, input } = options
@@ -63,42 +81,57 @@ export class CallBook {
     }
   }
 
-  async #once(call: Call, input: unknown, result: unknown): Promise<unknown> {
+  async #once(call: Asked, work: () => unknown): Promise<unknown> {
     try {
-      const output = await result
-      await this.#after(call, input, output)
+      await this.#workflows?.beforeTool(call.tool, call.input, call.context)
+      const output = await work()
+      const added = await this.#after(call, jsonValue(output), false)
+      if (added !== undefined && isKey(call.given)) this.#added.set(call.given, added)
       return output
     } catch (error) {
-      throw await failed(call, error)
+      throw await this.#failed(call, error)
     }
   }
 
-  async *#each(call: Call, input: unknown, results: AsyncIterable<unknown>) {
+  async *#each(call: Asked, results: AsyncIterable<unknown>) {
     let last: unknown
     try {
+      await this.#workflows?.beforeTool(call.tool, call.input, call.context)
       for await (last of results) yield last
-      await this.#after(call, input, last)
+      const added = await this.#after(call, jsonValue(last), false)
+      if (added !== undefined && isKey(call.given)) this.#added.set(call.given, added)
     } catch (error) {
-      throw await failed(call, error)
+      throw await this.#failed(call, error)
     }
   }
 
-  async #after(call: Call, input: unknown, output: unknown): Promise<void> {
-    const added = await call.run.hooks.after(call.tool, call.input, jsonValue(output), false)
-    if (added !== undefined && isKey(input)) this.#added.set(input, added)
+  /** What hooks have to say about a call that was made. */
+  async #after({ run, tool, input }: Asked, output: JsonValue, isError: boolean) {
+    await this.#workflows?.afterTool(tool, input, output, isError)
+    return await run.hooks.after(tool, input, output, isError)
   }
+
+  /** With the hint of an error of ours, and what hooks have to say about the call. */
+  async #failed(call: Asked, error: unknown): Promise<unknown> {
+    const text = failureText(error)
+    const added = await this.#after(call, text, true)
+    if (added === undefined && text === messageOf(error)) return error
+    return new Error([text, added ?? []].flat().join('\n\n'), { cause: error })
+  }
+}
+
+interface Asked extends Call {
+  /** The input as the AI SDK gave it. */
+  given: unknown
+  context: ToolContext
+}
+
+function isGenerator(execute: object): boolean {
+  return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]'
 }
 
 function isKey(input: unknown): input is object {
   return typeof input === 'object' && input !== null
-}
-
-/** With the hint of an error of ours, and what hooks have to say about the call. */
-async function failed({ run, tool, input }: Call, error: unknown): Promise<unknown> {
-  const text = failureText(error)
-  const added = await run.hooks.after(tool, input, text, true)
-  if (added === undefined && text === messageOf(error)) return error
-  return new Error([text, added ?? []].flat().join('\n\n'), { cause: error })
 }
 
 function plain(output: unknown): ToolModelOutput {

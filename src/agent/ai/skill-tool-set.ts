@@ -7,6 +7,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { usageError } from '../errors.ts'
+import { answerOf, modelOutput } from '../loop/results.ts'
 import type { SkillSet } from '../skills/skill-set.ts'
 import { findingTools, resourceTools, type SkillCatalogue } from '../skills/skill-tools.ts'
 import { ownTool } from '../tool.ts'
@@ -68,7 +69,9 @@ export function createSkillTools(
         done: z.boolean().optional().describe('Ends the activation; default false.'),
         hook: z.string().optional().describe('What a hook of a skill says. Leave it out.'),
       }),
-      execute,
+      async *execute(input, call) {
+        yield* execute(input, call)
+      },
       toModelOutput: async ({ output }) => await activationText(output, set),
     },
     search_skills: {
@@ -91,9 +94,10 @@ export function createSkillTools(
       inputSchema: z.object({
         skill: z.string(),
         tool: z.string(),
-        input: z.record(z.string(), z.unknown()).optional(),
+        input: z.looseObject({}).optional(),
       }),
       execute: run,
+      toModelOutput: ({ output }) => modelOutput(answerOf(output)),
     },
   }
 }

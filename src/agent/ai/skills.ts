@@ -26,7 +26,7 @@ import { catalogTokens } from '../skills/skill-part.ts'
 import { SkillSet } from '../skills/skill-set.ts'
 import { type SkillCatalogue, skillCatalogue } from '../skills/skill-tools.ts'
 import type { AgentTool } from '../types.ts'
-import { CallBook } from './guarded-tools.ts'
+import { CallBook, type Workflows } from './guarded-tools.ts'
 import { RunSkills } from './run-skills.ts'
 import {
   activate,
@@ -76,6 +76,11 @@ interface ConversationOptions {
   startSkills?: readonly string[] | undefined
   /** Told what was left out and why: an untrusted reference, a server that does not start. */
   onNotice?: ((message: string) => void) | undefined
+}
+
+interface Servers {
+  workflows?: Workflows
+  close(): Promise<void>
 }
 
 /** As `toolApproval` of the AI SDK. A skill's `allowed-tools` can lift `user-approval`, nothing else. */
@@ -129,10 +134,10 @@ export class Skills {
   readonly tools: SkillTools
   readonly #options: ConversationOptions
   readonly #environment: AgentEnvironment
-  readonly #servers: { close(): Promise<void> }
+  readonly #servers: Servers
   readonly #set: SkillSet
   readonly #secret: string | Uint8Array
-  readonly #calls = new CallBook()
+  readonly #calls: CallBook
   /** By the object that a run carries along: its runtime context, or its messages. */
   readonly #runs = new WeakMap<object, RunSkills>()
   /** Instructions that were added for one step. */
@@ -143,12 +148,13 @@ export class Skills {
   constructor(
     options: ConversationOptions,
     environment: AgentEnvironment,
-    servers: { close(): Promise<void> },
+    servers: Servers,
     set: SkillSet,
   ) {
     this.#options = options
     this.#environment = environment
     this.#servers = servers
+    this.#calls = new CallBook(servers.workflows)
     this.#set = set
     this.#secret = options.approvalSecret ?? randomBytes(32)
     const { agents = {} } = options

@@ -53,7 +53,9 @@ export function subagentTool({
     inputSchema: z.object({
       task: z.string().describe('What to do, with everything that is needed for it.'),
     }),
-    execute: ({ task }, { abortSignal }) => runSubagent(name, agent, task, abortSignal),
+    async *execute({ task }, { abortSignal }) {
+      yield* runSubagent(name, agent, task, abortSignal)
+    },
     toModelOutput: ({ output }) => subagentAnswer(output),
   }
 }

@@ -4,7 +4,7 @@ import { isObject, objectOf } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
-import { cutText } from '../loop/results.ts'
+import { answerOf, modelOutput } from '../loop/results.ts'
 import { schemaProblem } from '../loop/run-loop.ts'
 import { jsonSchemaOf, jsonValue, needsApproval, toWireNames } from '../tool.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
@@ -41,10 +41,7 @@ function toTool(tool: AgentTool): Tool<JsonObject, JsonValue> {
     needsApproval: (input) => needsApproval(tool, input),
     execute: async (input, { toolCallId, abortSignal }) =>
       await tool.execute(input, quietContext(toolCallId, abortSignal)),
-    toModelOutput: ({ output }) => {
-      const text = typeof output === 'string' ? output : JSON.stringify(output)
-      return { type: 'text', value: cutText(text) }
-    },
+    toModelOutput: ({ output }) => modelOutput(answerOf(output)),
   }
   converted.set(made, tool)
   return made
@@ -94,11 +91,7 @@ function fromTool(name: string, tool: ToolSet[string]): AgentTool {
     async execute(input, { toolCallId, signal }) {
       const checked = await validated(tool.inputSchema, input)
       const options = { toolCallId, messages: [], abortSignal: signal, context: undefined }
-      const result = await tool.execute?.(checked, options)
-      let output: unknown = result
-      if (isAsyncIterable(result)) {
-        for await (const one of result) output = one
-      }
+      const output = await lastOf(await tool.execute?.(checked, options))
       if (tool.toModelOutput === undefined) return jsonValue(output)
       return modelValue(await tool.toModelOutput({ toolCallId, input: checked, output }))
     },
@@ -140,6 +133,14 @@ async function validated(schema: ToolSet[string]['inputSchema'], input: JsonObje
 
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+/** The result of a tool that may have preliminary ones. */
+export async function lastOf(result: unknown): Promise<unknown> {
+  if (!isAsyncIterable(result)) return result
+  let last: unknown
+  for await (last of result);
+  return last
 }
 
 /** What a model reads of an output, for a loop whose results are texts. */

@@ -3,8 +3,6 @@ import { messageOf, SkillrailError } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { skillToolName } from '../conversation/compact.ts'
-import type { AgentTool } from '../types.ts'
 import type { RequestedCall } from './sdk.ts'
 
 /** What came of a call: for events, and as the model reads it. */
@@ -30,23 +28,21 @@ function isPicture(value: JsonValue): value is JsonObject & Picture {
 /** `name` is the one that goes into the history. */
 export type AnsweredCall = Answer & Pick<RequestedCall, 'id' | 'name' | 'input'>
 
-export function resultPart({
-  id,
-  name,
-  text,
-  isError,
-  pictures = [],
-}: AnsweredCall): ToolResultPart {
-  const part = { type: 'tool-result' as const, toolCallId: id, toolName: name }
-  const type = isError ? 'error-text' : 'text'
-  if (pictures.length === 0) return { ...part, output: { type, value: text } }
+export function resultPart({ id, name, ...answer }: AnsweredCall): ToolResultPart {
+  return { type: 'tool-result', toolCallId: id, toolName: name, output: modelOutput(answer) }
+}
+
+/** What the model reads of an answer. */
+export function modelOutput({ text, isError, pictures = [] }: Answer): ToolResultPart['output'] {
+  if (pictures.length === 0) return { type: isError ? 'error-text' : 'text', value: text }
   const files = pictures.map(({ mimeType: mediaType, data }) => {
     return { type: 'file' as const, mediaType, data: { type: 'data' as const, data } }
   })
-  return { ...part, output: { type: 'content', value: [{ type: 'text', text }, ...files] } }
+  return { type: 'content', value: [{ type: 'text', text }, ...files] }
 }
 
-export function answerOf(tool: AgentTool, output: JsonValue): Answer {
+/** Cut instructions of a skill would be worse than none: they stay whole. */
+export function answerOf(output: JsonValue, isWhole = false): Answer {
   const all = Array.isArray(output) ? output : [output]
   const pictures = all.filter(isPicture)
   if (pictures.length > 0) {
@@ -54,12 +50,10 @@ export function answerOf(tool: AgentTool, output: JsonValue): Answer {
     const shown = all.map((one) =>
       isPicture(one) ? { type: 'image', mimeType: one.mimeType } : one,
     )
-    return { ...answerOf(tool, shown), pictures }
+    return { ...answerOf(shown, isWhole), pictures }
   }
   const text = typeof output === 'string' ? output : JSON.stringify(output)
-  // Cut instructions of a skill would be worse than none.
-  const isSkillContent = tool.origin.kind === 'agent' && tool.name === skillToolName
-  if (isSkillContent || text.length <= longestResult) return { output, text, isError: false }
+  if (isWhole || text.length <= longestResult) return { output, text, isError: false }
   const cut = cutText(text)
   return { output: cut, text: cut, isError: false }
 }

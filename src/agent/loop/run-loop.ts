@@ -5,7 +5,7 @@ import { didYouMean } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import type { Compactor } from '../conversation/compact.ts'
+import { type Compactor, skillToolName } from '../conversation/compact.ts'
 import { Queue } from '../queue.ts'
 import { aiSdk } from '../ai-sdk.ts'
 import type { SessionOptions, SessionPart } from '../session.ts'
@@ -81,6 +81,25 @@ const repetitionsUntilNotice = 3
 /** How often it may until the run is ended with a summary. */
 const repetitionsUntilEnd = 8
 
+/** Counts how often in a row a model made the same calls with the same results. */
+export class Repetition {
+  #last = ''
+  #count = 0
+
+  /** Takes what a step called and what came of it; returns what the model is told, and why the run ends. */
+  add(calls: readonly { name: string }[]): { notice?: string; end?: string } {
+    const made = JSON.stringify(calls)
+    this.#count = made === this.#last ? this.#count + 1 : 1
+    this.#last = made
+    if (calls.length === 0 || this.#count < repetitionsUntilNotice) return {}
+    const notice = `(This was the same call with the same result ${this.#count} times in a row. Do something else, or answer.)`
+    if (this.#count < repetitionsUntilEnd) return { notice }
+    const names = [...new Set(calls.map(({ name }) => name))].join(', ')
+    const end = `The model made the same call ${this.#count} times in a row with the same result: ${names}.`
+    return { notice, end }
+  }
+}
+
 /** How often a model that answered nothing, or nothing of the asked shape, is asked again. */
 const secondChances = 2
 
@@ -96,8 +115,7 @@ class Run {
   #text = ''
   /** Answers in a row that were empty, or not of the asked shape. */
   #useless = 0
-  /** The last step's calls with their results, and how many steps in a row were the same. */
-  #repetition = { signature: '', count: 0 }
+  readonly #repetition = new Repetition()
 
   constructor(request: LoopRequest) {
     this.#request = request
@@ -148,17 +166,15 @@ class Run {
     let answers = all.filter((answer) => answer !== undefined)
     if (answers.length === 0) return undefined
     this.#useless = 0
-    const signature = JSON.stringify(answers.map(({ name, input, text }) => [name, input, text]))
-    const count = signature === this.#repetition.signature ? this.#repetition.count + 1 : 1
-    this.#repetition = { signature, count }
-    if (count >= repetitionsUntilNotice) {
-      const notice = `(This was the same call with the same result ${count} times in a row. Do something else, or answer.)`
+    const made = answers.map(({ name, input, text }) => {
+      return { name: names.get(name)?.name ?? name, input, text }
+    })
+    const { notice, end } = this.#repetition.add(made)
+    if (notice !== undefined) {
       answers = answers.map((answer) => ({ ...answer, text: `${answer.text}\n\n${notice}` }))
     }
     await this.#add({ role: 'tool', content: answers.map(resultPart) })
-    if (count < repetitionsUntilEnd) return undefined
-    const tools = [...new Set(answers.map(({ name }) => names.get(name)?.name ?? name))].join(', ')
-    return `The model made the same call ${count} times in a row with the same result: ${tools}.`
+    return end
   }
 
   async #add(message: ModelMessage): Promise<void> {
@@ -222,7 +238,8 @@ class Run {
     const used = permission.input ?? input
     let answer: Answer
     try {
-      answer = answerOf(tool, await tool.execute(used, context))
+      const isSkill = tool.origin.kind === 'agent' && tool.name === skillToolName
+      answer = answerOf(await tool.execute(used, context), isSkill)
     } catch (error) {
       if (signal.aborted) throw error
       answer = failure(failureText(error))
@@ -277,12 +294,9 @@ class Run {
   /** A question beside the conversation. */
   async #ask(content: string): Promise<string> {
     const { agent, delegation, callSettings, model, onUsage, onEvent } = this.#request
-    const { callModel } = await import('./sdk.ts')
-    const answer = callModel({
+    const { askModel } = await import('./sdk.ts')
+    const answer = askModel(content, {
       model: model(),
-      instructions: '',
-      messages: [{ role: 'user', content }],
-      tools: new Map(),
       settings: callSettings,
       signal: this.signal,
       onUsage(answering, usage) {
@@ -290,7 +304,7 @@ class Run {
         onEvent({ type: 'step', agent, delegation, usage })
       },
     })
-    return (await untilAborted(answer, this.signal)).text
+    return await untilAborted(answer, this.signal)
   }
 
   /** One call of the model, reported and added to the conversation; without names for text. */

@@ -70,6 +70,15 @@ export async function callModel(call: ModelCall): Promise<ModelReply> {
   }
 }
 
+/** A question beside a conversation. */
+export async function askModel(
+  content: string,
+  call: Pick<ModelCall, 'model' | 'settings' | 'signal' | 'onUsage'>,
+): Promise<string> {
+  const messages = [{ role: 'user' as const, content }]
+  return (await callModel({ ...call, instructions: '', messages, tools: new Map() })).text
+}
+
 /** Models whose servers refuse an output schema. The instructions contain it in any case. */
 const plainModels = new WeakSet<object>()
 
@@ -115,7 +124,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
  * OpenAI's packages put the text of a failed call into JSON, and over chat completions pictures of
  * results: the text is sent as it is instead, and the pictures as a message of the user.
  */
-function resultsAsText(
+export function resultsAsText(
   messages: readonly ModelMessage[],
   { provider }: ModelObject,
 ): ModelMessage[] {

@@ -26,7 +26,10 @@ import type { AgentSession, SessionPart } from '../session.ts'
 import type { AgentTool } from '../types.ts'
 import { namesAtGate, WorkflowGate } from './workflow-gate.ts'
 
-type WorkflowHooks = Required<Pick<SessionPart, 'beforeTool' | 'afterTool'>>
+interface WorkflowHooks {
+  beforeTool: NonNullable<SessionPart['beforeTool']>
+  afterTool: NonNullable<SessionPart['afterTool']>
+}
 
 /**
  * Offers the tools of MCP servers. Servers start with the first run, when a skill names them, or for
@@ -68,6 +71,12 @@ export class McpPart implements SessionPart {
   async prompt(text: string): Promise<string> {
     this.#request = text
     return text
+  }
+
+  /** Whether there are no workflows, which are read now. */
+  get isIdle(): boolean {
+    this.#isIdle ||= this.#open().gate.none
+    return this.#isIdle
   }
 
   tools(): readonly AgentTool[] {
@@ -116,12 +125,10 @@ export class McpPart implements SessionPart {
   #workflows(tools: () => readonly AgentTool[]): WorkflowHooks {
     return {
       beforeTool: async (tool, params, { signal }) => {
-        if (tool.origin.kind === 'mcp' || this.#isIdle) return
-        const { gate } = this.#open()
-        this.#isIdle = gate.none
+        if (tool.origin.kind === 'mcp' || this.isIdle) return
         const request = this.#request
         const calls = namesAtGate(tool).map((call) => ({ ...call, params, request, signal }))
-        if (!this.#isIdle) await gate.pass(calls, tools())
+        await this.#open().gate.pass(calls, tools())
       },
       afterTool: async (tool, params, output, isError) => {
         if (tool.origin.kind === 'mcp' || this.#isIdle) return undefined

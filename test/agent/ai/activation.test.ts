@@ -29,7 +29,7 @@ describe('skills in an application of the AI SDK', () => {
     expect(sent(model, 0)).toContain('Does notes. Use when asked for notes.')
     expect(sent(model, 0)).not.toContain('SECRET-RECIPE')
     expect(sent(model, 1)).toContain('SECRET-RECIPE: write the notes of May.')
-    expect(sent(model, 2)).toContain('\\"words\\":7')
+    expect(sent(model, 2)).toMatch(/words\\+":7/)
     expect(sent(model, 3)).toContain('STYLE-TEXT')
   })
 

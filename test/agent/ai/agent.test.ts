@@ -1,8 +1,10 @@
 import { Output, tool, ToolLoopAgent } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { Agent } from '../../../src/agent/agent.ts'
 import { subagentTool, totalUsage } from '../../../src/agent/ai/subagent-tool.ts'
+import { summarizeOldest } from '../../../src/agent/conversation/compact.ts'
 import { tool as ourTool } from '../../../src/agent/tool.ts'
 import { emptyWorld } from '../_agent-world.ts'
 import { place as serverPlace } from '../mcp-tools/_place.ts'
@@ -127,5 +129,130 @@ describe('Agent as an agent of the AI SDK', () => {
     })
     expect(sent(parent, 1)).toContain('Found.')
     expect((await totalUsage(result)).totalTokens).toBe(36)
+  })
+})
+
+describe('the loop of the AI SDK in an agent', () => {
+  it('ends where its tokens are used up, those of subagents included, and no other call', async () => {
+    const worker = scripted([says('Worked.', tokens(100, 0)), says('Worked.', tokens(100, 0))])
+    const work = (id: string) => call('delegate', { agent: 'worker', task: 'Work.' }, id)
+    const model = scripted([work('a'), says('Never.'), work('b')])
+    const agent = new Agent({
+      model,
+      runtime: emptyWorld().runtime,
+      discover: false,
+      maxTokens: 110,
+      subagents: [{ name: 'worker', description: 'Works.', model: worker }],
+    })
+    const { steps, finishReason } = await agent.generate({ prompt: 'Go.' })
+    expect({ steps: steps.length, finishReason }).toEqual({ steps: 1, finishReason: 'tool-calls' })
+    // Each call begins with all of its tokens.
+    expect((await agent.generate({ prompt: 'Go.' })).text).toBe('Never.')
+    expect(agent.usage.total).toMatchObject({ inputTokens: 120, requests: 3 })
+  })
+
+  it.each(['generate', 'stream'] as const)(
+    'tells of one call that gives the same result again and again, and ends with a summary: %s',
+    async (method) => {
+      const replies = Array.from({ length: 8 }, (_, index) =>
+        call('weather', { city: 'Rome' }, `c${index}`),
+      )
+      const model = scripted([...replies, says('Still sunny.')])
+      const agent = new Agent({ model, runtime: emptyWorld().runtime, tools: { weather } })
+      const result = await agent[method]({ prompt: 'Rain in Rome?' })
+      expect(await result.text).toBe('Still sunny.')
+      expect(sent(model, 2)).not.toContain('same call with the same result')
+      expect(sent(model, 3)).toContain('same call with the same result 3 times in a row')
+      expect(sent(model, 8)).toContain('The model made the same call 8 times in a row')
+      expect(JSON.parse(sent(model, 8)).tools ?? []).toEqual([])
+    },
+  )
+
+  it('checks workflows before tools of a ToolSet, and lets those that stream do so', async () => {
+    const { runtime, workflows } = serverPlace()
+    const step = { step: 1, tool: 'weather', description: 'The weather.', required: true }
+    const triggers = { tools: ['publish', 'report'] }
+    const definition = { description: 'Looks.', mode: 'enforce', triggers, prerequisites: [step] }
+    workflows({ look: definition })
+    const done: string[] = []
+    const publish = tool({
+      inputSchema: z.object({}),
+      execute: async () => `Published ${done.push('publish')}.`,
+    })
+    const report = tool({
+      inputSchema: z.object({}),
+      async *execute() {
+        done.push('report')
+        yield 'Half.'
+        yield 'Whole.'
+      },
+    })
+    const agent = new Agent({
+      model: scripted([
+        call('publish', {}, 'a'),
+        call('report', {}, 'b'),
+        call('weather', { city: 'Rome' }, 'c'),
+        call('publish', {}, 'd'),
+        call('report', {}, 'e'),
+        says('Done.'),
+      ]),
+      runtime,
+      workspaceTrust: 'trusted',
+      tools: { weather, publish, report },
+    })
+    onTestFinished(() => agent.close())
+    const outcomes: string[] = []
+    for await (const part of (await agent.stream({ prompt: 'Go.' })).stream) {
+      if (part.type === 'tool-result')
+        outcomes.push(`${part.toolCallId} ${JSON.stringify(part.output)}`)
+      if (part.type === 'tool-error') outcomes.push(`${part.toolCallId} ${String(part.error)}`)
+    }
+    expect(outcomes).toEqual([
+      expect.stringMatching(/^a .*look.*Call weather first/s),
+      expect.stringMatching(/^b .*look.*Call weather first/s),
+      'c {"city":"Rome","sunny":true}',
+      'd "Published 1."',
+      'e "Half."',
+      'e "Whole."',
+      'e "Whole."',
+    ])
+    expect(done).toEqual(['publish', 'report'])
+  })
+
+  it('sums up a long conversation where that is asked for, and counts what that costs', async () => {
+    const read = ourTool({ name: 'read', description: 'Reads.', execute: () => 'x'.repeat(8000) })
+    let asked = 0
+    const model = new MockLanguageModelV4({
+      doGenerate: async ({ prompt }) => {
+        if (sent({ doGenerateCalls: [prompt], doStreamCalls: [] }, 0).includes('Sum up this part'))
+          return says('THE SUMMARY')
+        asked += 1
+        return asked < 5 ? call('read', {}, `c${asked}`) : says('Done.')
+      },
+    })
+    const limits = { budget: 5000, strategy: summarizeOldest }
+    const agent = new Agent({ model, runtime: emptyWorld().runtime, tools: [read], limits })
+    expect((await agent.generate({ prompt: 'Read all.' })).text).toBe('Done.')
+    expect(sent(model, -1)).toContain('THE SUMMARY')
+    expect(agent.usage.total.requests).toBe(model.doGenerateCalls.length)
+    expect(model.doGenerateCalls.length).toBeGreaterThan(5)
+  })
+
+  it('shows pictures of MCP tools to the model, as the other loop does', async () => {
+    const { runtime, server } = serverPlace()
+    const ask = async (run: (agent: Agent) => Promise<unknown>): Promise<string> => {
+      const model = scripted([call('own__get_image', {}, 'i'), says('A dot.')])
+      const approver = async () => ({ approved: true as const })
+      const agent = new Agent({ model, runtime, discover: false, mcp: [server], approver })
+      onTestFinished(() => agent.close())
+      await run(agent)
+      return JSON.stringify(model.doGenerateCalls[1]?.prompt.at(-1))
+    }
+    const [ours, theirs] = [
+      await ask((agent) => agent.run('Look.')),
+      await ask((agent) => agent.generate({ prompt: 'Look.' })),
+    ]
+    expect(ours).toContain('"mediaType":"image/png"')
+    expect(theirs).toBe(ours)
   })
 })

@@ -114,7 +114,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
     expect((await stream.result).text).toBe('It is two, as expected.')
   })
 
-  it('sees pictures of a prompt and of results of tools', async () => {
+  it.each([true, false])('sees pictures of a prompt and of results of tools', async (isOurs) => {
     const picture = Buffer.from('picture of a result').toString('base64')
     const prompt = Buffer.from('picture of a prompt').toString('base64')
     const camera = tool({
@@ -135,7 +135,11 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
       { tools: [camera] },
     )
     const files = [{ type: 'file' as const, mediaType: 'image/png', data: prompt }]
-    expect((await agent.generate('What is it?', { files })).text).toBe('A cat.')
+    const content = [{ type: 'text' as const, text: 'What is it?' }, ...files]
+    const { text } = isOurs
+      ? await agent.generate('What is it?', { files })
+      : await agent.generate({ messages: [{ role: 'user', content }] })
+    expect(text).toBe('A cat.')
     const [first, second] = server.prompts().map(({ body }) => body)
     expect(first).toContain(prompt)
     expect(second?.split(picture)).toHaveLength(3)
