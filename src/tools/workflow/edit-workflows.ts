@@ -1,20 +1,16 @@
+import { createRequire } from 'node:module'
+import type * as Jsonc from 'jsonc-parser'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { objectOf } from '../../core/json.ts'
-import { placesIn } from '../../core/text.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { StateFileError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
 import { requireWithin, writeFileAtomic } from '../../core/write-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import {
-  jsonc,
-  readDefinition,
-  readJsonText,
-  readWorkflows,
-  workflowsPlace,
-} from './read-workflows.ts'
+import { readDocument } from '../config/document.ts'
+import { isDefinition, readWorkflows, workflowsPlace } from './read-workflows.ts'
 import { WorkflowInvalidError } from './errors.ts'
 import type { JsonObject, WorkflowDefinition } from './model.ts'
+import { valueAt } from './references.ts'
 
 export type WorkflowEdit =
   | { kind: 'write'; name: string; definition: JsonObject }
@@ -48,13 +44,9 @@ export function editWorkflows(
 }
 
 /** The text of a definition as it stands in its file, for a user to edit. */
-export function definitionText(workflow: WorkflowDefinition): string {
-  const parser = jsonc()
-  const text = readText(workflow.path)
-  const { root, place } = rootOf(text, workflow.path, workflow.name)
-  const node = parser.findNodeAtLocation(root, [...place])
-  const value: JsonValue = node === undefined ? {} : parser.getNodeValue(node)
-  return `${JSON.stringify(value, undefined, 2)}\n`
+export function definitionText({ path, name }: WorkflowDefinition): string {
+  const { root, place } = rootOf(readText(path), path, name)
+  return `${JSON.stringify(valueAt(root, place) ?? {}, undefined, 2)}\n`
 }
 
 /** Checks a definition that is not in a file yet, so it has no lines. @throws {WorkflowInvalidError} */
@@ -76,8 +68,8 @@ export function checkDefinitionText(name: string, text: string, path: string): J
   // In the line of the opening brace, so that lines are those of the text.
   const { workflow, diagnostics } = readOne(`{${JSON.stringify(name)}: ${text}\n}`, path)
   if (workflow === undefined) throw invalid(name, diagnostics)
-  const value: unknown = jsonc().parse(text, [], { allowTrailingComma: true })
-  return { ...objectOf<JsonValue>(value) }
+  const document = readDocument(text, 'json')
+  return document.ok ? document.root : {}
 }
 
 function readOne(text: string, path: string) {
@@ -103,26 +95,26 @@ export function editText(before: string, path: string, edit: WorkflowEdit): stri
       hint: 'Delete the file.',
     })
   }
+  const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
   const target = edit.kind === 'set' ? [...place, edit.key] : [...place]
-  const parser = jsonc()
-  const value =
-    edit.kind === 'remove' ? undefined : edit.kind === 'set' ? edit.value : edit.definition
+  const value = editedValue(edit)
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const formattingOptions = { insertSpaces: true, tabSize: 2, eol }
   const edits = parser.modify(text, target, value, { formattingOptions })
   const after = parser.applyEdits(text, edits)
-  if (edit.kind !== 'remove') checkResult(after, path, edit.name)
+  if (edit.kind !== 'remove') requireDefinition(after, path, edit.name)
   return after.endsWith('\n') ? after : `${after}\n`
 }
 
+function editedValue(edit: WorkflowEdit): JsonValue | undefined {
+  if (edit.kind === 'remove') return undefined
+  return edit.kind === 'set' ? edit.value : edit.definition
+}
+
 /** The edited file must define the workflow; other definitions in it may be broken as before. */
-function checkResult(after: string, path: string, name: string): void {
-  const { root, place } = rootOf(after, path, name)
-  const node = jsonc().findNodeAtLocation(root, [...place])
-  const diagnostics: Diagnostic[] = []
-  const reader = { placeOf: placesIn(after), path, diagnostics }
-  if (node !== undefined && readDefinition(reader, name, node) !== undefined) return
-  throw invalid(name, diagnostics)
+function requireDefinition(text: string, path: string, name: string): void {
+  const { workflows, diagnostics } = readWorkflows([{ path, text }])
+  if (workflows.every((workflow) => workflow.name !== name)) throw invalid(name, diagnostics)
 }
 
 export function invalid(name: string, diagnostics: readonly Diagnostic[]): WorkflowInvalidError {
@@ -134,17 +126,14 @@ export function invalid(name: string, diagnostics: readonly Diagnostic[]): Workf
 }
 
 function rootOf(text: string, path: string, name: string) {
-  const reading = readJsonText(text)
-  if (!reading.ok || reading.root.type !== 'object') {
-    const { line } = placesIn(text)(reading.ok ? reading.root.offset : reading.offset)
-    const problem = reading.ok ? 'it must be a JSON object' : reading.message
+  const document = readDocument(text, 'json')
+  if (!document.ok) {
     throw new StateFileError({
       code: 'workflows-syntax',
-      message: `${path}, line ${line}: ${problem}; nothing was written`,
+      message: `${path}, line ${document.line ?? 1}: ${document.message}; nothing was written`,
       hint: 'Fix the file first.',
     })
   }
-  const { root } = reading
-  const single = jsonc().findNodeAtLocation(root, ['prerequisites'])?.type === 'array'
-  return { root, place: single ? [] : [...workflowsPlace(root), name] }
+  const { root } = document
+  return { root, place: isDefinition(root) ? [] : [...workflowsPlace(root), name] }
 }
