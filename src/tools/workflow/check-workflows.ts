@@ -5,8 +5,8 @@ import { callsTool, foldParameter, lastSegment, ownStep, resolveTool } from './m
 import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
 
 /**
- * Problems of readable workflows: wrong step numbers, references that lead nowhere, cycles, missing
- * triggers, and unknown tools. Without `installed` tools are not checked.
+ * Problems of readable workflows: references that lead nowhere, cycles, missing triggers, and
+ * unknown tools. Without `installed` tools are not checked.
  */
 export function checkWorkflows(
   workflows: readonly WorkflowDefinition[],
@@ -14,9 +14,8 @@ export function checkWorkflows(
 ): Diagnostic[] {
   const found = [
     ...workflows.flatMap((workflow) => [
-      ...checkSteps(workflow),
+      ...checkForm(workflow),
       ...checkReferences(workflow, installed ?? []),
-      ...checkTriggers(workflow),
       ...(installed === undefined ? [] : checkTools(workflow, installed)),
     ]),
     ...findCycles(workflows.filter(({ enabled }) => enabled)),
@@ -24,34 +23,15 @@ export function checkWorkflows(
   return found.toSorted(compareDiagnostics)
 }
 
-function checkSteps(workflow: WorkflowDefinition): Diagnostic[] {
-  const numbers = workflow.prerequisites.map(({ step }) => step)
-  if (numbers.length === 0) {
+function checkForm(workflow: WorkflowDefinition): Diagnostic[] {
+  const { server, category, tools = [], changes = false, keywords = [] } = workflow.triggers
+  const hasTrigger = changes || (server ?? category) !== undefined || tools.length > 0
+  if (workflow.prerequisites.length === 0) {
     return [finding(workflow, 'workflow-no-steps', 'warning', 'it has no prerequisites')]
   }
-  const twice = numbers.find((number, index) => numbers.indexOf(number) !== index)
-  if (twice !== undefined) {
-    const message = `step ${twice} is there twice; they run in the order of the file`
-    return [finding(workflow, 'workflow-step-repeated', 'warning', message)]
-  }
-  const gap = numbers.findIndex((number, index) => number !== index + 1)
-  if (gap === -1) return []
-  const message = `step ${gap + 1} is missing; the next one is ${numbers[gap]}`
-  return [finding(workflow, 'workflow-step-gap', 'warning', message, 'Number the steps from 1.')]
-}
-
-function checkTriggers(workflow: WorkflowDefinition): Diagnostic[] {
-  const { server, category, tools = [], changes = false, keywords = [] } = workflow.triggers
-  const named = [server, category].filter((name) => name !== undefined)
-  if (!changes && named.length + tools.length + keywords.length === 0) {
-    const hint = 'Give a server, a category, tools or keywords.'
-    return [finding(workflow, 'workflow-unreachable', 'warning', 'nothing triggers it', hint)]
-  }
-  const silent = keywords.filter((keyword) => !/[\p{L}\p{N}]/u.test(keyword))
-  return silent.map((keyword) => {
-    const message = `the keyword ${JSON.stringify(keyword)} has no letter or digit and matches nothing`
-    return finding(workflow, 'workflow-keyword-silent', 'warning', message)
-  })
+  if (hasTrigger || keywords.length > 0) return []
+  const hint = 'Give a server, a category, tools or keywords.'
+  return [finding(workflow, 'workflow-unreachable', 'warning', 'nothing triggers it', hint)]
 }
 
 function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {
@@ -130,30 +110,32 @@ function problemOf(
 
 function checkParameters(
   workflow: WorkflowDefinition,
-  step: Prerequisite,
+  { step, tool: name, params = {} }: Prerequisite,
   installed: readonly WorkflowTool[],
 ): Diagnostic[] {
-  const resolved = resolveTool(step.tool, workflow, installed, undefined)
-  const known = resolved?.tool.parameters
-  if (resolved === undefined || known === undefined) return []
-  const has = (name: string, names: readonly string[]): boolean =>
-    names.some((candidate) => foldParameter(candidate) === foldParameter(name))
-  const given = Object.keys({ ...step.params, ...resolved.params })
-  const lacking = (resolved.tool.required ?? []).filter((name) => !has(name, given))
-  const left = known.filter((name) => !has(name, given))
-  const misspelt = Object.keys(step.params ?? {}).flatMap((name) => {
-    const meant = has(name, known) ? undefined : nearest(name, left)
+  const resolved = resolveTool(name, workflow, installed, undefined)
+  const { parameters, required = [], id } = resolved?.tool ?? {}
+  if (resolved === undefined || parameters === undefined) return []
+  const given = Object.keys({ ...params, ...resolved.params })
+  const has = (parameter: string, names: readonly string[]): boolean =>
+    names.some((candidate) => foldParameter(candidate) === foldParameter(parameter))
+  const left = parameters.filter((parameter) => !has(parameter, given))
+  const misspelt = Object.keys(params).flatMap((parameter) => {
+    const meant = has(parameter, parameters) ? undefined : nearest(parameter, left)
     if (meant === undefined) return []
-    const message = `step ${step.step}: ${resolved.tool.id} has no parameter ${name}, so it is not passed`
+    const message = `step ${step}: ${id} has no parameter ${parameter}, so it is not passed`
     const hint = `Did you mean ${meant}?`
     return [finding(workflow, 'workflow-parameter-unknown', 'warning', message, hint)]
   })
-  const missing = lacking.map((name) => {
-    const message = `step ${step.step}: ${resolved.tool.id} needs ${name}, and the step has no such parameter`
-    const hint = `Add "${name}": "$call.${name}" to its params.`
-    return finding(workflow, 'workflow-parameter-missing', 'warning', message, hint)
-  })
-  return [...misspelt, ...missing]
+  const missing = required.filter((parameter) => !has(parameter, given))
+  return [
+    ...misspelt,
+    ...missing.map((parameter) => {
+      const message = `step ${step}: ${id} needs ${parameter}, and the step has no such parameter`
+      const hint = `Add "${parameter}": "$call.${parameter}" to its params.`
+      return finding(workflow, 'workflow-parameter-missing', 'warning', message, hint)
+    }),
+  ]
 }
 
 /** Workflows that are compared with each other, and cycles that are reported. */
