@@ -562,7 +562,7 @@ it('calls nothing more once it is cancelled', async () => {
 it('plans the same for the same values, never passes undefined, and never gates a prerequisite', () => {
   const json = fc.jsonValue({ maxDepth: 2 })
   const params = fc.dictionary(fc.constantFrom('database', 'query', 'table', 'pageId'), json)
-  const state = { sessionId: 'x', startedAt: '2026-01-01T00:00:00Z', completed: new Map() }
+  const state = { sessionId: 'x', startedAt: '2026-01-01T00:00:00Z', completed: [] }
   const tools = [...databaseTools, ...browserTools, ...githubTools, ...graphqlTools]
   const workflows = ['database', 'browser', 'github-pr', 'graphql'].flatMap(template)
   fc.assert(

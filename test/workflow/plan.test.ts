@@ -4,7 +4,7 @@ import { type GatePlan, planGate } from '../../src/tools/workflow/plan.ts'
 import { type SessionState, withCompletion } from '../../src/tools/workflow/session-file.ts'
 import { call, tool, workflow, workflowsOf } from './helpers.ts'
 
-const fresh: SessionState = { sessionId: 'a', startedAt: '2026-02-04', completed: new Map() }
+const fresh: SessionState = { sessionId: 'a', startedAt: '2026-02-04', completed: [] }
 const go = tool('s__go')
 
 interface Asked {

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { completedCount } from '../../src/tools/workflow/session-file.ts'
 import { listSessions, openSession } from '../../src/tools/workflow/session.ts'
 import { settings, temporaryProject, testRuntime, record } from './helpers.ts'
 
@@ -11,7 +10,7 @@ it('counts a prerequisite for each scope that it ran for, wherever it counts', a
   await record(session, 'safe', 'list_tables', { database: 'shop' }, 'one')
   await record(session, 'safe', 'list_tables', { database: 'archive' }, 'two')
   await record(session, 'safe', 'list_databases', {}, 'three')
-  expect(completedCount((await session.read()).state)).toBe(3)
+  expect((await session.read()).state.completed).toHaveLength(3)
   expect(await listSessions(options)).toMatchObject([{ id: 'default', completed: 3 }])
 })
 
@@ -25,7 +24,7 @@ it('begins when it was cleared, and not with the first call of the log that stay
   runtime.clock.now += hour
   expect(await session.clear()).toBe(true)
   const after = await session.read()
-  expect(after.state.completed.size).toBe(0)
+  expect(after.state.completed).toEqual([])
   expect(Date.parse(after.recordedStart ?? '')).toBe(Date.parse(begun) + hour)
   expect(await session.clear({ log: true })).toBe(true)
   expect((await session.read()).recordedStart).toBeUndefined()

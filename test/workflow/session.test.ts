@@ -166,7 +166,7 @@ describe('the end of a session', () => {
     await record(session, 'w', 'new', {}, 'x')
     const { state } = await session.read()
     expect(state.sessionId).not.toBe(sessionId)
-    expect([...(state.completed.get('w')?.keys() ?? [])]).toEqual(['new'])
+    expect(state.completed.map(({ tool }) => tool)).toEqual(['new'])
   })
 
   it('comes when the file is of another session', async () => {
@@ -242,13 +242,13 @@ it('says whether it cleared anything, and keeps the log unless told', async () =
 })
 
 it('forgets the oldest of more than 200 scopes of one tool', () => {
-  const start = { sessionId: 'a', startedAt: '2026-02-04T00:00:00Z', completed: new Map() }
+  const start = { sessionId: 'a', startedAt: '2026-02-04T00:00:00Z', completed: [] }
   const state = Array.from({ length: 250 }, (_, index) => index).reduce<SessionState>(
     (before, index) =>
       withCompletion(before, { workflow: 'w', tool: 't', scope: { index }, result: '' }, ''),
     start,
   )
-  const kept = state.completed.get('w')?.get('t') ?? []
+  const kept = state.completed
   expect(kept).toHaveLength(200)
   expect(kept[0]?.scope).toEqual({ index: 50 })
 })
@@ -340,7 +340,7 @@ it('reads what it wrote, whatever the names and values are', () => {
   })
   fc.assert(
     fc.property(fc.array(record, { maxLength: 8 }), (records) => {
-      const start = { sessionId: 'a', startedAt: '2026-02-04T00:00:00Z', completed: new Map() }
+      const start = { sessionId: 'a', startedAt: '2026-02-04T00:00:00Z', completed: [] }
       const state = records.reduce<SessionState>(
         (before, item) => withCompletion(before, item, 'now'),
         start,
@@ -405,8 +405,7 @@ describe('the file in .opencode/', () => {
   }
 
   async function counting(session: SessionStore): Promise<string[]> {
-    const tools = (await session.read()).state.completed.get('w')
-    return [...(tools?.keys() ?? [])]
+    return (await session.read()).state.completed.map(({ tool }) => tool)
   }
 
   function sharedTools(path: string): Record<string, object> {
@@ -428,7 +427,7 @@ describe('the file in .opencode/', () => {
     expect(sharedTools(session.shared)).toMatchObject({ look: { result: 'r' } })
     expect(readFileSync(session.shared, 'utf8')).not.toContain('chosen')
     const { state } = await session.read()
-    expect(state.completed.get('w')?.get('look')?.[0]?.value).toEqual(value)
+    expect(state.completed[0]?.value).toEqual(value)
   })
 
   it('makes nothing count that this user did not run, and keeps it for its authors', async () => {
@@ -525,7 +524,7 @@ describe('a secret', () => {
     const text = readFileSync(store.path, 'utf8')
     expect(text).not.toContain(token)
     expect(text).toContain('it is [redacted]')
-    expect((await store.read()).state.completed.get('w')?.get('u')?.[0]?.value).toEqual({
+    expect((await store.read()).state.completed[1]?.value).toEqual({
       sessionId: 'abc',
     })
   })

@@ -3,17 +3,19 @@ import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { amount, nearest, safeLine } from '../../core/text.ts'
 import { SessionNotFoundError } from '../workflow/errors.ts'
-import { completedCount } from '../workflow/session-file.ts'
 import { listSessions, type SessionSummary } from '../workflow/session.ts'
 import type { ToolContext } from './project-tools.ts'
 import { openWorkflows, sessionOf } from './workflow-project.ts'
 
 const sessionOption = option.text('--session <id>', 'a session other than that of this shell')
 
-export const list = defineCommand<Awaited<ReturnType<typeof sessionsOf>>>()({
+export const list = defineCommand<{ sessions: readonly SessionSummary[] }>()({
   options: {},
   examples: ['session list'],
-  run: sessionsOf,
+  async run({ runtime, settings }) {
+    const { project } = openWorkflows({ runtime })
+    return { sessions: await listSessions({ project, runtime, settings }) }
+  },
   exitCode: ({ sessions }) =>
     hasErrors(sessions.flatMap(({ diagnostics }) => diagnostics))
       ? exitCode.badAnswer
@@ -33,29 +35,24 @@ export const list = defineCommand<Awaited<ReturnType<typeof sessionsOf>>>()({
   ],
 })
 
-export async function sessionsOf({
-  runtime,
-  settings,
-}: Pick<ToolContext, 'runtime' | 'settings'>): Promise<{ sessions: readonly SessionSummary[] }> {
-  const { project } = openWorkflows({ runtime })
-  return { sessions: await listSessions({ project, runtime, settings }) }
-}
-
-type SessionDetails = Omit<Awaited<ReturnType<typeof showSession>>, 'allCalls'>
+type SessionDetails = Awaited<ReturnType<typeof showSession>>
 
 export const show = defineCommand<SessionDetails>()({
   options: { session: sessionOption },
   examples: ['session show'],
-  async run(context, { session }) {
-    const { allCalls: _all, ...details } = await showSession(context, session, 20)
-    return details
-  },
+  run: showSession,
   exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
   render: sessionText,
   notes: ({ diagnostics }) => diagnostics,
 })
 
-export async function showSession(context: SessionContext, id: string | undefined, most: number) {
+/** The calls that are shown: the latest. */
+const mostCalls = 20
+
+async function showSession(
+  context: SessionContext,
+  { session: id }: { session?: string | undefined },
+) {
   const { session, reading, log } = await readSession(context, id)
   return {
     id: session.id,
@@ -64,12 +61,9 @@ export async function showSession(context: SessionContext, id: string | undefine
     logPath: session.logPath,
     startedAt: reading.recordedStart ?? log.calls[0]?.at,
     isOver: reading.isOver,
-    completed: Array.from(reading.state.completed, ([workflow, tools]) =>
-      Array.from(tools, ([tool, runs]) => runs.map((run) => ({ workflow, tool, ...run }))),
-    ).flat(2),
-    calls: most === 0 ? [] : log.calls.slice(-most),
+    completed: reading.state.completed,
+    calls: log.calls.slice(-mostCalls),
     diagnostics: [...reading.diagnostics, ...log.diagnostics],
-    allCalls: log.calls.length,
   }
 }
 
@@ -126,8 +120,8 @@ export const clear = defineCommand<Clearing>()({
     return {
       id: session.id,
       path: session.path,
-      workflows: [...reading.state.completed.keys()],
-      prerequisites: completedCount(reading.state),
+      workflows: [...new Set(reading.state.completed.map(({ workflow }) => workflow))],
+      prerequisites: reading.state.completed.length,
       calls: withLog ? log.calls.length : 0,
       cleared: dryRun ? false : await session.clear({ log: withLog }),
       ...(dryRun ? { dryRun, diagnostics: reading.diagnostics } : {}),

@@ -6,6 +6,8 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { ScopeValues } from './model.ts'
 
 export interface Completion {
+  workflow: string
+  tool: string
   at: string
   /** The result's text, at most 200 characters. */
   result: string
@@ -17,11 +19,12 @@ export interface Completion {
 export interface SessionState {
   sessionId: string
   startedAt: string
-  completed: ReadonlyMap<string, ReadonlyMap<string, readonly Completion[]>>
+  /** Prerequisites that hold, the latest last; one that ran for several scopes counts for each. */
+  completed: readonly Completion[]
 }
 
 /** Its value is kept whole up to 2,000 characters of JSON and without a secret, else not at all. */
-export type CompletionRecord = Omit<Completion, 'at'> & { workflow: string; tool: string }
+export type CompletionRecord = Omit<Completion, 'at'>
 
 const resultLength = 200
 const valueLength = 2000
@@ -29,42 +32,38 @@ const valueLength = 2000
 /** Completions of one tool; the oldest are forgotten, and then simply run again. */
 const scopeLimit = 200
 
-/** Prerequisites that hold; one that ran for several scopes counts for each. */
-export function completedCount({ completed }: Pick<SessionState, 'completed'>): number {
-  const lists = [...completed.values()].flatMap((tools) => [...tools.values()])
-  return lists.reduce((sum, list) => sum + list.length, 0)
-}
-
 /** The completion of exactly this scope, if it still holds. */
 export function findCompletion(
-  state: SessionState,
+  { completed }: SessionState,
   workflow: string,
   tool: string,
   scope: ScopeValues,
 ): Completion | undefined {
   const wanted = scopeKey(scope)
-  const found = state.completed.get(workflow)?.get(tool) ?? []
   // Files of other programs have no scopes: they count for steps without one.
   const bare = Object.keys(scope).every((key) => key === 'server') ? scopeKey({}) : wanted
-  return found.findLast(({ scope: held }) => [wanted, bare].includes(scopeKey(held)))
+  return completed
+    .filter((one) => one.workflow === workflow && one.tool === tool)
+    .findLast(({ scope: held }) => [wanted, bare].includes(scopeKey(held)))
 }
 
 export function withCompletion(
   state: SessionState,
-  record: CompletionRecord,
+  { value, ...record }: CompletionRecord,
   at: string,
 ): SessionState {
-  const { workflow, tool, scope } = record
-  const key = scopeKey(scope)
-  const result = shorten(redactText(record.result))
-  const others = (state.completed.get(workflow)?.get(tool) ?? []).filter(
-    (completion) => scopeKey(completion.scope) !== key,
-  )
-  const { value } = record
+  const key = scopeKey(record.scope)
+  const isOfTool = ({ workflow, tool }: Completion): boolean =>
+    workflow === record.workflow && tool === record.tool
+  const others = state.completed.filter((one) => !isOfTool(one) || scopeKey(one.scope) !== key)
+  const ofTool = others.filter(isOfTool)
+  const forgotten = ofTool.length < scopeLimit ? undefined : ofTool[0]
+  const kept = { ...record, at, result: shorten(redactText(record.result)) }
   const isKept = value !== undefined && isKeepable(value)
-  const kept = isKept ? { at, result, scope, value } : { at, result, scope }
-  const list = [...others, kept].slice(-scopeLimit)
-  return withList(state, workflow, tool, list)
+  return {
+    ...state,
+    completed: [...others.filter((one) => one !== forgotten), isKept ? { ...kept, value } : kept],
+  }
 }
 
 function isKeepable(value: JsonValue): boolean {
@@ -77,37 +76,24 @@ function isKeepable(value: JsonValue): boolean {
 
 /** Values are passed to calls: only the user's own file has them. */
 export function withoutValues(state: SessionState): SessionState {
-  const bare = ({ at, result, scope }: Completion): Completion => ({ at, result, scope })
-  const completed = [...state.completed].map(
-    ([workflow, tools]) =>
-      [workflow, new Map([...tools].map(([tool, list]) => [tool, list.map(bare)]))] as const,
-  )
-  return { ...state, completed: new Map(completed) }
+  return { ...state, completed: state.completed.map(({ value: _value, ...bare }) => bare) }
 }
 
 /** The completions of `state` that `other` has too: of the same scope and time. */
 export function commonCompletions(state: SessionState, other: SessionState): SessionState {
-  const markOf = ({ at, scope }: Completion): string => `${at} ${scopeKey(scope)}`
-  let common = state
-  for (const [workflow, tools] of state.completed) {
-    for (const tool of tools.keys()) {
-      const marks = new Set(other.completed.get(workflow)?.get(tool)?.map(markOf))
-      common = keepCompletions(common, workflow, tool, (each) => marks.has(markOf(each)))
-    }
-  }
-  return common
+  const markOf = ({ workflow, tool, at, scope }: Completion): string =>
+    scopeKey([workflow, tool, at, scope])
+  const marks = new Set(other.completed.map(markOf))
+  return keepCompletions(state, (one) => marks.has(markOf(one)))
 }
 
+/** The same state where all of them hold. */
 export function keepCompletions(
   state: SessionState,
-  workflow: string,
-  tool: string,
   holds: (completion: Completion) => boolean,
 ): SessionState {
-  const list = state.completed.get(workflow)?.get(tool)
-  if (list === undefined) return state
-  const kept = list.filter(holds)
-  return kept.length === list.length ? state : withList(state, workflow, tool, kept)
+  const completed = state.completed.filter(holds)
+  return completed.length === state.completed.length ? state : { ...state, completed }
 }
 
 /** At most 200 characters, on one line; a longer text ends with an ellipsis. */
@@ -127,21 +113,6 @@ export function scopeKey(value: JsonValue): string {
   if (!isObject(value)) return JSON.stringify(value)
   const keys = Object.keys(value).toSorted()
   return `{${keys.map((key) => `${JSON.stringify(key)}:${scopeKey(value[key] ?? null)}`).join(',')}}`
-}
-
-function withList(
-  state: SessionState,
-  workflow: string,
-  tool: string,
-  list: readonly Completion[],
-): SessionState {
-  const tools = new Map(state.completed.get(workflow))
-  if (list.length === 0) tools.delete(tool)
-  else tools.set(tool, list)
-  const completed = new Map(state.completed)
-  if (tools.size === 0) completed.delete(workflow)
-  else completed.set(workflow, tools)
-  return { ...state, completed }
 }
 
 /** The version of what is written; a file without one is of the format's first authors. */
@@ -170,11 +141,10 @@ export function parseSession(text: string): SessionFileReading {
     return corrupt(`${place} is not what was written there`)
   }
   const { session_id: sessionId, started_at: startedAt } = data
-  const completed = new Map(
-    Object.entries(data.completed).map(([workflow, tools]) => [
-      workflow,
-      new Map(Object.entries(tools)),
-    ]),
+  const completed = Object.entries(data.completed).flatMap(([workflow, tools]) =>
+    Object.entries(tools).flatMap(([tool, list]) =>
+      list.map((one) => ({ workflow, tool, ...one })),
+    ),
   )
   return { kind: 'state', state: { sessionId, startedAt, completed } }
 }
@@ -203,14 +173,19 @@ function sessionSchema() {
 }
 
 /** The file's text: for every tool the latest run at the top, and below `scopes` what each was for. */
-export function serializeSession(state: SessionState): string {
+export function serializeSession({ sessionId, startedAt, completed: all }: SessionState): string {
+  const workflows = Map.groupBy(all, ({ workflow }) => workflow)
   const completed = Object.fromEntries(
-    Array.from(state.completed, ([workflow, tools]) => [
+    Array.from(workflows, ([workflow, list]) => [
       workflow,
-      Object.fromEntries(Array.from(tools, ([tool, list]) => [tool, entryOf(list)])),
+      Object.fromEntries(
+        Array.from(
+          Map.groupBy(list, ({ tool }) => tool),
+          ([tool, ofTool]) => [tool, entryOf(ofTool)],
+        ),
+      ),
     ]),
   )
-  const { sessionId, startedAt } = state
   const value = { version, session_id: sessionId, started_at: startedAt, completed }
   return `${JSON.stringify(value, undefined, 2)}\n`
 }

@@ -19,7 +19,7 @@ import {
 import type { ScopeValues } from './model.ts'
 import {
   commonCompletions,
-  completedCount,
+  type Completion,
   type CompletionRecord,
   keepCompletions,
   parseSession,
@@ -72,7 +72,7 @@ export class SessionStore {
   async read() {
     const { own, current, state, shared, problems } = this.#load()
     const path = this.sharedPath
-    const foreign = completedCount(shared) - completedCount(state)
+    const foreign = shared.completed.length - state.completed.length
     return {
       state,
       recordedStart: own?.startedAt,
@@ -127,7 +127,7 @@ export class SessionStore {
     const problems = [problem, found.problem].filter((each) => each !== undefined)
     const known = { own, current, problems }
     if (sharedPath === undefined) return { ...known, state: current, shared: current }
-    const shared = this.#live(found.state) ?? { ...current, completed: new Map() }
+    const shared = this.#live(found.state) ?? { ...current, completed: [] }
     return { ...known, state: commonCompletions(current, shared), shared }
   }
 
@@ -173,7 +173,7 @@ export class SessionStore {
 
   #fresh(): SessionState {
     const sessionId = this.id === defaultSession ? this.#options.runtime.id() : this.id
-    return { sessionId, startedAt: this.#now(), completed: new Map() }
+    return { sessionId, startedAt: this.#now(), completed: [] }
   }
 
   /**
@@ -231,9 +231,13 @@ function readSessionFile(
 }
 
 function applyOne(state: SessionState, change: SessionChange, at: string): SessionState {
-  return change.kind === 'record'
-    ? withCompletion(state, change, at)
-    : keepCompletions(state, change.workflow, change.tool, ({ scope }) => change.holds(scope))
+  if (change.kind === 'record') {
+    const { kind: _kind, ...record } = change
+    return withCompletion(state, record, at)
+  }
+  const isOther = ({ workflow, tool }: Completion): boolean =>
+    workflow !== change.workflow || tool !== change.tool
+  return keepCompletions(state, (one) => isOther(one) || change.holds(one.scope))
 }
 
 const defaultSession = 'default'
@@ -317,7 +321,7 @@ async function summarise(id: string, options: OpenSessionOptions, current: strin
     current: id === current,
     /** When it began: its file says so, else its first call. */
     startedAt: recordedStart ?? calls[0]?.at,
-    completed: completedCount(state),
+    completed: state.completed.length,
     calls: calls.length,
     isOver,
     diagnostics: [...diagnostics, ...torn],

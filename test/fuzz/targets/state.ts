@@ -64,7 +64,7 @@ function checkSession(text: string): void {
 
 function entriesOf(reading: Extract<ReturnType<typeof parseSession>, { kind: 'state' }>): unknown {
   const { state } = reading
-  return [state.sessionId, state.startedAt, [...state.completed].map(([w, t]) => [w, [...t]])]
+  return [state.sessionId, state.startedAt, state.completed]
 }
 
 /** Whatever lies in the place of the lock, it is taken, held by somebody, or named as foreign. */
