@@ -79,7 +79,11 @@ it.each([
   [['enable', 'absent'], 3, "Workflow 'absent' not found."],
   [['disable', 'absent'], 3, "Workflow 'absent' not found."],
   [['remove', 'there'], 4, "Workflow 'there' was not removed: it was not confirmed"],
-  [['add', '--template', 'databse'], 2, 'there is no template databse\nDid you mean database?'],
+  [
+    ['add', '--template', 'databse'],
+    2,
+    'there is no template databse\nThere are database, browser',
+  ],
   [['add'], 2, 'the workflow needs a name'],
   [['add', 'new'], 2, 'there is no terminal to open an editor at'],
   [['add', 'new', '--step', 'look'], 2, '--step "look" is not "TOOL: why"'],
@@ -88,17 +92,11 @@ it.each([
     2,
     '--mode force is invalid; allowed: enforce, warn, suggest',
   ],
-  [['add', 'new', '--param', '9.x=1', ...flags], 2, '--param "9.x=1" is not STEP.NAME=VALUE'],
-  [
-    ['add', 'new', '--description', 'x'],
-    2,
-    'a trigger (--server, --category, --tool or --keyword) and --step are missing\nExample: ',
-  ],
-  [['add', 'new', '--tool', 'x'], 2, '--description and --step are missing'],
-  [['add', 'new', '--tool', 'x', '--step', 'a: b'], 2, '--description is missing'],
-  [['add', 'new', '--keyword', ' ', ...flags], 2, '--keyword is empty'],
-  [['edit', 'there', '--description', ''], 2, '--description is empty'],
-  [['add', 'new', '--optional-step', 'look', ...flags], 2, '--optional-step "look" is not'],
+  [['add', 'new', '--description', 'x'], 2, 'nothing triggers it'],
+  [['add', 'new', '--tool', 'x'], 2, 'description must be text that is not empty'],
+  [['add', 'new', '--tool', 'x', '--description', 'x'], 2, 'it has no prerequisites'],
+  [['add', 'new', '--keyword', ' ', ...flags], 2, 'keywords must be a list of texts'],
+  [['edit', 'there', '--description', ''], 2, 'description must be text that is not empty'],
   [['add', 'a b', ...flags], 2, 'a name has 1 to 64 letters'],
   [['plan', 'go'], 3, 'Tool not found: go'],
   [['plan', 'go', '[]'], 2, 'the parameters must be a JSON object'],
@@ -111,16 +109,16 @@ it.each([
 
 describe('by options', () => {
   it('adds, edits, disables, enables and removes', async () => {
-    const param = ['--param', '1.id=$call.id', '--optional-step', 'size: know how much']
-    const added = await cli('workflow', 'add', 'mine', ...flags, ...param, '--mode', 'warn')
+    const second = ['--step', 'size: know how much']
+    const added = await cli('workflow', 'add', 'mine', ...flags, ...second, '--mode', 'warn')
     expect(added).toMatchObject({ code: 0, stdout: "Workflow 'mine' added.\n" })
     expect(file()['mine']).toMatchObject({
       description: 'Look',
       triggers: { tools: ['go'] },
       mode: 'warn',
       prerequisites: [
-        { step: 1, tool: 'look', required: true, params: { id: '$call.id' } },
-        { step: 2, tool: 'size', required: false },
+        { step: 1, tool: 'look', required: true },
+        { step: 2, tool: 'size', required: true },
       ],
     })
     const edited = await cli('workflow', 'edit', 'mine', '--mode', 'suggest', '--keyword', 'ship')
@@ -153,7 +151,16 @@ describe('by options', () => {
   })
 
   it('names no line of a file for what stands in none', async () => {
-    const { stderr } = await cli('workflow', 'add', 'mine', ...flags, '--param', '1.x=$steps.4.y')
+    const { stderr } = await cli(
+      'workflow',
+      'add',
+      'mine',
+      ...flags,
+      '--mode',
+      'warn',
+      '--tool',
+      '',
+    )
     expect(stderr).toContain('workflows.json: error: ')
   })
 
@@ -349,12 +356,15 @@ describe('what is misspelt', () => {
   })
 
   it('in a workflow is said when it is written', async () => {
-    const steps = ['--step', 'lok: see', '--step', 'look: see', '--param', '2.databse=shop']
+    const steps = ['--step', 'lok: see', '--step', 'look: see']
     const added = await cli('workflow', 'add', 'w', '--description', 'x', '--tool', 'go', ...steps)
     expect(added.stdout).toBe("Workflow 'w' added.\n")
     expect(added.stderr).toContain('no server here has lok')
     expect(added.stderr).toContain('Did you mean look?')
-    expect(added.stderr).toContain('db__look has no parameter databse')
+    const path = join(cwd, '.skillrail', 'workflows.json')
+    const params = JSON.stringify({ databse: 'shop' })
+    const text = readFileSync(path, 'utf8').replace('"tool": "look",', `$&"params": ${params},`)
+    writeFileSync(path, text)
     const edited = await cli('workflow', 'edit', 'w', '--mode', 'warn', '--json')
     expect(JSON.parse(edited.stdout).diagnostics).toMatchObject([
       { code: 'workflow-parameter-unknown' },

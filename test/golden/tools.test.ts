@@ -35,7 +35,15 @@ function servers({ directory, write }: Scenario, more: object = {}): void {
 
 const trusted = '--trust-workspace'
 const workflow =
-  'workflow add look-first --description "Look first" --tool get_echo --step "list_things: know what is there" --optional-step "get_broken: try"'
+  'workflow add look-first --description "Look first" --tool get_echo --step "list_things: know what is there"'
+const definition = {
+  description: 'Look first',
+  triggers: { tools: ['get_echo'] },
+  prerequisites: [
+    { step: 1, tool: 'list_things', description: 'know what is there' },
+    { step: 2, tool: 'get_broken', description: 'try', required: false },
+  ],
+}
 
 golden('tools', {
   async 'without servers'({ both, write }) {
@@ -249,8 +257,8 @@ golden('workflow', {
     await run('workflow add --template database')
     await run('workflow add --template database')
     await run('workflow add --template browser --json')
-    await run(`${workflow} --param 1.count=$call.times --mode warn --dry-run`)
-    await run(`${workflow} --param 1.count=$call.times --mode warn`)
+    await run(`${workflow} --mode warn --dry-run`)
+    await run(`${workflow} --mode warn`)
     file('project/.skillrail/workflows.json')
     await both('workflow list')
     await both('workflow check')
@@ -278,10 +286,13 @@ golden('workflow', {
     await both('workflow add --template database')
   },
   async 'workflows in front of calls'(scenario) {
-    const { both, run } = scenario
+    const { both, run, write } = scenario
     servers(scenario)
     await run(`tools refresh ${trusted} --quiet`)
-    await run(workflow)
+    write('editor.sh', `#!/bin/sh\nprintf "%s" '${JSON.stringify(definition)}' > "$1"\n`)
+    await run('workflow add look-first', {
+      env: { EDITOR: `${scenario.directory}/editor.sh` },
+    })
     await both('workflow list')
     await both(`workflow list ${trusted}`)
     await both(`workflow check ${trusted}`)

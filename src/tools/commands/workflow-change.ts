@@ -1,11 +1,20 @@
 import { relative } from 'node:path'
 import { writeLimit } from '../../core/project-state.ts'
-import { type AnyCommand, defineCommand, type Note, option } from '../../core/command.ts'
+import {
+  type AnyCommand,
+  defineCommand,
+  type Note,
+  option,
+  type OptionSpecs,
+  type Values,
+} from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
-import { nearest, safeLine } from '../../core/text.ts'
+import { UsageError, wrongUse } from '../../core/errors.ts'
+import { objectOf } from '../../core/json.ts'
+import { isYes, safeLine } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { readRegularFile } from '../../core/read-files.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import { readableCachePath } from '../cache/stored-tools.ts'
 import { acceptEdit, acceptPlacements } from '../../trust/project-files.ts'
 import { TrustStore } from '../../trust/store.ts'
@@ -21,18 +30,16 @@ import {
 } from '../workflow/edit-workflows.ts'
 import { WorkflowExistsError, WorkflowNotConfirmedError } from '../workflow/errors.ts'
 import { listLines } from '../workflow/messages.ts'
-import type { JsonObject, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
+import {
+  type JsonObject,
+  type WorkflowDefinition,
+  workflowModes,
+  type WorkflowTool,
+} from '../workflow/model.ts'
 import { readWorkflows, workflowsPath } from '../workflow/read-workflows.ts'
-import { type WorkflowTemplate, workflowTemplates } from '../workflow/templates.ts'
+import { workflowTemplates } from '../workflow/templates.ts'
 import { editedFile, editText as editByHand } from './edit-text.ts'
 import type { ToolContext } from './project-tools.ts'
-import {
-  applyFlags,
-  hasFlags,
-  requireFlags,
-  type WorkflowFlags,
-  workflowOptions,
-} from './workflow-flags.ts'
 import {
   installedTools,
   openWorkflows,
@@ -55,23 +62,34 @@ interface WorkflowChange {
   dryRun: boolean
   acceptance?: string | undefined
   about?: readonly string[] | undefined
-  declined?: true | undefined
 }
 
 const output = {
-  render({ name, before, after, change, file, dryRun, declined }: WorkflowChange): string {
-    if (declined === true) return ''
+  render({ name, before, after, change, file, dryRun }: WorkflowChange): string {
     if (before === after) return `Workflow '${name}' is like that already; nothing to write.\n`
     if (dryRun) return `${unifiedDiff(file, before, after)}\n`
     return `Workflow '${name}' ${change}.\n`
   },
-  notes: ({ about = [], diagnostics, acceptance, declined }: WorkflowChange): Note[] => [
+  notes: ({ about = [], diagnostics, acceptance }: WorkflowChange): Note[] => [
     ...about.map(safeLine),
     ...diagnostics,
     ...(acceptance === undefined ? [] : [acceptance]),
-    ...(declined === true ? ['Nothing was removed.'] : []),
   ],
 }
+
+const workflowOptions = {
+  description: option.text('--description <text>', 'what it is for'),
+  server: option.text('--server <name>', 'bind it to this server'),
+  category: option.text('--category <name>', 'trigger: every tool of this category'),
+  tool: option.list('--tool <name>', 'trigger: this tool (repeatable)'),
+  keyword: option.list('--keyword <words>', 'trigger: these words in the request (repeatable)'),
+  step: option.list('--step <tool: why>', 'a prerequisite (repeatable, in order)'),
+  mode: option.choice('--mode <mode>', `${workflowModes.join(', ')}; default: enforce`, {
+    choices: workflowModes,
+  }),
+} as const satisfies OptionSpecs
+
+type WorkflowFlags = Omit<Values<typeof workflowOptions>, 'arguments'>
 
 const changeOptions = {
   yes: option.flag('--yes', 'accept the change, as a terminal does; see skillrail trust'),
@@ -82,7 +100,12 @@ const lifted =
   'At a terminal, or with --yes, the change is accepted with it. Otherwise calls that it guards are blocked in a trusted workspace until you accept it: skillrail trust'
 
 interface TemplateList {
-  templates: readonly (WorkflowTemplate & { description: string })[]
+  templates: readonly {
+    template: string
+    name: string
+    description: string
+    definition: JsonObject
+  }[]
 }
 
 export const add = defineCommand<WorkflowChange | TemplateList>()({
@@ -101,11 +124,8 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
   ],
   async run(context, { arguments: [named], template: wanted, yes, dryRun, ...flags }) {
     if (wanted === true) {
-      if (named === undefined && !dryRun && !hasFlags(flags)) return listTemplates()
-      throw wrongUse(
-        '--template without a name lists the templates and adds nothing',
-        'Name one: skillrail workflow add --template database.',
-      )
+      if (named === undefined && !hasFlags(flags)) return listTemplates()
+      throw wrongUse('--template needs a name', 'Such as --template database.')
     }
     const template = wanted === undefined ? undefined : findTemplate(wanted)
     const name = named ?? template?.name
@@ -120,7 +140,7 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
       throw new WorkflowExistsError(name)
     }
     const path = workflowsPath(opened.project)
-    const definition = await newDefinition(context, name, template, flags, (written) =>
+    const definition = await newDefinition(context, name, template?.definition, flags, (written) =>
       accepted(opened, name, written, path),
     )
     const edit = { kind: 'write', name, definition } as const
@@ -169,25 +189,25 @@ export const remove = defineCommand<WorkflowChange>()({
     const workflow = requireWorkflow(opened, name)
     const { path } = workflow
     const about = listLines(workflow)
-    const request = { path, edit: { kind: 'remove', name }, yes, change: 'removed' } as const
-    if (dryRun || yes) return await changeWorkflow(context, opened, { ...request, dryRun, about })
-    for (const line of about) context.note(safeLine(line))
-    const answer = await context.ask({
-      text: `Remove workflow '${safeLine(name)}'? [y/N] `,
-      otherwise: () =>
-        new WorkflowNotConfirmedError({
-          code: 'workflow-not-confirmed',
-          message: `Workflow '${name}' was not removed: it was not confirmed`,
-          hint: 'Give --yes.',
-        }),
-    })
-    const isAgreed = /^y(?:es)?$/i.test(answer.trim())
-    const change = await changeWorkflow(context, opened, { ...request, dryRun: !isAgreed })
-    return isAgreed ? change : { ...change, after: change.before, declined: true }
+    if (!dryRun && !yes) await confirm(context, name, about)
+    const request = { path, edit: { kind: 'remove', name }, dryRun, yes } as const
+    return await changeWorkflow(context, opened, { ...request, change: 'removed', about })
   },
   ...output,
-  exitCode: ({ declined }) => (declined === true ? exitCode.refused : exitCode.done),
 })
+
+/** @throws {WorkflowNotConfirmedError} */
+async function confirm({ ask }: ToolContext, name: string, about: readonly string[]) {
+  const message = `Workflow '${name}' was not removed: it was not confirmed`
+  const hint = 'Give --yes.'
+  const refused = new WorkflowNotConfirmedError({ code: 'workflow-not-confirmed', message, hint })
+  const answer = await ask({
+    text: `Remove workflow '${safeLine(name)}'? [y/N] `,
+    about: () => `${about.map(safeLine).join('\n')}\n`,
+    otherwise: () => refused,
+  })
+  if (!isYes(answer)) throw refused
+}
 
 export const enable = toggle(true)
 export const disable = toggle(false)
@@ -224,31 +244,25 @@ function listTemplates(): TemplateList {
   return { templates }
 }
 
-function findTemplate(wanted: string): WorkflowTemplate {
+function findTemplate(wanted: string) {
   const found = workflowTemplates.find(({ template }) => template === wanted)
   if (found !== undefined) return found
   const names = workflowTemplates.map(({ template }) => template)
-  const meant = nearest(wanted, names)
-  throw new UsageError({
-    code: 'template-unknown',
-    message: `there is no template ${wanted}`,
-    hint: meant === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${meant}?`,
-  })
+  const [message, hint] = [`there is no template ${wanted}`, `There are ${names.join(', ')}.`]
+  throw new UsageError({ code: 'template-unknown', message, hint })
 }
 
 async function newDefinition(
   context: ToolContext,
   name: string,
-  template: WorkflowTemplate | undefined,
+  template: JsonObject | undefined,
   flags: WorkflowFlags,
   accept: (definition: JsonObject) => JsonObject,
 ): Promise<JsonObject> {
   const created = { created_at: new Date(context.runtime.now()).toISOString() }
-  const start = template?.definition ?? { enabled: true, description: '', mode: 'enforce' }
+  const start = template ?? { enabled: true, description: '', mode: 'enforce' }
   if (template !== undefined || hasFlags(flags)) {
-    const definition = applyFlags(start, flags)
-    if (template === undefined) requireFlags(flags)
-    return accept({ ...definition, ...created })
+    return accept({ ...applyFlags(start, flags), ...created })
   }
   const example = {
     ...start,
@@ -257,6 +271,42 @@ async function newDefinition(
   }
   return await editByHand(context, `${JSON.stringify(example, undefined, 2)}\n`, (edited) =>
     accept({ ...checkDefinitionText(name, edited, editedFile), ...created }),
+  )
+}
+
+function hasFlags(flags: WorkflowFlags): boolean {
+  return Object.values(flags)
+    .flat()
+    .some((value) => value !== undefined)
+}
+
+function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject {
+  const { description, server, category, tool, keyword, step, mode } = flags
+  const triggers = {
+    ...objectOf<JsonValue>(before['triggers']),
+    ...(server === undefined ? {} : { server }),
+    ...(category === undefined ? {} : { category }),
+    ...(tool.length === 0 ? {} : { tools: tool }),
+    ...(keyword.length === 0 ? {} : { keywords: keyword }),
+  }
+  return {
+    ...before,
+    ...(description === undefined ? {} : { description }),
+    triggers,
+    prerequisites: step.length > 0 ? step.map(readStep) : (before['prerequisites'] ?? []),
+    ...(mode === undefined ? {} : { mode }),
+  }
+}
+
+function readStep(text: string, index: number) {
+  const [, tool, rest = ''] = /^([^\s:]+)\s*:(.*)$/s.exec(text.trim()) ?? []
+  const description = rest.trim()
+  if (tool !== undefined && description !== '') {
+    return { step: index + 1, tool, description, required: true }
+  }
+  throw wrongUse(
+    `--step ${JSON.stringify(text)} is not "TOOL: why"`,
+    'Example: --step "list_tables: know the tables"',
   )
 }
 
@@ -312,7 +362,7 @@ async function changeWorkflow(
   const toBeAccepted = written && trust.blockOf(path) !== undefined
   const file = relative(context.runtime.cwd, path)
   const facts = { name, path, written, toBeAccepted, before, after, diagnostics }
-  const acceptance = toBeAccepted ? acceptanceText(edit, path, trust) : undefined
+  const acceptance = toBeAccepted ? 'This change is to be accepted: skillrail trust' : undefined
   return { ...facts, change, file, dryRun, acceptance, about }
 }
 
@@ -334,20 +384,4 @@ async function acceptChange(
   if (!cache.ok || store.find(workspace)?.parts.some(({ kind }) => kind === 'category')) return
   // The first workflow is written for the categories as they are.
   await acceptPlacements(store, { workspace, path: file, before: '', after: cache.text })
-}
-
-function acceptanceText(
-  edit: WorkflowEdit,
-  path: string,
-  trust: ReturnType<typeof trustOfWorkflows>,
-): string {
-  const { unknown, workflows, loaded } = trust.gone()
-  const isLifted = edit.kind === 'remove' || (edit.kind === 'set' && edit.value === false)
-  if (!isLifted || unknown !== undefined || workflows.length > 0) {
-    return 'Workflows act, so this change is to be accepted: skillrail trust'
-  }
-  const free = 'It stands before no call from now on.'
-  return loaded.some((one) => one.path === path && one.enabled)
-    ? `${free} The other workflows of this file are to be accepted again, since the file has changed: skillrail trust`
-    : free
 }

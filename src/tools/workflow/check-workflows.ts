@@ -25,13 +25,16 @@ export function checkWorkflows(
 
 function checkForm(workflow: WorkflowDefinition): Diagnostic[] {
   const { server, category, tools = [], changes = false, keywords = [] } = workflow.triggers
-  const hasTrigger = changes || (server ?? category) !== undefined || tools.length > 0
-  if (workflow.prerequisites.length === 0) {
-    return [finding(workflow, 'workflow-no-steps', 'warning', 'it has no prerequisites')]
-  }
-  if (hasTrigger || keywords.length > 0) return []
+  const isReachable = changes || (server ?? category) !== undefined
   const hint = 'Give a server, a category, tools or keywords.'
-  return [finding(workflow, 'workflow-unreachable', 'warning', 'nothing triggers it', hint)]
+  return [
+    ...(workflow.prerequisites.length > 0
+      ? []
+      : [finding(workflow, 'workflow-no-steps', 'warning', 'it has no prerequisites')]),
+    ...(isReachable || tools.length + keywords.length > 0
+      ? []
+      : [finding(workflow, 'workflow-unreachable', 'warning', 'nothing triggers it', hint)]),
+  ]
 }
 
 function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {
