@@ -69,8 +69,8 @@ it.each([
   ],
   ['--status and --stop cannot be used together', ['tools', 'serve', '--status', '--stop']],
   ['--detach and --status cannot be used together', ['tools', 'serve', '--status', '--detach']],
-  ['--template without a name lists', ['workflow', 'add', 'mine', '--template']],
-  ['--template without a name lists', ['workflow', 'add', '--tool', 'deploy', '--template']],
+  ['--template needs a name', ['workflow', 'add', 'mine', '--template']],
+  ['--template needs a name', ['workflow', 'add', '--tool', 'deploy', '--template']],
   ['--quiet and --verbose cannot be used together', ['list', '-q', '-v']],
 ])('%s: %j', async (sentence, args) => {
   const { home, project } = world()

@@ -151,7 +151,7 @@ describe('skillrail tools learn', () => {
     const added = await run('tools', 'learn', 'add', request, 'List-Issues')
     expect(added.stdout).toBe(`Learned: "${request}" is github__list_issues\n`)
     expect(added.stderr).toContain('github__list_issues was taken')
-    const removed = await run('tools', 'learn', 'remove', '--tool', 'list-issues')
+    const removed = await run('tools', 'learn', 'remove', '--tool', 'list_issues')
     expect(removed.stdout).toBe('Forgotten: 1 example.\n')
   })
 

@@ -298,7 +298,7 @@ describe('what would run', () => {
     await cli('trust', '--yes')
     expect((await cli('workflow', 'plan', 'execute_query')).stderr).toBe('')
     const edited = await cli('workflow', 'edit', 'database-safe-query', '--mode', 'warn')
-    expect(edited.stderr).toContain('this change is to be accepted: skillrail trust')
+    expect(edited.stderr).toContain('This change is to be accepted: skillrail trust')
     await warned('the file has changed since the workspace was trusted')
   })
 

@@ -45,13 +45,11 @@ export const command = defineCommand<{ servers: readonly Row[] }>()({
     ),
     clientSecretEnv: option.text('--client-secret-env <name>', 'the variable with its secret'),
   },
-  details: `Opens your browser at the server's sign-in and waits up to five minutes for the answer on 127.0.0.1.
-The address is printed too: open it yourself where there is no browser. Tokens lie in your state
-directory (0600), for this address alone, and are renewed when they end.`,
-  examples: ['tools auth linear', 'tools auth --status', 'tools auth linear --logout'],
+  details: `Opens your browser at the server's sign-in, prints the address too, and waits up to five minutes for the
+answer on 127.0.0.1. Tokens lie in your state directory (0600) and are renewed when they end.`,
+  examples: ['tools auth linear'],
   async run(context, { arguments: [name], status, logout, ...options }) {
-    if (status && logout)
-      throw contradiction('--status', '--logout', 'Give one of them, or call the command twice.')
+    if (status && logout) throw contradiction('--status', '--logout', 'Give one of them.')
     const { servers } = serverConfiguration(context)
     if (name === undefined && status)
       return { servers: servers.flatMap((one) => statusOf(one, context) ?? []) }
@@ -140,12 +138,9 @@ async function signIn(
 }
 
 function rowsText(servers: readonly Row[], screen: Screen): string {
-  const rows = servers.map(({ server, state, issuer = '', scope = '', expiresAt, revoked }) => [
-    safeLine(server),
-    revoked === undefined || revoked ? state : `${state} (not revoked at its server)`,
-    safeLine(issuer),
-    safeLine(scope),
-    expiresAt === undefined ? '' : `until ${expiresAt}`,
-  ])
+  const rows = servers.map(({ server, state, issuer = '', scope = '', expiresAt, revoked }) => {
+    const standing = revoked === false ? `${state} (not revoked at its server)` : state
+    return [server, standing, issuer, scope, expiresAt ? `until ${expiresAt}` : ''].map(safeLine)
+  })
   return screen.table(rows)
 }

@@ -64,10 +64,7 @@ export const command = defineCommand<ShownCall | Cancelled, CallEvent>()({
     '[parameters...]': 'a JSON object, @FILE, - for stdin, or name=value',
   },
   options: { ...callOptions, raw: rawOption },
-  examples: [
-    'tools call github__get_issue \'{"owner": "o", "repo": "r", "issue_number": 1}\'',
-    'tools call chrome__navigate_page type=url url=http://127.0.0.1:8080',
-  ],
+  examples: ['tools call chrome__navigate_page type=url url=http://127.0.0.1:8080'],
   async run(context, { arguments: [name = '', ...given], ...options }) {
     return await withToolCalls(context, options, async ({ calls, place }) => {
       const tool = await findDefinition(name, calls)

@@ -1,7 +1,7 @@
 import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
-import { safeLine } from '../../core/text.ts'
+import { isYes, safeLine } from '../../core/text.ts'
 import { describeParameters } from '../cache/describe-parameters.ts'
 import { proposalText } from '../call/consent.ts'
 import type { SavePlace } from '../call/content.ts'
@@ -69,10 +69,7 @@ export const command = defineCommand<Result, CallEvent>()({
     dryRun: dryRunOption,
     raw: rawOption,
   },
-  examples: [
-    'tools do "list the open issues of octo/hello"',
-    'tools do --yes "take a screenshot of http://127.0.0.1:8080"',
-  ],
+  examples: ['tools do "list the open issues of octo/hello"'],
   async run(context, { arguments: words, ...options }) {
     const given = words.join(' ')
     const request = given === '-' ? await inputText(given, context) : given
@@ -166,17 +163,18 @@ function planView({ steps, missing, unplaced, complete, exitCode: code }: Plan):
   }
 }
 
-function unclearNotes({ error, tool, params, unplaced, candidates, tried }: Unclear): Note[] {
+function unclearNotes({ error, tool, params, unplaced = [], candidates, tried }: Unclear): Note[] {
   const hasParams = Object.keys(params ?? {}).length > 0
-  const left = unplaced?.map((text) => JSON.stringify(text)).join(', ') ?? ''
   const tools = candidates.map((one) => one.tool).join(', ')
   return [
     error.message,
-    ...(tool === undefined ? [] : [`Tool: ${safeLine(tool)}`]),
-    ...(hasParams ? [`Params: ${safeLine(JSON.stringify(params))}`] : []),
-    ...(left === '' ? [] : [`Not placed: ${safeLine(left)}`]),
+    ...(tool === undefined ? [] : [`Tool: ${tool}`]),
+    ...(hasParams ? [`Params: ${JSON.stringify(params)}`] : []),
+    ...(unplaced.length === 0
+      ? []
+      : [`Not placed: ${unplaced.map((text) => JSON.stringify(text)).join(', ')}`]),
     ...(tools === '' ? [] : [`Candidates: ${tools}`]),
-    ...tried.map((one) => `Tried: ${safeLine(one.tool)}: ${safeLine(bareMessage(one.why))}`),
+    ...tried.map((one) => `Tried: ${one.tool}: ${safeLine(bareMessage(one.why))}`),
     `Next: ${error.hint}`,
   ].map((failure) => ({ failure }))
 }
@@ -257,7 +255,7 @@ function userAt(context: Pick<Context, 'interactive' | 'ask'>): RequestSetup['us
     async confirm(plan) {
       const question = plan.length === 1 ? 'Call it?' : `Make these ${plan.length} calls?`
       const answer = await answerOf(context, `${question} [y/N] `, `${proposalText(plan)}\n`)
-      return answer !== undefined && /^y(?:es)?$/i.test(answer.trim())
+      return isYes(answer ?? '')
     },
     async choose(candidates) {
       const list = candidates.map(({ tool }, index) => `${index + 1}. ${safeLine(tool)}\n`)

@@ -17,11 +17,9 @@ export const command = defineCommand<ImportResult>()({
   options: {
     all: option.flag('--all', 'also show places where nothing was found'),
   },
-  details: `Servers are read from the files of their clients: nothing is copied, and no file is written.
-Files of the project come before those of the user, then the order of the table holds; the
-first definition of a name takes precedence, except that a server that is not allowed to
-start does not hide one that is.`,
-  examples: ['tools import', 'tools import --json'],
+  details: `Reads the files of clients and writes none. Files of the project take precedence over those of the user,
+then the first of the table; a server that is not allowed to start does not hide one that is.`,
+  examples: ['tools import'],
   run({ runtime, settings }, { all }) {
     const { servers, shadowed, files, diagnostics } = readServerConfiguration({
       project: runtime.cwd,

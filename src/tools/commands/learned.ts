@@ -2,7 +2,6 @@ import { defineCommand, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
 import { amount, cell, safeLine } from '../../core/text.ts'
-import { ambiguousName, resolveTool } from '../call/find-tool.ts'
 import {
   forgetExamples,
   learnedPath,
@@ -85,40 +84,30 @@ interface Forgotten {
 export const remove = defineCommand<Forgotten>()({
   arguments: { '[request]': 'the request, as `tools learn list` shows it' },
   options: {
-    tool: option.text(
-      '--tool <id>',
-      'only of this tool, by its id or its name; without a request, all of it',
-    ),
+    tool: option.text('--tool <id>', 'only of this tool; without a request, all of it'),
   },
-  examples: [
-    'tools learn remove "what is on my plate"',
-    'tools learn remove --tool list_issues',
-    'tools learn remove "what is on my plate" --tool github__list_issues',
-  ],
+  examples: ['tools learn remove "what is on my plate" --tool github__list_issues'],
   async run(context, { arguments: [request], tool }) {
     if (request === undefined && tool === undefined) {
-      throw wrongUse(
-        'a request, a tool, or both are needed',
-        '`skillrail tools learn clear` forgets everything.',
-      )
+      const hint = '`skillrail tools learn clear` forgets everything.'
+      throw wrongUse('a request, a tool, or both are needed', hint)
     }
-    const place = placeOf(context)
-    const { examples } = readLearned(place)
-    const wanted = request?.toLowerCase()
-    const id = tool === undefined ? undefined : learnedTool(tool, examples)
-    const isMeant = (example: LearnedExample): boolean =>
-      (wanted === undefined || example.request.toLowerCase() === wanted) &&
-      (tool === undefined || example.tool === id)
-    if (examples.some(isMeant)) return { removed: await forgetExamples(place, isMeant) }
-    return { removed: 0, wanted: [request, tool].filter((part) => part !== undefined) }
+    const removed = await forgetExamples(
+      placeOf(context),
+      (example) =>
+        (request === undefined || example.request.toLowerCase() === request.toLowerCase()) &&
+        (tool === undefined || example.tool === tool || example.tool.endsWith(`__${tool}`)),
+    )
+    const wanted = [request, tool].filter((part) => part !== undefined)
+    return removed > 0 ? { removed } : { removed, wanted }
   },
   exitCode: ({ removed }) => (removed > 0 ? exitCode.done : exitCode.notFound),
   render: ({ removed }) => (removed > 0 ? forgottenLine(removed) : ''),
-  notes: ({ removed, wanted = [] }) =>
-    removed > 0
+  notes: ({ wanted }) =>
+    wanted === undefined
       ? []
       : [
-          { failure: `Nothing like that was learned: ${wanted.map(safeLine).join(', ')}.` },
+          { failure: `Nothing like that was learned: ${wanted.join(', ')}.` },
           { failure: '`skillrail tools learn list` shows what was.' },
         ],
 })
@@ -141,12 +130,4 @@ function placeOf({ runtime }: ToolContext): { project: string; runtime: ToolCont
 
 function forgottenLine(count: number): string {
   return `Forgotten: ${amount(count, 'example')}.\n`
-}
-
-function learnedTool(name: string, examples: readonly { tool: string }[]): string | undefined {
-  const ids = [...new Set(examples.map(({ tool }) => tool))]
-  const tools = ids.map((id) => ({ id, name: id.slice(id.indexOf('__') + 2) }))
-  const resolution = resolveTool(name, { tools })
-  if (resolution.kind === 'ambiguous') throw ambiguousName(name, resolution.candidates)
-  return resolution.kind === 'found' ? resolution.tool.id : undefined
 }

@@ -13,7 +13,7 @@ import type { ServerConfiguration } from '../config/model.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolSummary } from '../model.ts'
 import { ServerNotFoundError, unaskedServers } from '../server/errors.ts'
-import { cautionMark } from './describe-tool.ts'
+import { cautionMark } from './show.ts'
 import { hearing, listableTools, serverConfiguration } from './project-tools.ts'
 import { unavailableNotes } from './server-rows.ts'
 

@@ -56,7 +56,7 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     const lines = report.refreshed
       ? [...summaryLines(report), ...changeLines(report)]
       : ['Nothing was refreshed, because no server answered.']
-    return linesText([...lines, ...failureLines(report)])
+    return linesText([...lines, ...failureLines(report)].map(safeLine))
   },
   notes({ diagnostics, servers }): Note[] {
     const tails = servers.flatMap(({ failure }) => failure?.stderrTail || [])
@@ -67,20 +67,19 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     ]
   },
   progress() {
+    const started = new Set<string>()
     const waiting = new Set<string>()
-    let started = 0
     return {
       event({ server, state }) {
-        if (state === 'starting') {
-          started++
-          waiting.add(server)
-        } else waiting.delete(server)
+        started.add(server)
+        if (state === 'starting') waiting.add(server)
+        else waiting.delete(server)
         return undefined
       },
       live() {
         if (waiting.size === 0) return ''
-        const names = [...waiting].map((name) => safeLine(name)).join(', ')
-        return `${amount(started - waiting.size, 'server')} of ${started} up; waiting for ${names}`
+        const up = amount(started.size - waiting.size, 'server')
+        return safeLine(`${up} of ${started.size} up; waiting for ${[...waiting].join(', ')}`)
       },
     }
   },
@@ -108,28 +107,26 @@ function summaryLines({ movedAside, uncategorized, ...report }: RefreshReport): 
   const rest = uncategorized > 0 ? [{ name: 'uncategorized', tools: uncategorized }] : []
   const categories = [...report.categories, ...rest]
   return [
-    ...(movedAside === undefined
-      ? []
-      : [`The old cache was corrupt and is kept at ${safeLine(movedAside)}`]),
-    report.dryRun
-      ? 'Agent Skill Tools Index (nothing written):'
-      : 'Agent Skill Tools Index Refreshed:',
+    ...(movedAside === undefined ? [] : [`The old cache was corrupt and is kept at ${movedAside}`]),
+    `Agent Skill Tools Index ${report.dryRun ? '(nothing written)' : 'Refreshed'}:`,
     'Categories:',
-    ...categories.map(({ name, tools }) => `  - ${safeLine(name)}: ${amount(tools, 'tool')}`),
+    ...categories.map(({ name, tools }) => `  - ${name}: ${amount(tools, 'tool')}`),
     'Summary:',
     `  - Total tools: ${report.tools}`,
     `  - Categories: ${report.categories.length}`,
-    `  - Cache: ${safeLine(report.path)}`,
+    `  - Cache: ${report.path}`,
   ]
 }
 
 function changeLines({ changes, held }: RefreshReport): string[] {
   const { added, removed, changed, accepted } = changes
-  const changedIds = changed.map(({ id, what }) => `${id} (${what.join(' and ')})`)
   const lines = [
     ...idsLine('added', added),
     ...idsLine('removed', removed),
-    ...idsLine('changed', changedIds),
+    ...idsLine(
+      'changed',
+      changed.map(({ id, what }) => `${id} (${what.join(' and ')})`),
+    ),
     ...idsLine('accepted as they are now', accepted),
   ]
   const holding =
@@ -141,9 +138,8 @@ function changeLines({ changes, held }: RefreshReport): string[] {
 
 function idsLine(kind: string, ids: readonly string[]): string[] {
   if (ids.length === 0) return []
-  const named = ids.slice(0, shown).map((id) => safeLine(id))
   const more = ids.length > shown ? `, and ${ids.length - shown} more` : ''
-  return [`  - ${ids.length} ${kind}: ${named.join(', ')}${more}`]
+  return [`  - ${ids.length} ${kind}: ${ids.slice(0, shown).join(', ')}${more}`]
 }
 
 function failureLines({ servers }: RefreshReport): string[] {
@@ -151,7 +147,7 @@ function failureLines({ servers }: RefreshReport): string[] {
     if (failure === undefined) return []
     const kept =
       tools > 0 ? ` Its ${amount(tools, 'tool')} of before stay, marked unavailable.` : ''
-    return [`  - ${safeLine(name)}: ${safeLine(failure.message)}${kept}`]
+    return [`  - ${name}: ${failure.message}${kept}`]
   })
   return lines.length === 0 ? [] : ['Servers that could not be listed:', ...lines]
 }

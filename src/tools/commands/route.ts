@@ -2,7 +2,7 @@ import { defineCommand, type Note, option, type Screen } from '../../core/comman
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
-import { cell, safeLine } from '../../core/text.ts'
+import { cell, linesText, safeLine } from '../../core/text.ts'
 import { holdOf, type ToolIndex } from '../cache/tool-index.ts'
 import {
   decideRequest,
@@ -80,17 +80,14 @@ export function routeIn(
   const { category, candidates: all, ...route } = decided.route
   const candidates = all.slice(0, limit)
   const heldBack = candidates.flatMap((one) => (hold(one.tool) ? [one.tool] : []))
-  const explanation = explain ? router.explain(request, { limit, meaning }) : undefined
+  const explained = explain ? router.explain(request, { limit, meaning }) : undefined
   return {
     ...route,
     category: category ?? null,
     candidates,
     ...mappingOf(request, decided, tools),
     heldBack: heldBack.length === 0 ? undefined : heldBack,
-    explanation: explanation && {
-      words: explanation.words,
-      candidates: explanation.candidates,
-    },
+    explanation: explained && { words: explained.words, candidates: explained.candidates },
     diagnostics,
   }
 }
@@ -142,19 +139,22 @@ export async function requestRouter(
 }
 
 function routeText(result: RouteResult, screen: Screen): string {
-  const { decision, category, tool, margin, candidates, intent, params } = result
+  const { decision, category, tool, margin, candidates, intent, params, explanation } = result
   const { missing = [], unplaced = [] } = result
   const rows = candidates.map((one) => [`  ${safeLine(one.tool)}`, one.score.toFixed(2)])
+  const facts = [
+    `intent: ${JSON.stringify(intent)}`,
+    `category: ${category ?? '-'}`,
+    `tool: ${tool ?? '-'}`,
+    ...(params === undefined ? [] : [`params: ${JSON.stringify(params)}`]),
+    ...(missing.length === 0 ? [] : [`missing: ${missing.join(', ')}`]),
+    ...(unplaced.length === 0 ? [] : [`not placed: ${unplaced.join(', ')}`]),
+    `decision: ${decision}, margin ${margin.toFixed(2)}`,
+  ]
   return [
-    `intent: ${safeLine(JSON.stringify(intent))}\n`,
-    `category: ${safeLine(category ?? '-')}\n`,
-    `tool: ${screen.style('bold', safeLine(tool ?? '-'))}\n`,
-    params === undefined ? '' : `params: ${safeLine(JSON.stringify(params))}\n`,
-    missing.length === 0 ? '' : `missing: ${safeLine(missing.join(', '))}\n`,
-    unplaced.length === 0 ? '' : `not placed: ${safeLine(unplaced.join(', '))}\n`,
-    `decision: ${decision}, margin ${margin.toFixed(2)}\n`,
+    linesText(facts.map(safeLine)),
     rows.length === 0 ? '' : `candidates:\n${screen.table(rows)}`,
-    result.explanation === undefined ? '' : explanationText(result.explanation, screen),
+    explanation === undefined ? '' : explanationText(explanation, screen),
   ].join('')
 }
 
@@ -178,21 +178,24 @@ function explanationText(
   return `\nwords: ${safeLine(shown.join(', '))}\n${paragraphs.join('')}`
 }
 
-function routeNotes(result: RouteResult): Note[] {
-  const { decision, candidates, heldBack = [], diagnostics } = result
+const decisionNotes = {
+  answer: [],
+  shortlist: ['More than one tool may be meant. Say it with the name of one, or in other words.'],
+  ask: ['No tool fits well enough. Say it in other words; `skillrail tools list` shows all.'],
+} as const satisfies Record<Route['decision'], readonly string[]>
+
+function routeNotes({ decision, candidates, heldBack = [], diagnostics }: RouteResult): Note[] {
   const [first] = candidates
-  const lines = heldBack.map(
-    (id) =>
-      `${id} is held back: it was added or changed, and nobody accepted that. Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,
-  )
-  if (first?.unavailable !== undefined) {
-    lines.push(`The server of ${first.tool} is configured but failing: ${first.unavailable}`)
-  }
-  if (decision === 'shortlist') {
-    lines.push('More than one tool may be meant. Say it with the name of one, or in other words.')
-  }
-  if (decision === 'ask') {
-    lines.push('No tool fits well enough. Say it in other words; `skillrail tools list` shows all.')
-  }
-  return [...diagnostics, ...lines]
+  const failing = first?.unavailable
+  return [
+    ...diagnostics,
+    ...heldBack.map(
+      (id) =>
+        `${id} is held back: it was added or changed, and nobody accepted that. Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,
+    ),
+    ...(failing === undefined
+      ? []
+      : [`The server of ${first?.tool} is configured but failing: ${failing}`]),
+    ...decisionNotes[decision],
+  ]
 }

@@ -5,7 +5,7 @@ import { safeLine, cell } from '../../core/text.ts'
 import type { ToolCaution, ToolIndexLoading } from '../cache/tool-index.ts'
 import type { ToolSummary } from '../model.ts'
 import { projectRouter } from '../route/router.ts'
-import { cautionMark } from './describe-tool.ts'
+import { cautionMark } from './show.ts'
 import { hearing, knownTools, sayUnasked } from './project-tools.ts'
 
 interface SearchResult {

@@ -31,14 +31,13 @@ export const command = defineCommand<ServeResult>()({
     status: option.flag('--status', 'show the running servers of this project'),
     stop: option.flag('--stop', 'stop it and its servers'),
   },
-  details: `Without it, every command starts and stops the servers it needs. With it, a browser page or a
-database connection stays open between commands. It listens on 127.0.0.1, accepts clients that can
-read your state directory, and exits after tools.idleExit seconds without a request.`,
-  examples: ['tools serve --detach', 'tools serve --status', 'tools serve --stop'],
+  details: `Keeps a browser page or a database connection open between commands. Listens on 127.0.0.1, accepts
+clients that can read your state directory, and exits after tools.idleExit seconds without a request.`,
+  examples: ['tools serve --detach'],
   async run(context, values) {
     const [one, other] = (['detach', 'status', 'stop'] as const).filter((name) => values[name])
     if (other !== undefined) {
-      throw contradiction(`--${one}`, `--${other}`, 'Give one of them, or call the command twice.')
+      throw contradiction(`--${one}`, `--${other}`, 'Give one of them.')
     }
     const place = { project: context.runtime.cwd, runtime: context.runtime }
     if (one === 'stop') return { result: await stopServed(place) }
@@ -64,7 +63,7 @@ read your state directory, and exits after tools.idleExit seconds without a requ
 const stopTexts = {
   stopped: 'The servers have ended.',
   'not-running': 'No servers are kept for this project.',
-  'still-running': 'The process was told to end, and has not done so for 10 seconds.',
+  'still-running': 'The process has not ended within 10 seconds.',
 } as const satisfies Record<StopResult, string>
 
 function statusText(status: StatusResult, screen: Screen): string {
@@ -147,7 +146,7 @@ async function untilServed(
   const said = words.ok ? words.text.trim() : ''
   throw new SkillrailError({
     code: 'servers-not-kept',
-    message: `The process that keeps the servers did not start: ${said === '' ? 'it said nothing' : said}`,
+    message: `The process that keeps the servers did not start: ${said || 'it said nothing'}`,
     hint: 'Run skillrail tools serve without --detach to see more.',
   })
 }

@@ -16,7 +16,7 @@ export const command = defineCommand<ServersResult>()({
   options: {
     start: option.flag('--start', 'start each server, and show its answer'),
   },
-  examples: ['tools servers', 'tools servers --start'],
+  examples: ['tools servers --start'],
   async run(context, { start }) {
     const { runtime, settings } = context
     const pool = openProjectServers({ project: runtime.cwd, runtime, settings })

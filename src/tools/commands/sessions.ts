@@ -1,7 +1,7 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { amount, nearest, safeLine } from '../../core/text.ts'
+import { amount, linesText, nearest, safeLine } from '../../core/text.ts'
 import { SessionNotFoundError } from '../workflow/errors.ts'
 import { listSessions, type SessionSummary } from '../workflow/session.ts'
 import type { ToolContext } from './project-tools.ts'
@@ -23,8 +23,7 @@ export const list = defineCommand<{ sessions: readonly SessionSummary[] }>()({
   render({ sessions }, screen) {
     if (sessions.length === 0) return ''
     const rows = sessions.map(({ id, startedAt, completed, calls, current, isOver }) => {
-      const words = [current ? 'this one' : '', isOver ? 'over' : '']
-      const state = words.filter((word) => word !== '').join(', ')
+      const state = [...(current ? ['this one'] : []), ...(isOver ? ['over'] : [])].join(', ')
       return [id, safeLine(startedAt ?? '-'), String(completed), String(calls), state]
     })
     return screen.table([['SESSION', 'STARTED', 'PREREQUISITES', 'CALLS', ''], ...rows])
@@ -74,20 +73,12 @@ function sessionText(
   const over = isOver ? '; it is over, and the next call begins a new one' : ''
   const start =
     startedAt === undefined ? 'not started yet' : `started ${safeLine(startedAt)}${over}`
-  const steps = completed.map(({ workflow, tool, scope, at, result }) => [
-    `  ${safeLine(workflow)}`,
-    safeLine(tool),
-    safeLine(JSON.stringify(scope)),
-    safeLine(at),
-    safeLine(result).slice(0, 60),
-  ])
-  const rows = calls.map(({ at, tool, durationMs, outcome, size }) => [
-    `  ${safeLine(at)}`,
-    safeLine(tool),
-    safeLine(outcome),
-    `${durationMs} ms`,
-    `${size} bytes`,
-  ])
+  const steps = completed.map(({ workflow, tool, scope, at, result }) =>
+    [`  ${workflow}`, tool, JSON.stringify(scope), at, result.slice(0, 60)].map(safeLine),
+  )
+  const rows = calls.map(({ at, tool, durationMs, outcome, size }) =>
+    [`  ${at}`, tool, outcome, `${durationMs} ms`, `${size} bytes`].map(safeLine),
+  )
   return [
     `Session ${id}, ${start}\n${safeLine(path)}\n`,
     sharedPath === undefined ? '' : `${safeLine(sharedPath)}\n`,
@@ -130,16 +121,14 @@ export const clear = defineCommand<Clearing>()({
   },
   render({ id, workflows, prerequisites, calls, dryRun }) {
     const forgotten = `${amount(prerequisites, 'finished prerequisite')} of ${safeLine(workflows.join(', '))}`
+    const outcome =
+      dryRun === true ? `would forget ${forgotten}` : `cleared: ${forgotten} will run again`
     const first =
       prerequisites === 0
         ? `Nothing to clear in session ${id}: no prerequisite has finished.`
-        : dryRun === true
-          ? `Session ${id} would forget ${forgotten}.`
-          : `Session ${id} cleared: ${forgotten} will run again.`
-    const deleted = dryRun === true ? 'would be' : 'is'
-    return calls === 0
-      ? `${first}\n`
-      : `${first}\nIts log of ${amount(calls, 'call')} ${deleted} deleted.\n`
+        : `Session ${id} ${outcome}.`
+    const log = `Its log of ${amount(calls, 'call')} ${dryRun === true ? 'would be' : 'is'} deleted.`
+    return linesText(calls === 0 ? [first] : [first, log])
   },
   notes: ({ callsKept = 0, diagnostics = [] }) => [
     ...diagnostics,

@@ -1,10 +1,12 @@
 import { defineCommand, type Note, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { safeLine, safeText } from '../../core/text.ts'
+import { linesText, safeLine, safeText } from '../../core/text.ts'
+import { unifiedDiff } from '../../core/unified-diff.ts'
 import { describeParameters } from '../cache/describe-parameters.ts'
 import type { ToolCaution, ToolIndex } from '../cache/tool-index.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
-import { cautionText, guardsOf, hintText } from './describe-tool.ts'
+import { matchWorkflows } from '../workflow/match.ts'
+import { loadWorkflows } from '../workflow/read-workflows.ts'
 import { hearing, knownTools, toolNamed } from './project-tools.ts'
 
 interface ShowResult {
@@ -42,19 +44,15 @@ export const command = defineCommand<ShowResult>()({
         safeLine(`${name} [${mode}], first: ${first.join(', ')}`),
       ]),
     ])
-    const warning =
-      caution === undefined
-        ? ''
-        : `${screen.style('yellow', safeText(cautionText(caution, definition)))}\n`
-    const examples = (tool.examples ?? []).map((example) => `  ${safeLine(example)}\n`)
+    const warning = caution && screen.style('yellow', safeText(cautionText(caution, definition)))
+    const examples = (tool.examples ?? []).map((example) => `  ${safeLine(example)}`)
     return [
       `${screen.style('bold', safeLine(tool.id))}\n`,
       `${safeText((definition?.description ?? tool.description).trim())}\n\n`,
       table,
-      warning,
-      '\n',
-      parametersText(result, screen),
-      ...(examples.length === 0 ? [] : ['\nExamples\n', ...examples]),
+      warning === undefined ? '' : `${warning}\n`,
+      `\n${parametersText(result, screen)}`,
+      examples.length === 0 ? '' : linesText(['\nExamples', ...examples]),
     ].join('')
   },
   notes: ({ definition, diagnostics }): Note[] => [
@@ -68,35 +66,73 @@ export function toolFacts(
   index: ToolIndex,
   project: string,
 ): Omit<ShowResult, 'diagnostics'> {
-  const guards = guardsOf(tool, index, project)
+  const { workflows } = loadWorkflows(project)
+  const { acting, also } = matchWorkflows({ tool, params: {} }, workflows, index.tools)
+  const names = [...acting.map(({ workflow }) => workflow.name), ...also]
+  const guards = workflows.filter(({ name }) => names.includes(name))
   return {
     tool,
     caution: index.caution(tool.id),
     definition: index.definition(tool.id),
-    workflows: guards.map((workflow) => workflow.name),
-    guards: guards.map((workflow) => ({
-      name: workflow.name,
-      mode: workflow.mode,
-      first: workflow.prerequisites.map((step) => step.tool),
-    })),
+    workflows: guards.map(({ name }) => name),
+    guards: guards.map(({ name, mode, prerequisites }) => {
+      return { name, mode, first: prerequisites.map((step) => step.tool) }
+    }),
   }
 }
 
 function parametersText({ tool, definition }: ShowResult, screen: Screen): string {
   if (definition === undefined) {
-    const names = tool.parameters.map((name) => safeLine(name)).join(', ')
-    return `Parameters  ${names || 'not known here'}\n`
+    return `Parameters  ${safeLine(tool.parameters.join(', ')) || 'not known here'}\n`
   }
   const parameters = describeParameters(definition.inputSchema)
   const lines = parameters.flatMap((parameter) => {
     const { name, required, type, description, limits, default: preset } = parameter
     const facts = [type, ...limits, ...(preset === undefined ? [] : [`default ${preset}`])]
-    const head = `${safeLine(name)}${required ? '*' : ''}`
-    const line = `  ${screen.style('cyan', head)}  ${safeLine(facts.join('; '))}\n`
-    if (description === '') return [line]
-    return [line, `      ${safeLine(description.trim()).slice(0, 400)}\n`]
+    const head = screen.style('cyan', `${safeLine(name)}${required ? '*' : ''}`)
+    const about = safeLine(description.trim()).slice(0, 400)
+    return [`  ${head}  ${safeLine(facts.join('; '))}`, ...(about === '' ? [] : [`      ${about}`])]
   })
-  return [parameters.length === 0 ? 'No parameters\n' : 'Parameters (* required)\n', ...lines].join(
-    '',
-  )
+  return linesText([lines.length === 0 ? 'No parameters' : 'Parameters (* required)', ...lines])
 }
+
+export function hintText(definition: ToolDefinition | undefined): string {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } =
+    definition?.annotations ?? {}
+  const hints: readonly (readonly [boolean | undefined, string, string])[] = [
+    [readOnlyHint, 'reads only', 'writes'],
+    [destructiveHint, 'may destroy', 'destroys nothing'],
+    [idempotentHint, 'may be repeated', 'acts each time'],
+    [openWorldHint, 'reaches outside', 'stays local'],
+  ]
+  return hints
+    .flatMap(([hint, yes, no]) => (hint === undefined ? [] : [hint ? yes : no]))
+    .join(', ')
+}
+
+export function cautionMark(caution: ToolCaution | undefined): string {
+  return caution?.kind === 'changed' && caution.added ? 'new' : (caution?.kind ?? '')
+}
+
+/** The same as a sentence, with the change as far as it is known. Not yet safe to print. */
+export function cautionText(caution: ToolCaution, now: ToolDefinition | undefined): string {
+  if (caution.kind === 'unavailable') {
+    return `Its server could not be listed at the last refresh: ${safeLine(caution.message)}`
+  }
+  const { before, added, since } = caution
+  const what = added ? 'It was added' : 'Its description or schema changed'
+  const sentence = `${what} on ${safeLine(since)}. Look at it, then run \`skillrail tools refresh --accept\`.`
+  if (before === undefined || now === undefined) return sentence
+  const diff = unifiedDiff(now.id, definitionText(before), definitionText(now)).split('\n')
+  const rest = diff.length - mostLines
+  const more = rest > 0 ? [`… and ${rest} more lines`] : []
+  return [sentence, ...diff.slice(0, mostLines), ...more].join('\n')
+}
+
+function definitionText(tool: ToolDefinition): string {
+  const { title, description, inputSchema, outputSchema, annotations } = tool
+  const facts = { title, inputSchema, outputSchema, annotations }
+  return `${description}\n${JSON.stringify(facts, null, 2)}\n`
+}
+
+const mostLines = 80
