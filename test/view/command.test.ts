@@ -232,7 +232,7 @@ describe('skillrail view', () => {
     rmSync(path)
     const servers = readFileSync(join(project.directory, '.mcp.json'), 'utf8')
     project.write('.mcp.json', servers.replace('no-such-server', 'another-server'))
-    expect((await asked()).message).toContain('was not started')
+    expect((await asked()).message).toContain('Not started')
     rmSync(join(project.directory, '.mcp.json'))
     expect((await asked()).message).toContain('No MCP server')
     project.write('.mcp.json', servers)
