@@ -12,7 +12,7 @@ import {
   runAgent,
 } from '../exec/agent-clients.ts'
 import { childEnvironment } from '../exec/process.ts'
-import { failedOutput, type ReportedError } from '../exec/output-protocol.ts'
+import { failedOutput } from '../exec/output-protocol.ts'
 import type { Executor, StepRequest, TaskCall } from './engine.ts'
 import type { PlannedTask } from './plan-model.ts'
 import type { RunJournal } from './run-journal.ts'
@@ -36,26 +36,17 @@ export function drivenExecutor(
       const report = journal.reports.get(call.key)
       const until = report === undefined ? clock.now() : Date.parse(report.at)
       const workedMs = Math.max(0, until - handedAt)
-      const late = lateReport(call, workedMs)
-      if (late === undefined && report === undefined) {
+      const isLate = call.timeoutMs !== 0 && workedMs > call.timeoutMs
+      if (!isLate && report === undefined) {
         onHandOut?.(call)
         return { kind: 'pending', handedAt }
       }
-      const output =
-        late === undefined && report !== undefined
-          ? report.output
-          : failedOutput('timeout', late?.message ?? '')
+      const message = `no report came within ${call.timeoutMs / 1000} s`
+      const late = failedOutput('timeout', message)
+      const output = isLate || report === undefined ? late : report.output
       return { kind: 'output', output: { ...output, evidence: 'self-reported' }, workedMs }
     },
   }
-}
-
-export function lateReport(
-  { timeoutMs }: Pick<TaskCall, 'timeoutMs'>,
-  workedMs: number,
-): ReportedError | undefined {
-  if (timeoutMs === 0 || workedMs <= timeoutMs) return undefined
-  return { code: 'timeout', message: `no report came within ${timeoutMs / 1000} s` }
 }
 
 export interface StepContent {

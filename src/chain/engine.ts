@@ -55,15 +55,22 @@ export type Outcome =
   | ({ kind: 'cancelled' } & CancelledStep)
   | SuspendedOutcome
 
-export interface FinishedOutcome extends Pick<StepResult, 'sandbox' | 'hint'> {
-  kind: 'finished'
-  output: StepOutput
-  /** The same with secrets masked, where it has some. */
+/** What is known of an execution besides its output. */
+interface StepFacts {
+  /** The output with secrets masked, where it has some. */
   shown?: StepOutput | undefined
-  startedAt: number
-  durationMs: number
   log?: string | undefined
   promptDigest?: string | undefined
+  /** The sandbox that its scripts ran in, where they did: `bubblewrap` or `seatbelt`. */
+  sandbox?: string | undefined
+  hint?: string | undefined
+}
+
+export interface FinishedOutcome extends StepFacts {
+  kind: 'finished'
+  output: StepOutput
+  startedAt: number
+  durationMs: number
   chain?: ChainResult | undefined
   reused?: true | undefined
   /** A user rejected it: the whole run ends as a failure. */
@@ -74,6 +81,7 @@ export interface SuspendedOutcome {
   kind: 'suspended'
   why: Suspension
   startedAt?: number | undefined
+  /** Its time is over, which what continues the run will say. */
   overdue?: ReportedError | undefined
   /** How long it had run by then; undefined where it is not known. */
   durationMs?: number | undefined
@@ -112,7 +120,7 @@ export type StepResultStatus =
 
 export type RunStatus = StepStatus | 'waiting' | 'interrupted' | 'cancelled'
 
-export interface StepResult {
+export interface StepResult extends Omit<StepFacts, 'promptDigest'> {
   step: string
   skill: string
   status: StepResultStatus
@@ -121,8 +129,6 @@ export interface StepResult {
   metrics: Readonly<Record<string, JsonValue>>
   evidence: Evidence | null
   artifacts?: readonly string[] | undefined
-  /** As in {@link FinishedOutcome}; a run that is shown has none. */
-  shown?: StepOutput | undefined
   /** ISO 8601, or null for a step that never started. */
   startedAt: string | null
   /** 0 also where it is unknown: for a step that a crash interrupted, or that waits. */
@@ -135,10 +141,6 @@ export interface StepResult {
   tries?: readonly StepResult[] | undefined
   /** The result was taken over from another run, with its times. */
   reused?: true | undefined
-  log?: string | undefined
-  /** The sandbox that its scripts ran in, where they did: `bubblewrap` or `seatbelt`. */
-  sandbox?: string | undefined
-  hint?: string | undefined
   steps?: readonly StepResult[] | undefined
   attempts?: readonly AttemptResult[] | undefined
 }
@@ -206,16 +208,15 @@ export interface StepRequest {
 }
 
 export type StepAnswer =
-  | (Pick<StepResult, 'sandbox' | 'hint'> & {
-      kind: 'output'
-      output: StepOutput
-      shown?: StepOutput | undefined
-      log?: string | undefined
-      promptDigest?: string | undefined
-      /** How long an agent had it, from handing out to its report, before it was executed here. */
-      workedMs?: number | undefined
-      /** `scripts/verify` was stopped before it finished. */
-      endedInVerification?: true | undefined
-    })
+  | OutputAnswer
   /** Nothing to execute here: the step was handed out, and somebody will report. */
   | { kind: 'pending'; handedAt: number }
+
+export interface OutputAnswer extends StepFacts {
+  kind: 'output'
+  output: StepOutput
+  /** How long an agent had it, from handing out to its report, before it was executed here. */
+  workedMs?: number | undefined
+  /** `scripts/verify` was stopped before it finished. */
+  endedInVerification?: true | undefined
+}

@@ -1,4 +1,5 @@
 import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
+import { didYouMean } from '../core/text.ts'
 
 export class ChainError extends SkillrailError {}
 
@@ -32,7 +33,7 @@ export function stepUnknown(
   return new StepNotFoundError({
     code: 'step-unknown',
     message: `${owner} has no step ${step}`,
-    hint: `Its steps are ${names.join(', ')}.`,
+    hint: didYouMean(step, names) || `Its steps are ${names.join(', ')}.`,
   })
 }
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Runtime } from '../core/runtime.ts'
-import type { StepOutput } from '../exec/output-protocol.ts'
-import { lateReport } from './agent-executor.ts'
+import type { ReportedError } from '../exec/output-protocol.ts'
 import { noLimit, overdue, timeLimit, type TimeLimit } from './attempt.ts'
 import type {
   CancelledStep,
@@ -12,8 +11,8 @@ import type {
   EventListener,
   FinishedOutcome,
   Outcome,
+  OutputAnswer,
   Running,
-  StepAnswer,
   TaskCall,
 } from './engine.ts'
 import { gateOf, isAbout, isApproved, passGate } from './gates.ts'
@@ -32,21 +31,23 @@ interface JournalEngine extends Engine {
  * waits for them.
  */
 export function createJournalEngine(options: JournalEngineOptions): JournalEngine {
-  const interruption = new AbortController()
-  const unlink = options.signal === undefined ? undefined : link(options.signal, interruption)
+  const own = new AbortController()
+  const given = options.signal === undefined ? [] : [options.signal]
   const core: EngineCore = {
     ...options,
-    interruption,
+    interrupted: AbortSignal.any([own.signal, ...given]),
     launched: new Set(),
     failure: undefined,
     order: options.journal.length,
-    engineFor: (scope) => engineFor(core, scope),
+    fail(error) {
+      core.failure ??= { error }
+      own.abort()
+    },
   }
   return {
-    ...engineFor(core, interruption.signal),
+    ...engineFor(core, core.interrupted),
     async idle() {
       await Promise.allSettled(core.launched)
-      unlink?.()
     },
   }
 }
@@ -57,14 +58,15 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
   function announce(announced: Announced): Running {
     const { key } = announced.call
     const recorded = core.journal.done.get(key)
-    const state = {
+    const controller = new AbortController()
+    entries.set(key, {
+      ...announced,
       key,
-      scope,
-      controller: new AbortController(),
+      signal: AbortSignal.any([scope, controller.signal]),
+      controller,
       outcome: recorded === undefined ? undefined : recordedOutcome(recorded),
       order: recorded?.order ?? Number.POSITIVE_INFINITY,
-    }
-    entries.set(key, { ...announced, ...state })
+    })
     return { key, waited: hasWaited(core.journal, key) }
   }
 
@@ -148,13 +150,15 @@ function launch(core: EngineCore, entry: Entry): void {
   const ending = execute(core, entry)
     .then((outcome) => settle(core, entry, outcome))
     .catch((error: unknown) => {
-      fail(core, error)
-      entry.outcome = { kind: 'suspended', why: 'interrupted' }
+      core.fail(error)
+      entry.outcome = interrupted
     })
     .finally(() => core.launched.delete(ending))
   core.launched.add(ending)
   entry.ending = ending
 }
+
+const interrupted = { kind: 'suspended', why: 'interrupted' } as const
 
 /** Ends what was told to end while it waited: for a user, or for the report of an agent. */
 function endWaiting(core: EngineCore, entry: Entry): void {
@@ -174,16 +178,13 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const ended = endedFromAbove(core, entry)
   if (ended !== undefined) return ended
   const startedAt = begin(core, entry)
-  const before = core.clock.elapsed()
   const limit = core.runner === undefined ? noLimit : timeLimit(core, entry, startedAt)
-  const unlink = link(entry.scope, entry.controller)
   try {
     return entry.kind === 'task'
-      ? await executeTask(core, entry, startedAt, before, limit)
+      ? await executeTask(core, entry, startedAt, limit)
       : await executeChain(core, entry, startedAt, limit)
   } finally {
     limit.clear()
-    unlink()
   }
 }
 
@@ -208,38 +209,35 @@ function atGate(core: EngineCore, { key, call }: Entry): Outcome | undefined {
   return outcome
 }
 
-async function waitFor(core: EngineCore, { key, call, scope, controller }: Entry): Promise<void> {
+async function waitFor(core: EngineCore, { key, call, signal }: Entry): Promise<void> {
   const { wait } = call
   if (wait === undefined || core.runner === undefined || core.journal.started.has(key)) return
   const left = Math.max(0, wait.since + wait.ms - core.clock.now())
-  const signal = AbortSignal.any([scope, controller.signal, core.interruption.signal])
   await sleep(left, undefined, { signal }).catch(() => undefined)
 }
 
 /** Not executed any more; a step that started in an earlier process says so. */
 async function endedBefore(core: EngineCore, entry: Entry, stopped: Stopped): Promise<Outcome> {
-  const { handed, started } = core.journal
-  const at = handed.get(entry.key) ?? started.get(entry.key)
-  if (stopped.kind === 'suspended' || at === undefined) return stopped
-  const startedAt = Date.parse(at)
+  const startedAt = beganAt(core, entry.key)
+  if (stopped.kind === 'suspended' || startedAt === undefined) return stopped
   if (entry.kind === 'chain') {
     entry.controller.abort()
     return await executeChain(core, entry, startedAt, noLimit)
   }
-  const durationMs = handed.has(entry.key) ? Math.max(0, core.clock.now() - startedAt) : undefined
-  return { ...stopped, startedAt, durationMs }
+  const isHanded = core.journal.handed.has(entry.key)
+  return { ...stopped, startedAt, durationMs: isHanded ? timeSince(core, startedAt) : undefined }
 }
 
 async function executeTask(
   core: EngineCore,
   entry: Entry & { kind: 'task' },
   startedAt: number,
-  before: number,
   limit: TimeLimit,
 ): Promise<Outcome> {
-  const { call, key, controller } = entry
+  const { call, key, signal } = entry
+  const before = core.clock.elapsed()
   const answer = await core.runner?.run(call, {
-    signal: controller.signal,
+    signal,
     onOutput: (chunk, stream) => {
       const text = core.onEvent === undefined ? '' : chunk.toString('utf8')
       core.onEvent?.({ type: 'step-output', key, step: call.step.step, stream, text })
@@ -247,14 +245,10 @@ async function executeTask(
   })
   const durationMs = Math.round(core.clock.elapsed() - before)
   const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
-  if (answer === undefined) return { kind: 'suspended', why: 'interrupted' }
+  if (answer === undefined) return interrupted
   if (stopped !== undefined) return { ...stopped, startedAt, durationMs }
-  if (answer.kind === 'pending') return handOut(core, entry, answer)
-  const { log, promptDigest, workedMs = 0, endedInVerification, sandbox, hint } = answer
-  const { output, shown } = limit.over() ? { output: overdue(limit, endedInVerification) } : answer
-  const worked = durationMs + workedMs
-  const facts = { shown, log, promptDigest, sandbox, hint }
-  return { kind: 'finished', output, startedAt, durationMs: worked, ...facts }
+  if (answer.kind === 'pending') return handOut(core, entry, answer.handedAt)
+  return finished(answer, limit, { startedAt, durationMs: durationMs + (answer.workedMs ?? 0) })
 }
 
 async function executeChain(
@@ -263,41 +257,37 @@ async function executeChain(
   startedAt: number,
   limit: TimeLimit,
 ): Promise<Outcome> {
-  const { call, controller } = entry
-  const chain = await entry.body(core.engineFor(controller.signal))
+  const { call, signal } = entry
+  const chain = await entry.body(engineFor(core, signal))
   const left = () => ({ startedAt, durationMs: timeOfChain(core, startedAt), chain })
-  const finished = (
-    output: StepOutput,
-    { shown, log, sandbox, hint }: Omit<StepAnswer & { kind: 'output' }, 'kind' | 'output'> = {},
-  ): FinishedOutcome => ({ kind: 'finished', output, shown, ...left(), log, sandbox, hint })
-  if (core.interruption.signal.aborted) {
-    return { kind: 'suspended', why: 'interrupted', ...left() }
-  }
-  if (limit.over()) return finished(overdue(limit))
+  const output = { kind: 'output', output: chainOutput(chain) } as const
+  if (core.interrupted.aborted) return { ...interrupted, ...left() }
+  if (limit.over()) return finished(output, limit, left())
   if (chain.ended === 'suspended') {
     const why = chain.status === 'waiting' ? chainWaitsFor(chain) : 'interrupted'
-    const isLooked = core.runner === undefined && core.countsAbsence === true
-    const late = isLooked ? lateReport(call, core.clock.now() - startedAt) : undefined
-    return { kind: 'suspended', why, overdue: late, ...left() }
+    return { kind: 'suspended', why, overdue: lateness(core, call, startedAt), ...left() }
   }
-  if (chain.ended === 'cancelled' || controller.signal.aborted) {
-    return { kind: 'cancelled', ...left() }
-  }
-  const output = chainOutput(chain)
-  if (chain.ended === 'rejected') return { ...finished(output), rejected: true }
+  if (chain.ended === 'cancelled' || signal.aborted) return { kind: 'cancelled', ...left() }
+  if (chain.ended === 'rejected') return { ...finished(output, limit, left()), rejected: true }
   if (call.step.verify !== undefined) {
     // Nothing here can verify it, so it is not over.
-    if (core.runner === undefined) return { kind: 'suspended', why: 'interrupted', ...left() }
+    if (core.runner === undefined) return { ...interrupted, ...left() }
     core.writer?.append()
   }
-  const answer = await core.runner?.finishChain(call, output, { signal: controller.signal })
+  const answer = await core.runner?.finishChain(call, output.output, { signal })
   const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
   if (stopped !== undefined) return { ...stopped, ...left() }
-  if (limit.over()) {
-    const ended = answer?.kind === 'output' ? answer : undefined
-    return finished(overdue(limit, ended?.endedInVerification), { ...ended, shown: undefined })
-  }
-  return answer?.kind === 'output' ? finished(answer.output, answer) : finished(output)
+  return finished(answer ?? output, limit, left())
+}
+
+function finished(
+  { output, log, promptDigest, sandbox, hint, ...answer }: OutputAnswer,
+  limit: TimeLimit,
+  left: Pick<FinishedOutcome, 'startedAt' | 'durationMs' | 'chain'>,
+): FinishedOutcome {
+  const facts = { log, promptDigest, sandbox, hint, ...left }
+  if (!limit.over()) return { kind: 'finished', output, shown: answer.shown, ...facts }
+  return { kind: 'finished', output: overdue(limit, answer.endedInVerification), ...facts }
 }
 
 /** Records a final outcome before anybody sees it. */
@@ -305,107 +295,96 @@ function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
   const { key } = entry
   entry.outcome = outcome
   const at = new Date(core.clock.now()).toISOString()
-  if (outcome.kind !== 'finished' || core.writer === undefined) {
-    announceEnd(core, entry, outcome, at)
-    return
-  }
+  const announce = (): void => announceEnd(core, entry, outcome, at)
+  if (outcome.kind !== 'finished' || core.writer === undefined) return announce()
   entry.order = core.order++
   core.journal.done.set(key, { type: 'done', key, outcome, order: entry.order })
-  core.writer.defer(
-    { type: 'done', key, outcome },
-    { written: () => announceEnd(core, entry, outcome, at), failed: (error) => fail(core, error) },
-  )
-}
-
-function fail(core: EngineCore, error: unknown): void {
-  core.failure ??= { error }
-  core.interruption.abort()
+  const ended = { written: announce, failed: (error: unknown) => core.fail(error) }
+  core.writer.defer({ type: 'done', key, outcome }, ended)
 }
 
 function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: string): void {
-  const { key, call } = entry
+  const { key, call, started } = entry
   const { step } = call
   if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') {
     core.onEvent?.({ type: 'step-suspended', key, step: step.step, why: outcome.why, at })
-    return
+  } else if (outcome.kind === 'finished' || started === true) {
+    core.onEvent?.(finishedEvent(key, step, outcome, at))
   }
-  if (outcome.kind !== 'finished' && entry.started !== true) return
-  core.onEvent?.(finishedEvent(key, step, outcome, at))
 }
 
 type Stopped = Extract<Outcome, { kind: 'cancelled' | 'suspended' }>
 
-function endedFromAbove(core: EngineCore, entry: Entry): Stopped | undefined {
-  if (core.interruption.signal.aborted) return { kind: 'suspended', why: 'interrupted' }
-  const ended = entry.scope.aborted || entry.controller.signal.aborted
-  return ended ? { kind: 'cancelled' } : undefined
+function endedFromAbove(core: EngineCore, { signal }: Entry): Stopped | undefined {
+  if (core.interrupted.aborted) return interrupted
+  return signal.aborted ? { kind: 'cancelled' } : undefined
+}
+
+/** When a step was handed out or begun, in an earlier process too. */
+function beganAt({ journal }: EngineCore, key: string): number | undefined {
+  const at = journal.handed.get(key) ?? journal.started.get(key)
+  return at === undefined ? undefined : Date.parse(at)
 }
 
 /** For a run that is only looked at: where a step stands that has no result. */
 function lookedAt(core: EngineCore, { key, call }: Entry): Outcome {
-  const handed = core.journal.handed.get(key)
-  if (handed !== undefined) {
-    const startedAt = Date.parse(handed)
-    const late = lateReport(call, core.clock.now() - startedAt)
-    return { kind: 'suspended', why: 'report', startedAt, overdue: late }
+  const { handed, pausedAt, resumedAt } = core.journal
+  const startedAt = beganAt(core, key)
+  if (startedAt !== undefined && handed.has(key)) {
+    return { kind: 'suspended', why: 'report', startedAt, overdue: lateness(core, call, startedAt) }
   }
-  const started = core.journal.started.get(key)
-  const startedAt = started === undefined ? undefined : Date.parse(started)
-  const durationMs = startedAt === undefined ? undefined : timeUntilPause(core, startedAt)
-  return { kind: 'suspended', why: 'interrupted', startedAt, durationMs }
+  // Unknown after a crash, and for a step that a resume did not reach.
+  const resumed = resumedAt === undefined ? 0 : Date.parse(resumedAt)
+  const isKnown = startedAt !== undefined && startedAt >= resumed
+  if (!isKnown || pausedAt === undefined) return { ...interrupted, startedAt }
+  return { ...interrupted, startedAt, durationMs: Math.max(0, Date.parse(pausedAt) - startedAt) }
+}
+
+function lateness(
+  core: EngineCore,
+  { timeoutMs }: TaskCall | ChainCall,
+  startedAt: number,
+): ReportedError | undefined {
+  const counts = core.runner === undefined && core.countsAbsence === true && timeoutMs !== 0
+  if (!counts || timeSince(core, startedAt) <= timeoutMs) return undefined
+  return { code: 'timeout', message: `no report came within ${timeoutMs / 1000} s` }
 }
 
 /** The clock of a run that is only looked at stopped when its end was recorded. */
 function timeOfChain(core: EngineCore, startedAt: number): number {
   const { pausedAt } = core.journal
-  if (core.runner !== undefined) return Math.max(0, core.clock.now() - startedAt)
+  if (core.runner !== undefined) return timeSince(core, startedAt)
   return pausedAt === undefined ? 0 : Math.max(0, Date.parse(pausedAt) - startedAt)
 }
 
-/** Undefined after a crash, and for a step that a resume did not reach. */
-function timeUntilPause(core: EngineCore, startedAt: number): number | undefined {
-  const { pausedAt, resumedAt } = core.journal
-  if (pausedAt === undefined) return undefined
-  if (resumedAt !== undefined && startedAt < Date.parse(resumedAt)) return undefined
-  return Math.max(0, Date.parse(pausedAt) - startedAt)
+function timeSince({ clock }: EngineCore, startedAt: number): number {
+  return Math.max(0, clock.now() - startedAt)
 }
 
 function begin(core: EngineCore, entry: Entry): number {
   const { key, kind } = entry
-  const known = core.journal.started.get(key)
+  const { started, handed } = core.journal
   const now = core.clock.now()
   const at = new Date(now).toISOString()
   const { step, skill } = entry.call.step
   entry.started = true
   // A nested chain continues where it was; a step that was interrupted starts anew.
-  if (kind === 'chain' && known !== undefined) return Date.parse(known)
-  const handed = core.journal.handed.get(key)
-  if (handed !== undefined) return Date.parse(handed)
+  const known = kind === 'chain' || handed.has(key) ? beganAt(core, key) : undefined
+  if (known !== undefined) return known
   if (core.runner === undefined) return now
   core.writer?.append({ type: 'start', key, at })
-  core.journal.started.set(key, at)
+  started.set(key, at)
   core.onEvent?.({ type: 'step-started', key, step, skill, chain: kind === 'chain', at })
   return now
 }
 
-function handOut(
-  core: EngineCore,
-  entry: Entry,
-  { handedAt }: Extract<StepAnswer, { kind: 'pending' }>,
-): Outcome {
-  if (!core.journal.handed.has(entry.key)) {
-    const at = new Date(handedAt).toISOString()
-    core.writer?.append({ type: 'handed', key: entry.key, at })
-    core.journal.handed.set(entry.key, at)
+function handOut(core: EngineCore, { key }: Entry, startedAt: number): Outcome {
+  if (!core.journal.handed.has(key)) {
+    const at = new Date(startedAt).toISOString()
+    core.writer?.append({ type: 'handed', key, at })
+    core.journal.handed.set(key, at)
   }
-  return { kind: 'suspended', why: 'report', startedAt: handedAt }
-}
-
-function link(scope: AbortSignal, controller: AbortController): () => void {
-  const abort = (): void => controller.abort()
-  if (scope.aborted) abort()
-  scope.addEventListener('abort', abort, { once: true })
-  return () => scope.removeEventListener('abort', abort)
+  return { kind: 'suspended', why: 'report', startedAt }
 }
 
 interface JournalEngineOptions {
@@ -425,20 +404,20 @@ interface JournalEngineOptions {
 }
 
 export interface EngineCore extends JournalEngineOptions {
-  interruption: AbortController
+  interrupted: AbortSignal
   launched: Set<Promise<void>>
   /** The journal could not be written: the run stops where it is. */
   failure: { error: unknown } | undefined
+  fail(error: unknown): void
   /** Position of the next record of a result. */
   order: number
-  engineFor(scope: AbortSignal): Engine
 }
 
 interface EntryBase {
   key: string
-  /** Aborted when the chain above is ended. */
-  scope: AbortSignal
   controller: AbortController
+  /** Aborted with the controller, and when the chain above is ended. */
+  signal: AbortSignal
   outcome: Outcome | undefined
   order: number
   ending?: Promise<void> | undefined

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { nearest } from '../core/text.ts'
 import { sha256 } from '../core/json.ts'
 import type { ChainDeclaration, ChainPolicy } from '../skill/model.ts'
 import { defaultChainPolicy, stepNames } from '../skill/declarations.ts'
+import { stepUnknown } from './errors.ts'
 import { checkPolicy } from './policy.ts'
 import { type ChainLookup, createDiskLookup, type SkillFacts } from './lookup.ts'
 import {
@@ -95,32 +95,31 @@ function refuseRaces(chain: PlannedChain): Diagnostic[] {
   return [{ code: 'race-driven', severity: 'error', message, path: chain.path }, ...inner]
 }
 
-/** The chain that is run itself has no step that its check could verify. */
-function verifiesNothing({ name, path, verify }: SkillFacts, line: number): Diagnostic {
-  return {
-    code: 'verify-without-step',
-    severity: 'warning',
-    message: `${verify} of ${name} does not run: it checks the chain only where another one calls it`,
-    path,
-    line,
-    hint: 'Make the check a skill of its own and name it last in the chain.',
-  }
-}
-
 function planRoot(
   skill: SkillFacts,
   planning: Planning,
   overrides: Partial<ChainPolicy>,
 ): PlannedChain {
+  const { name, path, verify } = skill
   if (skill.chain !== undefined) {
     const chain = { ...skill.chain, policy: { ...skill.chain.policy, ...overrides } }
-    if (skill.verify !== undefined) planning.diagnostics.push(verifiesNothing(skill, chain.line))
+    // The chain that is run itself has no step that its check could verify.
+    if (verify !== undefined) {
+      planning.diagnostics.push({
+        code: 'verify-without-step',
+        severity: 'warning',
+        message: `${verify} of ${name} runs only where another chain calls it`,
+        path,
+        line: chain.line,
+        hint: 'Make the check a skill of its own and name it last in the chain.',
+      })
+    }
     return planChain({ ...skill, chain }, chain, '', [], planning)
   }
-  const step = planTask(skill, skill.name, skill.path, planning)
-  const { path, trust, digest, tokens } = step
+  const step = planTask(skill, name, path, planning)
+  const { trust, digest, tokens } = step
   const policy = { ...defaultChainPolicy, ...overrides }
-  const head = { step: '', skill: skill.name, path, trust, digest, tokens }
+  const head = { step: '', skill: name, path, trust, digest, tokens }
   return { ...head, executor: 'chain', policy, steps: [step] }
 }
 
@@ -182,36 +181,34 @@ function planTask(
   calledFrom: string,
   planning: Planning,
 ): PlannedTask {
-  planning.diagnostics.push(...(skill.warnings ?? []))
+  const { instructions, diagnostics } = planning
+  const planned = common(skill, step, planning)
+  const isUntrusted = skill.trust.level === 'untrusted'
+  diagnostics.push(...(skill.warnings ?? []))
   // Its scripts, its check or what starts it was changed; a sandbox does not help.
-  if (skill.trust.changed === true) planning.diagnostics.push(notTrusted(skill))
-  if (skill.broken === true) return { ...common(skill, step, planning), executor: 'none' }
+  if (skill.trust.changed === true) diagnostics.push(notTrusted(skill))
+  if (skill.broken === true) return { ...planned, executor: 'none' }
   if (skill.script !== undefined) {
-    const planned = common(skill, step, planning)
-    const refused = skill.trust.level === 'untrusted' && planned.sandboxed !== true
-    if (refused) planning.diagnostics.push(notTrusted(skill))
+    if (isUntrusted && planned.sandboxed !== true) diagnostics.push(notTrusted(skill))
     return { ...planned, executor: 'script', script: skill.script }
   }
-  const { instructions } = planning
-  if (instructions?.kind === 'agent' || instructions?.kind === 'model') {
-    // It acts with the rights of the user, so untrusted text must not steer it.
-    if (skill.trust.level === 'untrusted') planning.diagnostics.push(notTrusted(skill))
-    const { honours, kind: executor, ...by } = instructions
-    const lost = skill.requests.filter((request) => !honours.includes(request))
-    const notHonoured = lost.length === 0 ? undefined : lost
-    return { ...common(skill, step, planning), executor, ...by, notHonoured }
+  if (instructions === undefined) {
+    const where = calledFrom === skill.path ? '' : ` (step ${step})`
+    diagnostics.push({
+      code: 'no-executor',
+      severity: 'error',
+      message: `nothing can execute the skill ${skill.name}${where}: it has instructions but no script`,
+      path: skill.path,
+      hint: 'Give it a script (scripts/run.sh, or the field run), let an agent do it (--via claude, codex, gemini, opencode, copilot or qwen) or a model (--model provider:name), or drive one step by step: skillrail chain start.',
+    })
+    return { ...planned, executor: 'none' }
   }
-  if (instructions !== undefined) {
-    return { ...common(skill, step, planning), executor: instructions.kind }
-  }
-  planning.diagnostics.push({
-    code: 'no-executor',
-    severity: 'error',
-    message: `nothing can execute the skill ${skill.name}${calledFrom === skill.path ? '' : ` (step ${step})`}: it has instructions but no script`,
-    path: skill.path,
-    hint: 'Give it a script (scripts/run.sh, or the field run), let an agent do it (--via claude, codex, gemini, opencode, copilot or qwen) or a model (--model provider:name), or drive one step by step: skillrail chain start.',
-  })
-  return { ...common(skill, step, planning), executor: 'none' }
+  if (instructions.kind === 'driven') return { ...planned, executor: 'driven' }
+  // It acts with the rights of the user, so untrusted text must not steer it.
+  if (isUntrusted) diagnostics.push(notTrusted(skill))
+  const { honours, kind: executor, ...by } = instructions
+  const lost = skill.requests.filter((request) => !honours.includes(request))
+  return { ...planned, executor, ...by, notHonoured: lost.length === 0 ? undefined : lost }
 }
 
 const maxSteps = 10_000
@@ -238,12 +235,11 @@ function planStep(
   const resolution = planning.lookup.resolve(chainSkill.directory, declared.name)
   if (!resolution.ok) {
     const { code, message, hint } = resolution
-    // Reading the chain has refused the name already.
-    const isTold = code === 'step-name-refused' && chainSkill.refusedNames === true
-    if (isTold) return missing(declared.name, step)
     const later = code === 'step-missing' && !chain.policy.validateOnLoad
     const severity = later ? 'warning' : 'error'
-    planning.diagnostics.push({ code, severity, message, hint, ...place })
+    // Reading the chain may have refused the name already.
+    const isTold = code === 'step-name-refused' && chainSkill.refusedNames === true
+    if (!isTold) planning.diagnostics.push({ code, severity, message, hint, ...place })
     return missing(declared.name, step)
   }
   const { facts, diagnostics } = planning.lookup.load(resolution.directory)
@@ -261,24 +257,19 @@ function planStep(
 function cycle(skill: SkillFacts, way: readonly Ancestor[]) {
   const start = way.findIndex((ancestor) => ancestor.directory === skill.directory)
   if (start === -1) return undefined
-  const path = [...way.slice(start).map((ancestor) => ancestor.name), skill.name].join(' → ')
-  return {
-    code: 'chain-cycle',
-    message: `the chain calls itself: ${path}`,
-    hint: 'A chain may call other chains, but never one that leads back to it.',
-  }
+  const path = [...way.slice(start), skill].map(({ name }) => name).join(' → ')
+  const hint = 'A chain may call other chains, but never one that leads back to it.'
+  return { code: 'chain-cycle', message: `the chain calls itself: ${path}`, hint }
 }
 
 /** Depth counts from 1 at the chain that was asked for; the smallest limit on the way holds. */
 function tooDeep(skill: SkillFacts, chain: ChainDeclaration, way: readonly Ancestor[]) {
-  const limits = [...way.map((ancestor) => ancestor.maxDepth), chain.policy.maxDepth]
-  const limit = Math.min(...limits)
-  if (way.length + 1 <= limit) return undefined
-  return {
-    code: 'chain-too-deep',
-    message: `the chain ${skill.name} would be at depth ${way.length + 1}; max_depth allows ${limit}`,
-    hint: 'Flatten the chain, or raise max_depth in every chain on the way.',
-  }
+  const limit = Math.min(...way.map((ancestor) => ancestor.maxDepth), chain.policy.maxDepth)
+  const depth = way.length + 1
+  if (depth <= limit) return undefined
+  const message = `the chain ${skill.name} would be at depth ${depth}; max_depth allows ${limit}`
+  const hint = 'Flatten the chain, or raise max_depth in every chain on the way.'
+  return { code: 'chain-too-deep', message, hint }
 }
 
 function common(
@@ -335,15 +326,12 @@ function excludeSteps(
   const steps = allSteps(root)
   const start = steps.findIndex((step) => step.step === wanted)
   if (start === -1) {
-    const names = steps.map((step) => step.step)
-    const meant = nearest(wanted, names)
-    diagnostics.push({
-      code: 'step-unknown',
-      severity: 'error',
-      message: `${root.skill} has no step ${wanted}`,
-      path: root.path,
-      hint: meant === undefined ? `Its steps are ${names.join(', ')}.` : `Did you mean ${meant}?`,
-    })
+    const { code, message, hint } = stepUnknown(
+      root.skill,
+      wanted,
+      steps.map(({ step }) => step),
+    )
+    diagnostics.push({ code, severity: 'error', message, path: root.path, hint })
     return root.steps
   }
   const isBelow = ({ step }: PlannedStep): boolean => `${step}/`.startsWith(`${wanted}/`)

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { nearest } from '../core/text.ts'
-import { UsageError } from '../core/errors.ts'
+import { wrongUse } from '../core/errors.ts'
+import { didYouMean } from '../core/text.ts'
 import type { ReportedError, StepStatus } from '../exec/output-protocol.ts'
 import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
 import { metadataFields } from '../skill/field-table.ts'
@@ -92,12 +92,8 @@ export function parsePolicySetting(text: string): Record<string, string | number
   const definition = metadataFields.get(key)
   if (field === undefined || definition === undefined) {
     const names = fields.map(policyKey)
-    const meant = nearest(key, names)
-    throw new UsageError({
-      code: 'wrong-use',
-      message: `--set ${key}: this is not a setting of a chain`,
-      hint: meant === undefined ? `Known are ${names.join(', ')}.` : `Did you mean ${meant}?`,
-    })
+    const hint = didYouMean(key, names) || `Known are ${names.join(', ')}.`
+    throw wrongUse(`--set ${key}: this is not a setting of a chain`, hint)
   }
   const { kind, minimum = 0, choices = ['true', 'false'] } = definition
   if (kind === 'integer') {
@@ -108,8 +104,7 @@ export function parsePolicySetting(text: string): Record<string, string | number
   }
   const words = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
   const allowed = kind === 'integer' ? `a whole number from ${minimum}` : words
-  const message = `--set ${text}: ${key} must be ${allowed}`
-  throw new UsageError({ code: 'wrong-use', message })
+  throw wrongUse(`--set ${text}: ${key} must be ${allowed}`)
 }
 
 export function checkPolicy(chain: ChainDeclaration, path: string): Diagnostic[] {

@@ -358,27 +358,26 @@ export function planChanged(
   const isHeld = run.server !== undefined && status === 'waiting'
   const first = isHeld ? `After ${line('runs cancel', runId)}: ` : ''
   const force = line('runs resume', runId, ['--force'])
-  const kept = new Set(gatesOf(now.root))
-  const losesGates = gatesOf(before.root).some((step) => !kept.has(step))
   if (planDigest(withoutTrust(before.root)) === planDigest(withoutTrust(now.root))) {
-    const trusting = line(`runs ${command}`, runId, ['--trust-workspace'])
     const wasTrusted = isTrusted(before.root)
+    const trusting = line(`runs ${command}`, runId, ['--trust-workspace'])
     return new RunTrustError({
       code: 'run-trust-changed',
-      message: wasTrusted
-        ? `the skills of the run ${runId} were trusted when it was planned, and now they are not; nothing in them was changed`
-        : `not all skills of the run ${runId} were trusted when it was planned as they are now; nothing in them was changed`,
+      message: `the skills of the run ${runId} are trusted otherwise than when it was planned; nothing in them was changed`,
       hint: wasTrusted
         ? `${trusting} continues as it started; skillrail trust trusts them for good.`
         : `${first}${force} continues with the skills trusted as they are now.`,
     })
   }
+  const retry = line('runs retry', runId)
+  const kept = new Set(gatesOf(now.root))
+  const losesGates = gatesOf(before.root).some((step) => !kept.has(step))
   return new RunStateError({
     code: 'plan-changed',
     message: `the skills of the run ${runId} were changed since it was planned`,
     hint: losesGates
-      ? `Steps that had a gate have none now. Put the gates back, or make a new run: ${line('runs retry', runId)}`
-      : `${first}${line('runs retry', runId)} makes a new run that reuses its successes; ${force} continues with the changed plan.`,
+      ? `Steps that had a gate have none now. Put the gates back, or make a new run: ${retry}`
+      : `${first}${retry} makes a new run that reuses its successes; ${force} continues with the changed plan.`,
   })
 }
 
@@ -391,14 +390,9 @@ function isTrusted(step: PlannedStep): boolean {
 }
 
 function withoutTrust(chain: PlannedChain): PlannedChain {
-  return {
-    ...chain,
-    trust: 'untrusted',
-    sandboxed: undefined,
-    steps: chain.steps.map((step) =>
-      isChain(step)
-        ? withoutTrust(step)
-        : { ...step, trust: 'untrusted' as const, sandboxed: undefined },
-    ),
-  }
+  const steps = chain.steps.map((step): PlannedStep => {
+    if (isChain(step)) return withoutTrust(step)
+    return { ...step, trust: 'untrusted', sandboxed: undefined }
+  })
+  return { ...chain, trust: 'untrusted', sandboxed: undefined, steps }
 }

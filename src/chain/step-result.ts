@@ -41,7 +41,7 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
         ...notExecuted(step, outcome.why === 'interrupted' ? 'cancelled' : 'waiting', ''),
         startedAt: outcome.startedAt === undefined ? null : isoTime(outcome.startedAt),
         durationMs: outcome.durationMs ?? 0,
-        ...(outcome.overdue === undefined ? {} : { errors: [outcome.overdue] }),
+        errors: outcome.overdue === undefined ? [] : [outcome.overdue],
         reason: suspensionReason(outcome),
         ...below(outcome.chain),
       }

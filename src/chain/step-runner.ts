@@ -6,7 +6,7 @@ import { redactKnown, redactText, secretVariables } from '../core/redact.ts'
 import { makePrivateDirectory, writeAll } from '../core/write-files.ts'
 import { splitArguments } from '../skill/arguments.ts'
 import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
-import type { ChainCall, Executor, StepAnswer, TaskCall } from './engine.ts'
+import type { ChainCall, Executor, OutputAnswer, StepAnswer, TaskCall } from './engine.ts'
 import { RunFilesError } from './errors.ts'
 import type { PlannedStep } from './plan-model.ts'
 import { secretsIn } from './run-line.ts'
@@ -24,7 +24,7 @@ import { skillDigest } from './lookup.ts'
 export interface StepRunner {
   run(call: TaskCall, context: StepContext): Promise<StepAnswer>
   /** What is left to do when a nested chain has ended: its verification. */
-  finishChain(call: ChainCall, output: StepOutput, context: StepContext): Promise<StepAnswer>
+  finishChain(call: ChainCall, output: StepOutput, context: StepContext): Promise<OutputAnswer>
 }
 
 export interface StepContext {
@@ -53,10 +53,10 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
 
   async function conclude(
     step: PlannedStep,
-    answer: Extract<StepAnswer, { kind: 'output' }>,
+    answer: OutputAnswer,
     context: StepContext,
     idempotencyKey: string,
-  ): Promise<StepAnswer> {
+  ): Promise<OutputAnswer> {
     let { output, log = '', sandbox } = answer
     let ended = false
     if (step.verify !== undefined && output.status === 'success') {
@@ -125,7 +125,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
   }
 }
 
-function refusalFor(step: PlannedStep, setup: ScriptSetup): StepAnswer | undefined {
+function refusalFor(step: PlannedStep, setup: ScriptSetup): OutputAnswer | undefined {
   const { skill } = step
   if (step.executor === 'missing') {
     return failed('skill-not-found', `there is no skill ${skill}`)
@@ -168,7 +168,7 @@ function demandEvidence(output: StepOutput): StepOutput {
   }
 }
 
-function failed(code: string, message: string): Extract<StepAnswer, { kind: 'output' }> {
+function failed(code: string, message: string): OutputAnswer {
   return { kind: 'output', output: failedOutput(code, message) }
 }
 

@@ -170,16 +170,12 @@ export function stepperAnswer(
     return { kind: 'interrupted', runId, result }
   }
   if (result.status !== 'waiting') return { kind: 'ended', runId, result }
-  const late = new Set(
-    walkResult(result).flatMap(({ key, step: { status, errors } }) =>
-      status === 'waiting' && errors.some(({ code }) => code === 'timeout') ? [key] : [],
-    ),
-  )
   const attempts = attemptsOf(result)
+  const waiting = walkResult(result).filter(({ step }) => step.status === 'waiting')
+  const late = waiting.filter(({ step }) => step.errors.some(({ code }) => code === 'timeout'))
   const next = handedSteps(result).map(({ key, step: { step, skill } }) => {
-    const attempt = attempts.get(key) ?? 1
-    const overdue = [key, ...chainsAbove(key)].some((place) => late.has(place)) || undefined
-    return { step, skill, attempt, overdue, state: states.get(key) }
+    const overdue = late.some((one) => `${key}/`.startsWith(`${one.key}/`)) || undefined
+    return { step, skill, attempt: attempts.get(key) ?? 1, overdue, state: states.get(key) }
   })
   if (next.length > 0) return { kind: 'next', runId, next }
   return { kind: 'approval', runId, step: waitingSteps(result)[0]?.step.step ?? '' }

@@ -184,14 +184,9 @@ describe.skipIf(!isThereAnother)(`what cannot be read${withoutAnother}`, () => {
     },
   )
 
-  it('may be where a step lies that is not found', () => {
-    skills({ main: chainOf('deep'), closed: script })
-    expect(diagnosticsOf('closed')).toMatchObject([{ code: 'step-unreadable' }])
-  })
-
-  it('does not matter where the step is found elsewhere', () => {
+  it('counts as empty below what lies beside the chain', () => {
     skills({ main: chainOf('deep other'), closed: script, 'x/deep': script })
     const message: unknown = expect.stringContaining('other')
-    expect(diagnosticsOf('closed')).toMatchObject([{ code: 'step-unreadable', message }])
+    expect(diagnosticsOf('closed')).toMatchObject([{ code: 'step-missing', message }])
   })
 })

@@ -150,10 +150,8 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
 interface StatusResult {
   runId: string
   status: RunResult['status']
-  next: readonly (HandedStep & {
-    /** Of a step whose time is over: what continues the run. */
-    continueWith?: string
-  })[]
+  /** With what continues the run, where the time of the step is over. */
+  next: readonly (HandedStep & { continueWith?: string })[]
   result: RunResult
   startedAt: string
 }
@@ -168,13 +166,8 @@ export const status = defineCommand<StatusResult>()({
     const answer = stepperAnswer(result)
     const continueWith = project.line('chain next', runId)
     const steps = answer.kind === 'next' ? answer.next : []
-    return {
-      runId,
-      status: result.status,
-      next: steps.map((step) => (step.overdue === true ? { ...step, continueWith } : step)),
-      result,
-      startedAt: journal.run.at,
-    }
+    const next = steps.map((step) => (step.overdue === true ? { ...step, continueWith } : step))
+    return { runId, status: result.status, next, result, startedAt: journal.run.at }
   },
   render: (shown, screen) =>
     linesText([
@@ -183,7 +176,7 @@ export const status = defineCommand<StatusResult>()({
       ...shown.next.map(({ step, continueWith }) =>
         continueWith === undefined
           ? `waits for the report of ${safeLine(step)}`
-          : `${safeLine(step)} exceeded its time limit; a report no longer counts: ${safeLine(continueWith)}`,
+          : `${safeLine(step)} exceeded its time limit: ${safeLine(continueWith)}`,
       ),
       ...errorsOfRun(shown.result),
     ]),

@@ -263,7 +263,7 @@ async function verify(
     const call = { step, key, attempt, state, timeoutMs: 0 }
     const answer = await setup.runnerFor(request).finishChain(call, output, { signal })
     if (signal.aborted) throw new Error('the server switched to another worker')
-    return answer.kind === 'output' ? { output: answer.output, log: answer.log ?? '' } : { output }
+    return { output: answer.output, log: answer.log ?? '' }
   }
   return await context.run('verify', verification, execution.patience)
 }
