@@ -23,7 +23,11 @@ import {
   stopAfter,
 } from './policy.ts'
 import {
+  addOutputs,
   cancelledStep,
+  type ChainState,
+  emptyState,
+  isFinal,
   notExecuted,
   previousOutputs,
   type ShownRun,
@@ -32,7 +36,6 @@ import {
   walkResult,
 } from './step-result.ts'
 import type { RunJournal } from './run-journal.ts'
-import { addOutputs, type ChainState, emptyState, isFinal } from './state.ts'
 
 interface AttemptScope {
   number: number

@@ -1,7 +1,7 @@
 import type { Evidence, ReportedError, StepOutput, StepStatus } from '../exec/output-protocol.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { PlannedChain, PlannedTask, TaskExecutor } from './plan-model.ts'
-import type { ChainState } from './state.ts'
+import type { ChainState } from './step-result.ts'
 
 /**
  * What the interpreter needs of a durable engine. An engine may be replayed: it is called with the

@@ -7,7 +7,15 @@ import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import { endOrphans } from '../exec/process-group.ts'
 import { childEnvironment } from '../exec/process.ts'
-import { drivenExecutor } from './agent-executor.ts'
+import {
+  drivenExecutor,
+  recordOf,
+  type Refusal,
+  type RunConfinement,
+  runFiles,
+  type RunFiles,
+  scriptExecutor,
+} from './executors.ts'
 import { runChain } from './attempt.ts'
 import type { EventListener, Executor, RunResult, TaskCall } from './engine.ts'
 import { type ChainError, RunFilesError, RunStateError, RunTrustError } from './errors.ts'
@@ -28,16 +36,7 @@ import {
   type RunJournal,
 } from './run-journal.ts'
 import { alone, removeTree, type RunStore } from './run-store.ts'
-import {
-  recordOf,
-  type Refusal,
-  type RunConfinement,
-  runFiles,
-  type RunFiles,
-  scriptExecutor,
-} from './script-executor.ts'
-import { isFinal } from './state.ts'
-import { shownRun } from './step-result.ts'
+import { isFinal, shownRun } from './step-result.ts'
 import { createStepRunner } from './step-runner.ts'
 
 export interface RunSetup {

@@ -15,8 +15,7 @@ import { RunBusyError, runNotFound } from './errors.ts'
 import type { ChainRecord } from './journal-records.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import { redactValue } from '../core/redact.ts'
-import { isFinal } from './state.ts'
-import { maskedData, statusOfRun } from './step-result.ts'
+import { isFinal, maskedData, statusOfRun } from './step-result.ts'
 import { dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 
 export interface RunStore {

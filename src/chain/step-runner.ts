@@ -8,7 +8,7 @@ import { splitArguments } from '../skill/arguments.ts'
 import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
 import type { ChainCall, Executor, OutputAnswer, StepAnswer, TaskCall } from './engine.ts'
 import { RunFilesError } from './errors.ts'
-import type { PlannedStep } from './plan-model.ts'
+import { type PlannedStep, sandboxHint } from './plan-model.ts'
 import { secretsIn } from './run-line.ts'
 import {
   lastOutput,
@@ -16,9 +16,8 @@ import {
   type ScriptSetup,
   skillDirectory,
   verifyStep,
-} from './script-executor.ts'
-import { sandboxHint } from './render-plan.ts'
-import { mapTexts } from './state.ts'
+} from './executors.ts'
+import { mapTexts } from './step-result.ts'
 import { skillDigest } from './lookup.ts'
 
 export interface StepRunner {

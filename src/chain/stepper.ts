@@ -3,12 +3,11 @@ import type { ReportedError, StepOutput } from '../exec/output-protocol.ts'
 import type { RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'
-import { executionsOf, type WalkedStep, walkResult } from './step-result.ts'
+import { type ChainState, executionsOf, type WalkedStep, walkResult } from './step-result.ts'
 import { readResult, resumeRun, type Resumption, type RunSetup, startRun } from './run-chain.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import type { RunJournal } from './run-journal.ts'
 import type { RunRequest } from './journal-records.ts'
-import type { ChainState } from './state.ts'
 
 export type StepperAnswer = (
   | { kind: 'next'; runId: string; next: readonly HandedStep[] }

@@ -1,19 +1,18 @@
 import type { Screen } from '../core/command.ts'
 import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../core/text.ts'
 import type { StepResult, StepResultStatus } from './engine.ts'
-import { stepLabel } from './plan-model.ts'
-import { saidInside } from './render-plan.ts'
+import { saidInside, stepLabel } from './plan-model.ts'
 import { countSucceeded, decidingAttempt, type ShownRun } from './step-result.ts'
 
 type StyleText = Screen['style']
 
 export function renderTimeline(
   result: Pick<ShownRun, 'status' | 'attempts' | 'winner'>,
-  screen: Pick<Screen, 'width'> & Partial<Pick<Screen, 'style'>>,
+  screen: Pick<Screen, 'width'> & Partial<Pick<Screen, 'style'>> & { showsResults?: boolean },
 ): string[] {
   const style: StyleText = (format, text) => screen.style?.(format, text) ?? text
   const rows = rowsOf(decidingAttempt(result)?.steps ?? [])
-  const layout = layoutOf(rows, screen.width)
+  const layout = { ...layoutOf(rows, screen.width), says: screen.showsResults ? saidOf : noteOf }
   const lines = rows.map((row) => line(row, layout, style))
   if (result.attempts.length > 1) lines.push(style('dim', attemptsLine(result)))
   if (result.winner !== undefined) lines.push(`won by ${safeLine(result.winner)}`)
@@ -126,12 +125,16 @@ function layoutOf(rows: readonly Row[], width: number): Layout {
 const leastBar = 8
 const leastNote = 12
 
-function line(row: Row, layout: Layout, style: StyleText): string {
+function line(
+  row: Row,
+  layout: Layout & { says: (step: StepResult) => string },
+  style: StyleText,
+): string {
   const { step } = row
   const { mark, format } = statusMarks[step.status]
   const name = padToColumns(cutToColumns(nameOf(row), layout.names), layout.names)
   const time = stepDuration(step).padStart(layout.times)
-  const note = cutToColumns(safeLine(noteOf(step)), layout.notes)
+  const note = cutToColumns(safeLine(layout.says(step)), layout.notes)
   const drawn = note === '' ? bar(step, layout).trimEnd() : bar(step, layout)
   const parts = [name, time, drawn === '' ? '' : style('dim', drawn), note]
   return `${style(format, mark)} ${parts.filter((part) => part !== '').join('  ')}`.trimEnd()

@@ -6,7 +6,7 @@ import { loadConfiguration } from '../core/configuration.ts'
 import { exitCode, messageOf } from '../core/errors.ts'
 import { stateDirectory, userDirectories } from '../core/runtime.ts'
 import { amount, safeLine } from '../core/text.ts'
-import { type EngineChoice, engineOptions, wantsServer } from '../chain/commands/engine.ts'
+import { type EngineChoice, engineOptions, wantsServer } from '../chain/commands/execute.ts'
 import { checkAgents, checkSandbox } from '../exec/check.ts'
 import { findProgram } from '../exec/find-program.ts'
 import { checkHooks } from '../hooks/check.ts'
@@ -50,7 +50,7 @@ export const command = defineCommand<DoctorResult>()({
 })
 
 async function checkServer(context: Context, choice: EngineChoice): Promise<Check[]> {
-  const { checkRestate } = await import('../chain/commands/check-restate.ts')
+  const { checkRestate } = await import('../chain/commands/worker.ts')
   return await checkRestate(context, choice)
 }
 

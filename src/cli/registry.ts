@@ -11,7 +11,7 @@ export interface CommandEntry {
 export type CommandGroup = 'Run' | 'Tools' | 'Library' | 'Author' | 'Triggers' | 'Machine'
 
 const run = () => import('../chain/commands/run.ts')
-const runsLogs = () => import('../chain/commands/logs.ts')
+const runsLogs = () => import('../chain/commands/runs.ts')
 const runs = () => import('../chain/commands/runs.ts')
 const continuing = () => import('../chain/commands/continue.ts')
 const worker = () => import('../chain/commands/worker.ts')

@@ -1,12 +1,12 @@
 import {
   executionWords,
+  executorWords,
   isChain,
   type PlannedChain,
   type PlannedStep,
   stepLabel,
   unitsOf,
 } from '../chain/plan-model.ts'
-import { executorWords } from '../chain/render-plan.ts'
 
 /** The steps of a chain from first to last; those in one unit run in parallel. */
 export type Graph = readonly (readonly GraphNode[])[]

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PlannedChain } from '../../src/chain/plan-model.ts'
-import { renderPlanMermaid } from '../../src/chain/render-plan.ts'
+import { type PlannedChain, renderPlanMermaid } from '../../src/chain/plan-model.ts'
 import { chain, task } from './_plans.ts'
 
 const digest = `sha256:c0ffee12${'0'.repeat(56)}`

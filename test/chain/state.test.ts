@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addOutputs, emptyState, type PreviousOutput } from '../../src/chain/state.ts'
+import { addOutputs, emptyState, type PreviousOutput } from '../../src/chain/step-result.ts'
 import type { JsonValue } from '../../src/skill/model.ts'
 
 const output = (step: string, metrics: Record<string, JsonValue>): PreviousOutput => ({

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { openLocalServer, pageRoute } from '../../src/core/local-server.ts'
-import { htmlReport } from '../../src/chain/report/html.ts'
+import { renderReport } from '../../src/chain/report.ts'
 import { attack, gained, later, type Target } from './attack.ts'
 import { openInChromium } from './chromium.ts'
 import { hostileResult } from './hostile-result.ts'
@@ -145,7 +145,9 @@ describe.skipIf(isMissing('chromium'))(
             .join(''),
         ),
       ).not.toEqual([])
-      expect(await reached((beacon) => htmlReport(hostileResult(hostileTexts(beacon))))).toEqual([])
+      expect(
+        await reached((beacon) => renderReport('html', hostileResult(hostileTexts(beacon)))),
+      ).toEqual([])
     })
   },
 )

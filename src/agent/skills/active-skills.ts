@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { sandboxHint } from '../../chain/render-plan.ts'
+import { sandboxHint } from '../../chain/plan-model.ts'
 import { messageOf } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'

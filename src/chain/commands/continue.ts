@@ -12,7 +12,6 @@ import { argumentsOf, keepsArguments } from '../run-line.ts'
 import { walkResult } from '../step-result.ts'
 import { drive } from '../stepper.ts'
 import { renderTimeline } from '../timeline.ts'
-import { openRun, planToContinue, resumeOn, startOn, upToDate } from './engine.ts'
 import {
   choiceOf,
   type ConfinementChoice,
@@ -20,8 +19,13 @@ import {
   type ExecuteChoice,
   executeOptions,
   executeRun,
+  openRun,
+  planToContinue,
+  resumeOn,
   runArgument,
   runArguments,
+  startOn,
+  upToDate,
 } from './execute.ts'
 import { openProject, planKept, usablePlan } from './project.ts'
 import { answerWith, resultLines, type RunAnswer, runShown, shortText } from './run-text.ts'

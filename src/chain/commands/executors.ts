@@ -8,13 +8,17 @@ import { loadSkill, skillAt } from '../../library/find-skill.ts'
 import { argumentText } from '../../skill/arguments.ts'
 import { matchPrompt } from '../../trigger/match.ts'
 import { planInjection, renderInjection } from '../../trigger/inject.ts'
-import { agentExecutor, type StepContent } from '../agent-executor.ts'
+import { agentExecutor, type StepContent } from '../executors.ts'
 import { ChainPlanError } from '../errors.ts'
 import type { Executor } from '../engine.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import type { RunStore } from '../run-store.ts'
-import { clientNamed, type InstructionChoice } from './instructions.ts'
-import { acceptedEnvironment, type ChainProject } from './project.ts'
+import {
+  acceptedEnvironment,
+  type ChainProject,
+  clientNamed,
+  type InstructionChoice,
+} from './project.ts'
 
 export async function executorsFor(
   project: ChainProject,

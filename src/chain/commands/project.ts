@@ -1,11 +1,14 @@
 import { realpathSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Context } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { findWorkspace } from '../../core/read-files.ts'
+import { type Context, option, type OptionSpecs } from '../../core/command.ts'
 import { loadConfiguration } from '../../core/configuration.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { contradiction, pointless, wrongUse } from '../../core/errors.ts'
+import { commaNames } from '../../core/option-values.ts'
+import { findWorkspace } from '../../core/read-files.ts'
 import type { Settings } from '../../core/settings.ts'
+import { type AgentCliName, agentClis, isAgentCli } from '../../exec/agent-clients.ts'
 import { type DiscoverOptions, discoverOptionsFrom } from '../../library/discover.ts'
 import { findSkill, skillAt } from '../../library/find-skill.ts'
 import type { SkillInfo } from '../../library/model.ts'
@@ -16,6 +19,8 @@ import { lockReadOnce, type NearestLock } from '../../trust/lock.ts'
 import type { SkillScope, TrustPolicy } from '../../trust/model.ts'
 import { TrustStore } from '../../trust/store.ts'
 import type { ChainEvent } from '../engine.ts'
+import { ChainPlanError } from '../errors.ts'
+import type { Refusal } from '../executors.ts'
 import {
   type ChainLookup,
   type CheckedSkill,
@@ -24,14 +29,11 @@ import {
   executionRefusal,
   trustFact,
 } from '../lookup.ts'
-import { ChainPlanError } from '../errors.ts'
-import { openRunStore, type RunStore } from '../run-store.ts'
-import { parsePolicySetting } from '../policy.ts'
 import type { Plan, PlanReading } from '../plan-model.ts'
-import { planRun } from '../plan.ts'
-import type { Refusal } from '../script-executor.ts'
+import { type InstructionExecutor, planRun } from '../plan.ts'
+import { parsePolicySetting } from '../policy.ts'
 import { type RunLine, runLines } from '../run-line.ts'
-import { instructionsOf, type PlanChanges } from './instructions.ts'
+import { openRunStore, type RunStore } from '../run-store.ts'
 
 export type RunContext = Pick<
   Context<ChainEvent>,
@@ -288,4 +290,91 @@ function isAccepted({ policy, workspace }: ChainProject, file: string): boolean 
   const accepted = policy.acceptance?.parts.find(isIt)
   const now = collectActingParts(workspace, []).find(isIt)
   return accepted !== undefined && now?.problem === undefined && now?.digest === accepted.digest
+}
+
+export interface InstructionChoice {
+  via?: string | undefined
+  model?: string | undefined
+  baseUrl?: string | undefined
+  /** Names of the built-in tools that the model gets, separated by commas. */
+  tools?: string | undefined
+}
+
+export interface PlanChanges extends InstructionChoice {
+  set: readonly string[]
+  from?: string | undefined
+  only?: string | undefined
+}
+
+/** What decides about the steps of a plan. */
+export const instructionOptions = {
+  set: option.list('--set <key=value>', 'change the policy (repeatable)'),
+  via: option.text(
+    '--via <client>',
+    'claude, codex, gemini, opencode, copilot or qwen for steps without a script',
+  ),
+  model: option.text('--model <provider:name>', 'a model for steps without a script'),
+  tools: option.text(
+    '--tools <names>',
+    'built-in tools for the model: read,list,search,write,edit,shell or all',
+  ),
+  from: option.text('--from <step>', 'skip the steps before this one'),
+  only: option.text('--only <step>', 'skip every other step'),
+} as const satisfies OptionSpecs
+
+/** The changes to a plan that the options of a command make. */
+export async function askedChanges(
+  options: PlanChanges & { engine?: string | undefined },
+): Promise<PlanChanges> {
+  const { set, from, only, via, model, engine, tools, baseUrl } = options
+  if (from !== undefined && only !== undefined) {
+    throw contradiction('--from', '--only', 'Run one step, or all from one on; say which.')
+  }
+  if (via !== undefined && model !== undefined) {
+    const hint = 'A step is carried out by an agent client or by a model; say which.'
+    throw contradiction('--via', '--model', hint)
+  }
+  refuseWithoutModel(model !== undefined, options, 'Add --model provider:name.')
+  if (engine === 'restate' && baseUrl !== undefined) {
+    const hint = 'The workers ask the model: start them with --base-url.'
+    throw contradiction('--engine restate', '--base-url', hint)
+  }
+  const names = tools === undefined ? undefined : commaNames(tools)
+  if (names !== undefined)
+    (await import('../../agent/built-in-tools/built-in-tools.ts')).requireBuiltIns(names)
+  return { set, from, only, via, model, baseUrl, tools }
+}
+
+/** @throws {UsageError} for options about models where there is none. */
+export function refuseWithoutModel(
+  hasModel: boolean,
+  { tools, baseUrl }: Pick<InstructionChoice, 'tools' | 'baseUrl'>,
+  hint: string,
+): void {
+  if (hasModel) return
+  if (tools !== undefined) throw pointless('--tools', '--model', hint)
+  if (baseUrl !== undefined) throw pointless('--base-url', '--model', hint)
+}
+
+export function instructionsOf({
+  via,
+  model,
+  tools,
+}: InstructionChoice): InstructionExecutor | undefined {
+  if (model === undefined) {
+    const client = clientNamed(via)
+    if (client === undefined) return undefined
+    return { kind: 'agent', client, honours: agentClis[client].honours }
+  }
+  if (/^[^:]+:./.test(model)) {
+    return { kind: 'model', model, honours: tools === undefined ? [] : ['allowed-tools'] }
+  }
+  const hint = 'Write it as provider:name, such as anthropic:claude-sonnet-4-5 or ollama:qwen3:8b.'
+  throw wrongUse(`--model ${model}: the provider is missing`, hint)
+}
+
+export function clientNamed(via: string | undefined): AgentCliName | undefined {
+  if (via === undefined || isAgentCli(via)) return via
+  const hint = `Known are ${Object.keys(agentClis).join(', ')}.`
+  throw wrongUse(`--via ${via}: this is not a known agent client`, hint)
 }

@@ -12,7 +12,7 @@ import {
   stepDuration,
   timeOf,
 } from '../timeline.ts'
-import { type ReportFormat, renderReport, reportFormats } from '../report/reports.ts'
+import { type ReportFormat, renderReport, reportFormats } from '../report.ts'
 import { stepLabel } from '../plan-model.ts'
 import type { RunLine } from '../run-line.ts'
 import { stepperAnswer } from '../stepper.ts'

@@ -1,13 +1,25 @@
 import { defineCommand, type Note, option } from '../../core/command.ts'
 import { contradiction, exitCode, type ExitCode } from '../../core/errors.ts'
 import type { ChainEvent } from '../engine.ts'
-import { confinedSteps } from '../plan-model.ts'
+import { confinedSteps, renderPlan, renderPlanMermaid, sandboxForeseen } from '../plan-model.ts'
 import { planJson } from '../plan.ts'
-import { renderPlan, renderPlanMermaid, sandboxForeseen } from '../render-plan.ts'
-import { confinementOptions, executeOptions, executeRun } from './execute.ts'
-import { engineOptions, startOn, wantsServer } from './engine.ts'
-import { askedChanges, instructionOptions } from './instructions.ts'
-import { openProject, planNamed, type PlannedSkillRun, usablePlan, withChanges } from './project.ts'
+import {
+  confinementOptions,
+  engineOptions,
+  executeOptions,
+  executeRun,
+  startOn,
+  wantsServer,
+} from './execute.ts'
+import {
+  askedChanges,
+  instructionOptions,
+  openProject,
+  planNamed,
+  type PlannedSkillRun,
+  usablePlan,
+  withChanges,
+} from './project.ts'
 import { type RunAnswer, runFormats, runNotes, runShown } from './run-text.ts'
 
 /** With `--dry-run` a plan. */

@@ -6,7 +6,7 @@ import type { StepOutput } from '../../exec/output-protocol.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
 import { argumentsOf, holdSecret } from '../run-line.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
-import { type ChainState, isFinal } from '../state.ts'
+import { type ChainState, isFinal } from '../step-result.ts'
 import { renderTimeline } from '../timeline.ts'
 import {
   continueStepper,
@@ -21,11 +21,11 @@ import {
   type ConfinementChoice,
   confinementOptions,
   notify,
+  openRun,
   runArgument,
   runArguments,
   runSetup,
 } from './execute.ts'
-import { openRun } from './engine.ts'
 import { stepContent } from './executors.ts'
 import { type ChainProject, openProject, planKept, planNamed, usablePlan } from './project.ts'
 import {

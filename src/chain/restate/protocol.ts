@@ -3,8 +3,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { CancelledStep, ChainResult, Outcome, RunStatus } from '../engine.ts'
 import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
 import type { Plan, PlannedChain } from '../plan-model.ts'
-import type { ChainState } from '../state.ts'
-import { changeSteps } from '../step-result.ts'
+import { type ChainState, changeSteps } from '../step-result.ts'
 
 export const serviceName = 'skillrail'
 export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } as const

@@ -1,30 +1,238 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventListener } from '../engine.ts'
+import type { EventListener, RunResult } from '../engine.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
 import { type ChainRecord, type DoneRecord, recordedOutcome } from '../journal-records.ts'
-import { allSteps, isChain, stepOfKey, type Plan, type PlannedStep } from '../plan-model.ts'
+import { allSteps, isChain, type Plan, type PlannedStep, stepOfKey } from '../plan-model.ts'
+import {
+  acceptedPlan,
+  headerOf,
+  type NewRun,
+  readResult,
+  type Resumption,
+  type RunSetup,
+} from '../run-chain.ts'
 import { isOpen, type RunJournal } from '../run-journal.ts'
-import { runLine } from '../run-line.ts'
+import { argumentsOf, runLine } from '../run-line.ts'
 import { alone, type RunStore } from '../run-store.ts'
 import { finishedEvent } from '../step-result.ts'
 import {
+  answerWaiting,
+  awaitRun,
   cancelInvocation,
   findInvocation,
   lookAtRun,
   lookAtWaiting,
   readServerJournal,
+  requireVersion,
+  RestateServerError,
   type ServerAddress,
-  type ServerEntry,
+  submitRun,
   type SubmittedRun,
+  untilWaiting,
   type Waiting,
 } from './client.ts'
-import { emptyPass, type Pass, type RunAnswer } from './protocol.ts'
+import {
+  emptyPass,
+  type Pass,
+  protocolVersion,
+  type RunAnswer,
+  type RunRequest,
+} from './protocol.ts'
+
+/** Starts a run on a server and waits for its end. Its journal is kept here. */
+export async function startServerRun(
+  run: NewRun,
+  setup: RunSetup,
+  address: ServerAddress,
+): Promise<RunResult> {
+  const { runtime, store } = setup
+  await refuseWrongServer(address)
+  const runId = runtime.id()
+  const { plan, arguments: given, reused = [], requireVerified } = run
+  return await alone(store, runId, async () => {
+    const { url, adminUrl } = address
+    const server = { engine: 'restate', url, adminUrl } as const
+    store.append(runId, { ...headerOf(runId, run, setup), server }, ...reused)
+    const facts = { plan, arguments: given, requireVerified, pass: knownResults(reused) }
+    return await submit({ runId, part: 1 }, facts, setup, address)
+  })
+}
+
+/**
+ * Continues a run: a cancelled one as a further part on its server, a waiting one with the decision
+ * that `prepare` records. Throws {@link RunStateError} when it has ended or continues already, or
+ * its plan changed without `force`.
+ */
+export async function resumeServerRun(
+  resumption: Resumption,
+  setup: RunSetup,
+  address: ServerAddress,
+): Promise<RunResult> {
+  const { runId, plan } = resumption
+  const { store, line = runLine } = setup
+  const journal = store.read(runId)
+  const { status } = journal
+  if (status === 'waiting') return await answerRun(resumption, setup, address)
+  if (status === undefined) {
+    throw new RunStateError({
+      code: 'run-unknown',
+      message: `the run ${runId} cannot be resumed: its server does not know its result`,
+      hint: `${line('runs retry', runId)} makes a new run.`,
+    })
+  }
+  const changed = acceptedPlan(journal, resumption, line)
+  const given = argumentsOf(journal, resumption.arguments ?? [])
+  return await alone(store, runId, async () => {
+    const at = new Date(setup.runtime.now()).toISOString()
+    store.append(runId, { type: 'resumed', at, ...changed })
+    const facts = {
+      plan,
+      arguments: given,
+      requireVerified: journal.run.requireVerified,
+      pass: knownResults(journal.done.values()),
+      approvals: [...journal.approvals.values()],
+    }
+    // With the record that it continues: every continuation is a part of its own on the server.
+    return await submit(submittedRun(store.read(runId)), facts, setup, address)
+  })
+}
+
+async function submit(
+  run: SubmittedRun,
+  facts: Pick<RunRequest, 'plan' | 'arguments' | 'requireVerified' | 'pass' | 'approvals'>,
+  setup: RunSetup,
+  address: ServerAddress,
+): Promise<RunResult> {
+  const request: RunRequest = {
+    ...facts,
+    version: protocolVersion,
+    runId: run.runId,
+    defaultTimeoutMs: setup.settings.timeout * 1000,
+    planDigest: facts.plan.digest,
+    yesGates: setup.yesGates === true,
+  }
+  const id = await submitRun(address, request, run.part)
+  return await follow({ run, id, plan: facts.plan }, setup, address)
+}
+
+/** Hands the decision of a user to a run that waits, and waits for its end. */
+async function answerRun(
+  { runId, plan, prepare, command }: Resumption,
+  setup: RunSetup,
+  address: ServerAddress,
+): Promise<RunResult> {
+  const { store, line = runLine } = setup
+  return await alone(store, runId, async () => {
+    const journal = store.read(runId)
+    acceptedPlan(journal, { plan, command }, line)
+    const run = submittedRun(journal)
+    const waiting = await waitingRun(address, run)
+    if (waiting === undefined) {
+      throw new RunStateError({
+        code: 'no-gate-waits',
+        message: `the run ${runId} no longer waits for an approval`,
+        hint: `Look again: ${line('runs show', runId)}`,
+      })
+    }
+    // What it waits for by now, which `prepare` compares with what was shown.
+    for (const gate of waiting.gates) journal.gates.set(gate.key, gate)
+    const records: ChainRecord[] = []
+    await prepare?.(journal, (record) => void records.push(record))
+    const approvals = records.filter((record) => record.type === 'approval')
+    const { id, awakeable, next: from } = waiting
+    if (approvals.length === 0) return await follow({ run, id, plan, from }, setup, address)
+    await answerWaiting(address, awakeable, { approvals })
+    store.append(runId, ...records)
+    return await follow({ run, id, plan, from, answered: awakeable }, setup, address)
+  })
+}
+
+interface HandedOver {
+  run: SubmittedRun
+  id: string
+  plan: Plan
+  from?: number | undefined
+  answered?: string | undefined
+}
+
+async function follow(
+  followed: HandedOver,
+  setup: RunSetup,
+  address: ServerAddress,
+): Promise<RunResult> {
+  const { runtime, store, onEvent } = setup
+  const { plan, id, from = 0 } = followed
+  const { runId } = followed.run
+  const at = (): string => new Date(runtime.now()).toISOString()
+  const steps = allSteps(plan.root).length
+  onEvent?.({ type: 'run-started', runId, skill: plan.skill, steps, at: at() })
+  const over = new AbortController()
+  const following =
+    onEvent === undefined ? undefined : followRun(address, { id, from }, plan, onEvent, over.signal)
+  let end: RunAnswer | Waiting
+  try {
+    end = await endOrWait(followed, address, setup)
+  } finally {
+    over.abort()
+    await following
+  }
+  store.append(runId, ...recordsOf(store.read(runId), end, new Date(runtime.now())))
+  const { gates = [] }: Partial<Waiting> = end
+  for (const { key, step } of gates) {
+    onEvent?.({ type: 'step-suspended', key, step, why: 'approval', at: at() })
+  }
+  onEvent?.({ type: 'run-finished', runId, status: end.status, at: at() })
+  return await readResult(store.read(runId), runtime)
+}
+
+async function endOrWait(followed: HandedOver, address: ServerAddress, { signal }: RunSetup) {
+  const { id, plan, answered } = followed
+  const over = new AbortController()
+  const gated = allSteps(plan.root).some((step) => step.gate === true && step.excluded !== true)
+  const end = ended(followed, address, signal, over.signal)
+  if (!gated) return await end
+  try {
+    return await Promise.race([end, untilWaiting(address, id, answered, over.signal)])
+  } finally {
+    over.abort()
+  }
+}
+
+/** How long a run that was cancelled may take to end its steps. */
+const patienceMs = 15_000
+
+async function ended(
+  { run, id, plan }: HandedOver,
+  address: ServerAddress,
+  signal: AbortSignal | undefined,
+  over: AbortSignal,
+): Promise<RunAnswer> {
+  try {
+    const scope = signal === undefined ? over : AbortSignal.any([signal, over])
+    return await awaitRun(address, run, plan.digest, scope)
+  } catch (error) {
+    if (signal?.aborted !== true) throw error
+    await cancelInvocation(address, id)
+    const answer = await awaitRun(address, run, plan.digest, AbortSignal.timeout(patienceMs))
+    // As by Ctrl-C in a run that is executed here.
+    return answer.status === 'cancelled' ? { ...answer, status: 'interrupted' } : answer
+  }
+}
+
+/** Not every user of the ingress reaches the admin interface. */
+async function refuseWrongServer(address: ServerAddress): Promise<void> {
+  try {
+    await requireVersion(address)
+  } catch (error) {
+    if (error instanceof RestateServerError && error.code !== 'restate-away') throw error
+  }
+}
 
 /** How a run that was handed to a server stands there, where its journal does not say it yet. */
-export type ServerStanding = 'running' | 'unreachable' | 'forgotten'
+type ServerStanding = 'running' | 'unreachable' | 'forgotten'
 
 /** The run as its server knows it. Every resumption is a further part. */
-export function submittedRun(journal: RunJournal): SubmittedRun {
+function submittedRun(journal: RunJournal): SubmittedRun {
   return { runId: journal.run.runId, part: 1 + journal.resumptions }
 }
 
@@ -76,7 +284,7 @@ async function newsOf(journal: RunJournal, address: ServerAddress) {
 }
 
 /** What a run on the server waits for; undefined when it waits for nobody. */
-export async function waitingRun(
+async function waitingRun(
   address: ServerAddress,
   run: SubmittedRun,
 ): Promise<(Waiting & { id: string }) | undefined> {
@@ -137,7 +345,7 @@ export function recordsOf(
 }
 
 /** What a further part of a run, or a repetition of it, starts with. */
-export function knownResults(records: Iterable<DoneRecord>): Pass {
+function knownResults(records: Iterable<DoneRecord>): Pass {
   const answered: Pass['answered'] = {}
   for (const record of records) {
     const outcome = recordedOutcome(record)
@@ -153,7 +361,7 @@ const intervalMs = 250
  * Emits the steps of a run on a server as they begin and end, from the server's own journal,
  * beginning with the entry `from`. Errors end this, not the run.
  */
-export async function followRun(
+async function followRun(
   address: ServerAddress,
   { id, from }: { id: string; from: number },
   plan: Plan,
@@ -178,13 +386,8 @@ export async function followRun(
 interface Followed {
   id: string
   next: number
-  open: Map<number, Open>
-}
-
-interface Open {
-  key: string
-  step: PlannedStep
-  nested: Followed | undefined
+  /** What has begun and not ended, by its completion. */
+  open: Map<number, { key: string; step: PlannedStep; nested: Followed | undefined }>
 }
 
 interface Telling {
@@ -194,42 +397,28 @@ interface Telling {
 }
 
 async function advance(followed: Followed, telling: Telling): Promise<void> {
-  const { entries, next } = await readServerJournal(telling.address, followed.id, followed.next)
+  const { address, steps, listener } = telling
+  const { entries, next } = await readServerJournal(address, followed.id, followed.next)
   followed.next = next
   for (const entry of entries) {
-    if (entry.kind === 'started') begin(followed, entry, telling)
-    else await end(followed, entry, telling)
+    const { completion, at } = entry
+    if (entry.kind === 'started') {
+      const { key, nested: id } = entry
+      const step = steps.get(stepOfKey(key))
+      if (step === undefined) continue
+      const nested = id === undefined ? undefined : { id, next: 0, open: new Map() }
+      followed.open.set(completion, { key, step, nested })
+      const { skill } = step
+      listener({ type: 'step-started', key, step: step.step, skill, chain: isChain(step), at })
+      continue
+    }
+    const open = followed.open.get(completion)
+    if (open === undefined) continue
+    followed.open.delete(completion)
+    if (open.nested !== undefined) await advance(open.nested, telling)
+    listener(finishedEvent(open.key, open.step, entry.value ?? {}, at))
   }
   for (const { nested } of followed.open.values()) {
     if (nested !== undefined) await advance(nested, telling)
   }
-}
-
-function begin(
-  followed: Followed,
-  { key, completion, nested, at }: ServerEntry & { kind: 'started' },
-  { steps, listener }: Telling,
-): void {
-  const step = steps.get(stepOfKey(key))
-  if (step === undefined) return
-  followed.open.set(completion, {
-    key,
-    step,
-    nested: nested === undefined ? undefined : { id: nested, next: 0, open: new Map() },
-  })
-  const chain = isChain(step)
-  listener({ type: 'step-started', key, step: step.step, skill: step.skill, chain, at })
-}
-
-async function end(
-  followed: Followed,
-  entry: ServerEntry & { kind: 'ended' },
-  telling: Telling,
-): Promise<void> {
-  const open = followed.open.get(entry.completion)
-  if (open === undefined) return
-  followed.open.delete(entry.completion)
-  const { step, key, nested } = open
-  if (nested !== undefined) await advance(nested, telling)
-  telling.listener(finishedEvent(key, step, entry.value ?? {}, entry.at))
 }

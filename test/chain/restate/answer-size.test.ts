@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { emptyState } from '../../../src/chain/state.ts'
+import { emptyState } from '../../../src/chain/step-result.ts'
 import type { FinishedOutcome, StepResult } from '../../../src/chain/engine.ts'
 import { emptyPass, fitAnswer, type RunAnswer } from '../../../src/chain/restate/protocol.ts'
 

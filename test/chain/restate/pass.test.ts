@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Engine, Outcome } from '../../../src/chain/engine.ts'
 import { remembering } from '../../../src/chain/restate/engine.ts'
 import { emptyPass } from '../../../src/chain/restate/protocol.ts'
-import { emptyState } from '../../../src/chain/state.ts'
+import { emptyState } from '../../../src/chain/step-result.ts'
 import { failedOutput } from '../../../src/exec/output-protocol.ts'
 
 const done: Outcome = {

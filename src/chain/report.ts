@@ -1,25 +1,160 @@
-import { cutToColumns, safeLine, safeText } from '../../core/text.ts'
-import type { ReportedError } from '../../exec/output-protocol.ts'
-import {
-  countSucceeded,
-  decidingAttempt,
-  type ShownAttempt,
-  type ShownRun,
-} from '../step-result.ts'
-import { type StepResult } from '../engine.ts'
+import { cutToColumns, linesText, safeLine, safeText, withoutGithubCommands } from '../core/text.ts'
+import type { ReportedError } from '../exec/output-protocol.ts'
+import type { StepResult } from './engine.ts'
+import { stepLabel } from './plan-model.ts'
+import { countSucceeded, decidingAttempt, type ShownAttempt, type ShownRun } from './step-result.ts'
 import {
   duration,
   firstFailed,
+  renderTimeline,
   saidOf,
   type Span,
   spanOf,
   statusMarks,
   stepDuration,
   timeOf,
-} from '../timeline.ts'
-import { stepLabel } from '../plan-model.ts'
+} from './timeline.ts'
 
-export function htmlReport(result: ShownRun): string {
+export const reportFormats = ['json', 'junit', 'github', 'html'] as const
+
+export type ReportFormat = (typeof reportFormats)[number]
+
+export function renderReport(format: ReportFormat, result: ShownRun): string {
+  return renderers[format](result)
+}
+
+const renderers: Record<ReportFormat, (result: ShownRun) => string> = {
+  json: (result) => `${JSON.stringify(result, null, 2)}\n`,
+  junit: junitReport,
+  github: githubReport,
+  html: htmlReport,
+}
+
+/** What steps said stands in indented code, which no text of theirs can end, as a fence could. */
+function githubReport(result: ShownRun): string {
+  const errors = decidingAttempt(result)?.errors ?? []
+  const lines = [
+    `run ${result.runId}`,
+    ...renderTimeline(result, { width: 120, showsResults: true }),
+    ...errors.map(({ code, message }) => safeLine(`${code}: ${message}`)),
+  ]
+  const code = withoutGithubCommands(linesText(lines.map((line) => `    ${line}`)))
+  const title = result.skill.replaceAll(/[^\p{L}\p{N} ._-]/gu, '')
+  return `## ${title}: ${result.status}\n\n${code}`
+}
+
+function junitReport(result: ShownRun): string {
+  const counts = result.attempts.map((attempt) => countsOf(attempt))
+  const suites = result.attempts.flatMap((attempt) => suite(result, attempt))
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="${attribute(result.skill)}" ${countAttributes(counts)}>`,
+    ...suites,
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+interface Counts {
+  tests: number
+  failures: number
+  skipped: number
+  /** In milliseconds, as if one step had followed the other. */
+  time: number
+}
+
+function countsOf({ steps, errors = [] }: ShownAttempt): Counts {
+  const cases = leaves(steps)
+  return {
+    tests: cases.length + errors.length,
+    failures: cases.filter((step) => kindOf(step) === 'failed').length + errors.length,
+    skipped: cases.filter((step) => kindOf(step) === 'skipped').length,
+    time: cases.reduce((sum, step) => sum + step.durationMs, 0),
+  }
+}
+
+function countAttributes(counts: readonly Counts[]): string {
+  const sum = (name: keyof Counts): number => counts.reduce((all, one) => all + one[name], 0)
+  return `tests="${sum('tests')}" failures="${sum('failures')}" errors="0" skipped="${sum('skipped')}" time="${seconds(sum('time'))}"`
+}
+
+function suite(result: ShownRun, attempt: ShownAttempt): string[] {
+  const steps = leaves(attempt.steps)
+  const { errors = [] } = attempt
+  const name = result.attempts.length > 1 ? `${result.skill} #${attempt.attempt}` : result.skill
+  const began = spanOf(attempt.steps)?.start
+  // UTC without saying so, as the schema of Ant's reports wants it.
+  const at = began === undefined ? '' : ` timestamp="${new Date(began).toISOString().slice(0, 19)}"`
+  return [
+    `  <testsuite name="${attribute(name)}" id="${result.runId}" ${countAttributes([countsOf(attempt)])}${at}>`,
+    ...steps.flatMap((step) => testCase(result.skill, step)),
+    ...errors.flatMap((error) => chainCase(result.skill, error)),
+    '  </testsuite>',
+  ]
+}
+
+function leaves(steps: readonly StepResult[]): StepResult[] {
+  return steps.flatMap((step) => {
+    if (step.steps === undefined) return [step]
+    const { allowFailure } = step
+    return leaves(step.steps).map((leaf) => (allowFailure ? { ...leaf, allowFailure } : leaf))
+  })
+}
+
+function testCase(skill: string, step: StepResult): string[] {
+  const head = `    <testcase classname="${attribute(skill)}" name="${attribute(step.step)}" time="${seconds(step.durationMs)}"`
+  const body = [...verdict(step), ...printed(step)]
+  return body.length === 0 ? [`${head}/>`] : [`${head}>`, ...body, '    </testcase>']
+}
+
+/** Errors that belong to no single step. */
+function chainCase(skill: string, { code, message }: ReportedError): string[] {
+  return [
+    `    <testcase classname="${attribute(skill)}" name="${attribute(code)}" time="0.000">`,
+    `      <failure type="failure" message="${attribute(message)}">${escape(`${code}: ${message}`)}</failure>`,
+    '    </testcase>',
+  ]
+}
+
+/** Whatever did not come to its end counts as skipped, and so does a failure that is allowed. */
+function kindOf({ status, allowFailure }: StepResult): 'passed' | 'failed' | 'skipped' {
+  if (status === 'success') return 'passed'
+  if (allowFailure === true) return 'skipped'
+  return status === 'failure' || status === 'critical' ? 'failed' : 'skipped'
+}
+
+function verdict(step: StepResult): string[] {
+  const { status, errors } = step
+  const said = saidOf(step)
+  switch (kindOf(step)) {
+    case 'passed':
+      return []
+    case 'failed': {
+      const lines = errors.map((error) => `${error.code}: ${error.message}`)
+      const hint = step.hint === undefined ? [] : [step.hint]
+      const body = [...(lines.length === 0 ? [said] : lines), ...hint].join('\n')
+      return [
+        `      <failure type="${status}" message="${attribute(said)}">${escape(body)}</failure>`,
+      ]
+    }
+    case 'skipped':
+      return [`      <skipped message="${attribute(`${status}: ${said}`)}"/>`]
+  }
+}
+
+function printed(step: StepResult): string[] {
+  return step.log === undefined ? [] : [`      <system-out>${escape(step.log)}</system-out>`]
+}
+
+function seconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(3)
+}
+
+function attribute(value: string): string {
+  return escape(value).replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
+}
+
+function htmlReport(result: ShownRun): string {
   const title = `${result.skill}: ${result.status}`
   return `<!doctype html>
 <html lang="en">
@@ -150,7 +285,7 @@ function percent(milliseconds: number, span: Span): number {
 }
 
 /** Text for HTML and XML, which has no form for control characters: `safeText` makes them visible. */
-export function escape(text: string): string {
+function escape(text: string): string {
   return safeText(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
