@@ -47,14 +47,11 @@ function adviseOnReferences(reader: FieldReader, { body, bodyLine, files }: Advi
     const refers = `The body refers to \`${target}\``
     const path = posix.join('.', target).replace(/\/$/, '').replace(/^\.$/, '')
     if (/^\.\.(?:\/|$)/.test(path)) {
-      const hint = 'A skill that is installed alone will not find it; add the file to the skill.'
-      reader.report('reference-outside', at, `${refers}, outside the skill.`, hint)
+      reader.report('reference-outside', at, `${refers}, outside the skill.`)
     } else if (paths !== undefined && !paths.has(path)) {
-      const hint = 'Add the file or correct the path.'
-      reader.report('reference-missing', at, `${refers}, which does not exist.`, hint)
+      reader.report('reference-missing', at, `${refers}, which does not exist.`)
     } else if (path.split('/').length > 2) {
-      const hint = 'Keep files that the body names directly below one directory of the skill.'
-      reader.report('reference-deep', at, `${refers}, more than one level deep.`, hint)
+      reader.report('reference-deep', at, `${refers}, more than one level deep.`)
     }
   }
 }
@@ -98,13 +95,12 @@ function adviseOnDescription(reader: FieldReader, text: string, at: Position | u
   const person = wrongPerson(text)
   if (person !== undefined) {
     const message = `The description is in the ${person} person.`
-    const hint = 'It becomes part of a system prompt: write "Extracts …", not "I extract …".'
+    const hint = 'Write "Extracts …", not "I extract …".'
     reader.report('description-person', at, message, hint)
   }
   if (isVague(text)) {
     const message = 'The description is too short to select the skill.'
-    const hint = 'Say what it does, in the words that a user would use.'
-    reader.report('description-vague', at, message, hint)
+    reader.report('description-vague', at, message)
   }
   if (!occasion.test(text)) {
     const message = 'The description does not say when to use the skill.'

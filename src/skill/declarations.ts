@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { messageOf } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
-import { earlyExits, metadataFields, retryEnds, topFields } from './field-table.ts'
+import { metadataFields, topFields } from './field-table.ts'
 import { describe, didYouMean, FieldReader, isNull, staysInside } from './field-values.ts'
 import type { ChainDeclaration, ChainPolicy, ChainStep, JsonValue } from './model.ts'
 import { type YamlMap, type YamlNode, type YamlScalar, yamlToJson } from './read-yaml.ts'
@@ -60,7 +60,7 @@ export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclarat
   const steps = entry && readSteps(reader, entry.value)
   if (entry === undefined || steps === undefined) return undefined
   if (steps.length === 0) {
-    const hint = 'Name the skills in the order in which they run, or remove `chain`.'
+    const hint = 'Name skills in their order, or remove `chain`.'
     reader.report('chain-empty', entry.value, '`chain` does not name a skill.', hint)
   }
   checkKeys(reader, metadata)
@@ -71,18 +71,21 @@ export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclarat
   return { steps, policy, gates, line: entry.key.line }
 }
 
+const retrying = '`retry_count`, or `retry=N` after a step'
+const approving = '`gates`, or `gate` after a step'
+const ordering = 'the order of the steps'
 /** How other engines call what a chain declares with a key or an option of its own. */
 const otherNames: Readonly<Record<string, string>> = {
-  approval: '`gates`, or `gate` after a step',
-  human_gate: '`gates`, or `gate` after a step',
+  approval: approving,
+  human_gate: approving,
   parallel: '`async`, or `&` between steps',
-  retries: '`retry_count`, or `retry=N` after a step',
-  retry: '`retry_count`, or `retry=N` after a step',
-  max_retries: '`retry_count`, or `retry=N` after a step',
+  retries: retrying,
+  retry: retrying,
+  max_retries: retrying,
   on_error: '`continue_on_error`, or `allow-failure` after a step',
   step_timeout: '`timeout`, or `timeout=S` after a step',
-  depends_on: 'the order of the steps',
-  needs: 'the order of the steps',
+  depends_on: ordering,
+  needs: ordering,
   if: '`when=STEP.STATE` after a step',
 }
 
@@ -106,47 +109,25 @@ function checkKeys(reader: FieldReader, metadata: YamlMap): void {
 }
 
 function readPolicy(reader: FieldReader, nodes: ReadonlyMap<string, YamlNode>): ChainPolicy {
-  const from = <T extends string | number | boolean>(
-    field: keyof ChainPolicy,
-    fallback: T,
-    read: (key: string, node: YamlNode | undefined) => T | undefined,
-  ): T => read(policyKey(field), nodes.get(policyKey(field))) ?? fallback
-  const flag = (field: FieldOf<boolean>): boolean =>
-    from(field, defaultChainPolicy[field], (key, node) => reader.boolean(key, node))
-  const integer = (field: FieldOf<number>): number =>
-    from(field, defaultChainPolicy[field], (key, node) =>
-      reader.integer(key, node, metadataFields.get(key)?.minimum ?? 0),
-    )
-  const choice = <Word extends string>(field: FieldOf<Word>, choices: readonly [Word, ...Word[]]) =>
-    from(field, choices[0], (key, node) => reader.choice(key, node, choices))
-  return {
-    async: flag('async'),
-    continueOnError: flag('continueOnError'),
-    timeout: integer('timeout'),
-    maxDepth: integer('maxDepth'),
-    parallelLimit: integer('parallelLimit'),
-    validateOnLoad: flag('validateOnLoad'),
-    cleanupAfter: flag('cleanupAfter'),
-    earlyExitOn: choice('earlyExitOn', earlyExits),
-    continueOnSuccess: flag('continueOnSuccess'),
-    passState: flag('passState'),
-    retryCount: integer('retryCount'),
-    retryUntil: choice('retryUntil', retryEnds),
-    raceMode: flag('raceMode'),
-  }
+  const given = Object.keys(defaultChainPolicy).flatMap((field) => {
+    const key = policyKey(field)
+    const { kind, minimum = 0, choices = [] } = metadataFields.get(key) ?? {}
+    const node = nodes.get(key)
+    let value: string | number | boolean | undefined
+    if (kind === 'boolean') value = reader.boolean(key, node)
+    else if (kind === 'integer') value = reader.integer(key, node, minimum)
+    else value = reader.choice(key, node, choices)
+    return value === undefined ? [] : [[field, value] as const]
+  })
+  return Object.assign({ ...defaultChainPolicy }, Object.fromEntries(given))
 }
-
-type FieldOf<T> = {
-  [Field in keyof ChainPolicy]: ChainPolicy[Field] extends T ? Field : never
-}[keyof ChainPolicy]
 
 function readGates(reader: FieldReader, node: YamlNode | undefined, steps: ReadonlySet<string>) {
   const words = reader.words('gates', node) ?? []
   for (const { text, node: at } of words) {
     if (steps.has(text)) continue
     const message = `\`gates\` names \`${text}\`, which is not a step of this chain.`
-    const hint = didYouMean(text, steps) ?? 'Name a step of `chain`.'
-    reader.report('chain-gate-unknown', at, message, hint)
+    reader.report('chain-gate-unknown', at, message, didYouMean(text, steps))
   }
   return words.map(({ text }) => text)
 }
@@ -176,25 +157,31 @@ const stepOptions = new Map<string, { sentence: string; form?: RegExp }>([
   ['gate', { sentence: 'takes no value' }],
   ['allow-failure', { sentence: 'takes no value' }],
   ['always', { sentence: 'takes no value' }],
-  takes('retry', /^(?:[1-9]\d{0,2}|1000)$/, 'is a number of attempts from 1 to 1000'),
-  takes('backoff', /^\d{1,6}(?:\.\d{1,3})?$/, 'is a number of seconds'),
-  takes('timeout', /^(?=[\d.]*[1-9])\d{1,6}(?:\.\d{1,3})?$/, 'is a number of seconds above 0'),
-  takes(
+  [
+    'retry',
+    { form: /^(?:[1-9]\d{0,2}|1000)$/, sentence: 'is a number of attempts from 1 to 1000' },
+  ],
+  ['backoff', { form: /^\d{1,6}(?:\.\d{1,3})?$/, sentence: 'is a number of seconds' }],
+  [
+    'timeout',
+    {
+      form: /^(?=[\d.]*[1-9])\d{1,6}(?:\.\d{1,3})?$/,
+      sentence: 'is a number of seconds above 0',
+    },
+  ],
+  [
     'when',
-    /^!?[^\s!].*\.(?:success|failure|skipped)$/,
-    'is STEP.STATE or !STEP.STATE, with the state success, failure or skipped',
-  ),
-  takes('args', /^/, 'is the arguments of the step'),
-  takes(
+    {
+      form: /^!?[^\s!].*\.(?:success|failure|skipped)$/,
+      sentence: 'is STEP.STATE or !STEP.STATE, with the state success, failure or skipped',
+    },
+  ],
+  ['args', { form: /^/, sentence: 'is the arguments of the step' }],
+  [
     'id',
-    /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u,
-    'is letters, digits, dots, hyphens and underscores',
-  ),
+    { form: /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u, sentence: 'is letters, digits, `.`, `-`, `_`' },
+  ],
 ])
-
-function takes(option: string, form: RegExp, sentence: string) {
-  return [option, { sentence, form }] as const
-}
 
 /**
  * The steps of a chain: names in a text (the chaining proposal), or one step or group a line of a
@@ -245,8 +232,8 @@ function checkedStep(reader: FieldReader, node: YamlNode, step: ChainStep): Chai
   const names = name.split('/')
   const at = { ...node, line: step.line }
   if (!staysInside(name) || names.some((part) => part === '' || part === '.')) {
-    const message = `The chain names \`${name}\`, which does not lie below the parent of this skill.`
-    const hint = 'Name a skill beside or below this one: `test-unit`, or `e2e/smoke`.'
+    const message = `The chain names \`${name}\`, which is not beside or below this skill.`
+    const hint = 'Write `test-unit`, or `e2e/smoke`.'
     reader.report('chain-step-name', at, message, hint)
   }
   if (backoff !== undefined && retry === undefined) {
@@ -265,7 +252,7 @@ function readLine(reader: FieldReader, node: YamlScalar): ChainStep[] {
   while (word.lastIndex < text.length) {
     const found = word.exec(text)
     if (found === null) {
-      const hint = 'Put `"` around the whole value, and `\\` before a `"` inside.'
+      const hint = 'Quote the whole value; write `\\"` inside.'
       reader.report('chain-step-form', node, `\`${text.trim()}\` has an open quote.`, hint)
       break
     }
@@ -276,7 +263,7 @@ function readLine(reader: FieldReader, node: YamlScalar): ChainStep[] {
   if (members.length === 1 && members[0]?.length === 0) return []
   return members.map(([name = '', ...words]) => {
     if (name === '' || name.includes('"') || stepOptions.has(/^(.*?)=/.exec(name)?.[1] ?? '')) {
-      const hint = 'Start with the name of a skill: `unit retry=3`; join parallel steps with `&`.'
+      const hint = 'Write `unit retry=3`; join parallel steps with `&`.'
       reader.report('chain-step-form', node, `\`${text.trim()}\` does not name a skill.`, hint)
     }
     const options = words.map((one): [string, string | true] => {
@@ -291,8 +278,7 @@ function valueOf(reader: FieldReader, node: YamlNode, written: string): string {
   if (!written.includes('"')) return written
   const [, inner] = /^"((?:[^"\\]|\\.)*)"$/.exec(written) ?? []
   if (inner !== undefined) return inner.replaceAll(/\\(["\\])/g, '$1')
-  const message = `The value \`${written}\` is only partly in quotes.`
-  reader.report('chain-step-form', node, message, 'Put all of it in quotes.')
+  reader.report('chain-step-form', node, `The value \`${written}\` is only partly in quotes.`)
   return written
 }
 
@@ -335,27 +321,14 @@ function stepOf(
       say(`\`${option}\` ${known.sentence}.`)
     } else options.set(option, value)
   }
-  const text = (option: string): string | undefined => {
-    const value = options.get(option)
-    return typeof value === 'string' ? value : undefined
-  }
-  const number = (option: 'retry' | 'backoff' | 'timeout') =>
-    options.has(option) ? { [option]: Number(text(option)) } : {}
-  const [when, id, given] = [text('when'), text('id'), text('args')]
-  return {
-    name,
-    line: node.line,
-    ...(id === undefined ? {} : { id }),
-    ...number('retry'),
-    ...number('backoff'),
-    ...number('timeout'),
-    ...(options.has('gate') ? { gate: true } : {}),
-    ...(when === undefined ? {} : { when }),
-    ...(options.has('allow-failure') ? { allowFailure: true } : {}),
-    ...(options.has('always') ? { always: true } : {}),
-    ...(given === undefined ? {} : { args: given }),
-  }
+  const given = Array.from(options, ([option, value]): [string, string | number | true] => {
+    const key = option === 'allow-failure' ? 'allowFailure' : option
+    return [key, numericOptions.has(option) ? Number(value) : value]
+  })
+  return Object.assign({ name, line: node.line }, Object.fromEntries(given))
 }
+
+const numericOptions: ReadonlySet<string> = new Set(['retry', 'backoff', 'timeout'])
 
 /** Conditions name steps of earlier lines, and no `id` is the name of another step. */
 function checkNames(reader: FieldReader, node: YamlNode, steps: readonly ChainStep[]): void {

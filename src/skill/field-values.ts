@@ -43,17 +43,11 @@ export class FieldReader {
     const text = node.kind === 'scalar' ? node.text.trim() : ''
     const isNumber = node.kind === 'scalar' && typeof node.value === 'number'
     const isDigits = /^[+-]?\d+$/.test(text)
-    const number = isNumber ? Number(node.value) : isDigits ? Number(text) : Number.NaN
-    const isSafe = Number.isSafeInteger(number)
-    if (isSafe && number >= minimum) return number
-    if (!isSafe && !isDigits) {
-      const message = `\`${field}\` is ${shown(node)}; it must be a whole number.`
-      return this.report('field-type', node, message)
-    }
-    const wanted = `a number from ${minimum} to ${Number.MAX_SAFE_INTEGER}`
-    const tooSmall = `\`${field}\` is ${number}; the least is ${minimum}.`
-    const tooLarge = `\`${field}\` is ${text}; it must be ${wanted}.`
-    return this.report('field-value', node, isSafe ? tooSmall : tooLarge)
+    const number = isNumber ? Number(node.value) : Number(isDigits ? text : Number.NaN)
+    if (Number.isSafeInteger(number) && number >= minimum) return number
+    const code = isDigits || Number.isSafeInteger(number) ? 'field-value' : 'field-type'
+    const wanted = `a whole number from ${minimum} to ${Number.MAX_SAFE_INTEGER}`
+    return this.report(code, node, `\`${field}\` is ${shown(node)}; it must be ${wanted}.`)
   }
 
   choice<Word extends string>(

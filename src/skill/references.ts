@@ -7,7 +7,7 @@ export interface SkillReference {
 }
 
 /** A longer line is data and no prose; scanning it could take long. */
-const longestLine = 5000
+const longestLine = 2000
 
 /**
  * The files that the instructions refer to: relative Markdown links outside code, and bare paths
@@ -65,8 +65,7 @@ function fenceOf(line: string): Fence | undefined {
 const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))[^)\n]{0,300}\)/g
 
 function linkTargets(line: string): string[] {
-  const parts = line.includes('`') ? line.split(/([\r\u2028\u2029])/) : undefined
-  const prose = parts?.map(withoutSpans).join('') ?? line
+  const prose = line.replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, '')
   return [...prose.matchAll(linkPattern)].flatMap(([, angled, plain]) => {
     const target = decode((angled ?? plain ?? '').split(/[#?]/, 1)[0] ?? '').replace(/^\.\//, '')
     return isRelativeFile(target) ? [target] : []
@@ -107,38 +106,4 @@ function decode(target: string): string {
   } catch {
     return target
   }
-}
-
-type Run = { start: number; end: number }
-
-/**
- * A text without what stands in backticks, and without those: a span ends at the next run of as many
- * as it begins with. A longer run may begin with its last ones, the most for which there is an end.
- */
-function withoutSpans(text: string): string {
-  const runs = Array.from(text.matchAll(/`+/g), ({ 0: { length }, index }) => ({
-    start: index,
-    end: index + length,
-  }))
-  const closings = Map.groupBy(runs.toReversed(), ({ start, end }) => end - start)
-  let [kept, from] = ['', 0]
-  for (const run of runs) {
-    if (run.start < from) continue
-    const span = spanFrom(run, closings)
-    if (span === undefined) continue
-    kept += text.slice(from, span.start)
-    from = span.end
-  }
-  return kept + text.slice(from)
-}
-
-/** Each list has its first run last; what lies before is dropped: nothing asks for it again. */
-function spanFrom(run: Run, closings: ReadonlyMap<number, Run[]>): Run | undefined {
-  for (let length = run.end - run.start; length > 0; length--) {
-    const ends = closings.get(length) ?? []
-    while ((ends.at(-1)?.start ?? run.end) < run.end) ends.pop()
-    const end = ends.at(-1)
-    if (end !== undefined) return { start: run.end - length, end: end.end }
-  }
-  return undefined
 }

@@ -28,18 +28,18 @@ const rules = [
     'file-nul': 'A `SKILL.md` contains no NUL character.',
   }),
   group('error', section('progressive-disclosure'), {
-    'file-too-large': 'A `SKILL.md` has at most 1 MiB; longer material belongs into references.',
+    'file-too-large': 'A `SKILL.md` has at most 1 MiB.',
   }),
   group('warning', section('description-field'), {
-    'catalogue-cut': 'The catalogue of every client has the whole description.',
+    'catalogue-cut': 'No client cuts the description.',
   }),
   group('warning', section('frontmatter'), {
-    'byte-order-mark': 'A `SKILL.md` begins with `---`, not with a byte order mark.',
-    'text-unquoted': 'A text that YAML reads as a number, a boolean or null is quoted.',
-    'unknown-field': 'A field is one of the specification, of Skillrail, or of a known client.',
+    'byte-order-mark': 'A `SKILL.md` has no byte order mark.',
+    'text-unquoted': 'A text that YAML does not read as one is quoted.',
+    'unknown-field': 'A field is known.',
   }),
   group('error', section('frontmatter'), {
-    'frontmatter-missing': 'A `SKILL.md` begins with a line `---` that opens its frontmatter.',
+    'frontmatter-missing': 'A `SKILL.md` begins with a line `---`.',
     'frontmatter-unclosed': 'The frontmatter ends with a line `---`.',
     'frontmatter-too-large': 'A frontmatter has at most 64 KiB.',
     'frontmatter-empty': 'A frontmatter has at least `name` and `description`.',
@@ -58,39 +58,38 @@ const rules = [
     'yaml-key-form': 'A key is one scalar, not a list or a mapping.',
     'metadata-nested': 'No list or map stands below `metadata`.',
   }),
-  group('error', 'Skillrail: such keys reach the prototype of objects made from the frontmatter', {
+  group('error', limit, {
     'yaml-reserved-key': 'No key is `__proto__`, `constructor` or `prototype`.',
   }),
-  group('error', 'Skillrail: aliases multiply, and the reference validator refuses them', {
-    'yaml-anchor': 'The frontmatter has no anchors (`&name`) and no aliases (`*name`).',
-  }),
-  group('error', 'Skillrail: the reference validator refuses them', {
-    'yaml-tag': 'The frontmatter has no tags (`!name`).',
+  group('error', limit, {
+    'yaml-anchor': 'The frontmatter has no anchors and no aliases.',
   }),
   group('error', limit, {
-    'yaml-too-deep': 'Lists and mappings lie at most 32 levels inside one another.',
+    'yaml-tag': 'The frontmatter has no tags.',
+  }),
+  group('error', limit, {
+    'yaml-too-deep': 'Lists and mappings are nested at most 32 levels.',
     'yaml-too-many-keys': 'A frontmatter has at most 4,000 keys.',
   }),
   group('error', referenceSource, {
-    'yaml-flow-collection': 'The reference validator reads no `[…]` and no `{…}`.',
-    'yaml-indentation':
-      'To the reference validator, mappings inside one mapping are indented alike.',
-    'name-empty': 'To the reference validator a name is a string that is not blank.',
-    'description-empty': 'To the reference validator a description is a string that is not blank.',
-    'compatibility-type': 'To the reference validator `compatibility` is a string.',
-    'reference-crash': 'The reference validator ends with an exception instead of a verdict.',
+    'yaml-flow-collection': 'There is no `[…]` and no `{…}`.',
+    'yaml-indentation': 'Mappings inside one mapping are indented alike.',
+    'name-empty': 'A name is a string that is not blank.',
+    'description-empty': 'A description is a string that is not blank.',
+    'compatibility-type': '`compatibility` is a string.',
+    'reference-crash': 'The reference validator can read it.',
   }),
   group('error', section('name-field'), {
     'name-missing': 'Every skill has a `name` that is not empty.',
     'name-too-long': 'A name has at most 64 characters.',
     'name-uppercase': 'A name is written in lower case.',
-    'name-characters': 'A name contains only lower-case letters, digits and hyphens.',
-    'name-hyphen-edge': 'A name neither begins nor ends with a hyphen.',
+    'name-characters': 'A name contains letters, digits and hyphens.',
+    'name-hyphen-edge': 'A name begins and ends without a hyphen.',
     'name-hyphen-double': 'A name contains no two hyphens in a row.',
     'name-directory-mismatch': 'A skill is named like the directory it lies in.',
   }),
   group('warning', section('name-field'), {
-    'name-unicode': 'Letters outside a-z pass the reference validator, but not every client.',
+    'name-unicode': 'A name has no letters outside a-z.',
   }),
   group('error', section('description-field'), {
     'description-missing': 'Every skill has a `description` that is not empty.',
@@ -107,48 +106,44 @@ const rules = [
     'allowed-tools-unbalanced': 'Every parenthesis in `allowed-tools` is closed.',
   }),
   group('warning', section('metadata-field'), {
-    'metadata-not-string': 'Values below `metadata` are strings; others are read as their text.',
-    'metadata-nested-extension':
-      'A list or map below `metadata` that Skillrail understands has a string form.',
+    'metadata-not-string': 'Values below `metadata` are strings.',
+    'metadata-nested-extension': 'An extension below `metadata` has its string form.',
   }),
   group('info', section('frontmatter'), {
-    'client-field': 'A field that only some clients act on; the others ignore or refuse it.',
+    'client-field': 'A field is not that of one client.',
   }),
   group('error', ownFields, {
-    'field-type': 'A field has the type that its definition gives.',
-    'field-value': 'A field has one of the values that its definition allows.',
-    'path-outside': 'A path is relative, with `/`, and stays inside the skill.',
+    'field-type': 'A field has its type.',
+    'field-value': 'A field has an allowed value.',
+    'path-outside': 'A path stays inside the skill.',
   }),
   group('warning', ownFields, {
     'field-empty': 'A field that is given has a value.',
-    'field-twice':
-      'An extension stands at the top level or below `metadata`; the top level takes precedence.',
+    'field-twice': 'An extension stands at one level.',
   }),
   group('warning', chaining, {
     'field-placement': 'A chain and its policy stand below `metadata`.',
     'chain-empty': 'A chain names at least one skill.',
-    'chain-unknown-key': 'A key beside a chain is one of its policy or of common metadata.',
+    'chain-unknown-key': 'A key beside a chain is known.',
   }),
   group('warning', prd, {
-    'argument-hint-list':
-      'An `argument-hint` in brackets is quoted, because YAML reads it as a list.',
+    'argument-hint-list': 'An `argument-hint` in brackets is quoted.',
   }),
   group('error', prd, {
-    'argument-name':
-      'An argument name begins with a letter, has at most 64 characters, is not a reserved word, and occurs once.',
+    'argument-name': 'An argument name is valid and occurs once.',
   }),
   group('error', chaining, {
-    'chain-step-name': 'A step is a skill name or a path of names below the parent of the chain.',
+    'chain-step-name': 'A step lies beside or below its chain.',
     'chain-gate-unknown': 'A gate names a step of its chain.',
-    'chain-step-form': 'A line of a chain is a step with its options, or steps joined by `&`.',
+    'chain-step-form': 'A line of a chain is a step, or steps joined by `&`.',
     'chain-when-unknown': 'A condition names a step of an earlier line.',
-    'chain-control-key': 'Control flow of a chain is declared by its own keys and options.',
+    'chain-control-key': 'A chain is controlled by its own keys.',
   }),
   group('error', disclosure, {
-    'trigger-form': 'A trigger has one `match` and one `inject`, and neither is empty.',
+    'trigger-form': 'A trigger has one occasion and one `inject`.',
   }),
   group('warning', disclosure, {
-    'trigger-unknown-key': 'A trigger has the keys `match` and `inject`.',
+    'trigger-unknown-key': 'A key of a trigger is known.',
   }),
   group('info', section('progressive-disclosure'), {
     'body-too-many-lines': 'A `SKILL.md` stays under 500 lines.',
@@ -156,16 +151,16 @@ const rules = [
   }),
   group('info', section('description-field'), {
     'description-no-occasion': 'A description says when to use the skill.',
-    'description-vague': 'A description is specific enough to choose by.',
+    'description-vague': 'A description is specific.',
     'description-person': 'A description is written in the third person.',
   }),
   group('info', section('file-references'), {
-    'reference-missing': 'A file that the instructions name exists.',
-    'reference-outside': 'A file that the instructions name lies inside the skill.',
-    'reference-deep': 'A file that the instructions name lies at most one level deep.',
+    'reference-missing': 'A file that the body names exists.',
+    'reference-outside': 'A file that the body names lies inside the skill.',
+    'reference-deep': 'A file that the body names lies one level deep.',
   }),
   group('info', section('scripts'), {
-    'script-not-executable': 'A script that is started by its path has the run bit.',
+    'script-not-executable': 'A script has the run bit.',
   }),
 ]
 
@@ -180,14 +175,8 @@ function group<Code extends string>(
 type CodeIn<Sentences> = Sentences extends unknown ? keyof Sentences : never
 export type RuleCode = CodeIn<(typeof rules)[number]['sentences']>
 
-export const validationRules: readonly RuleDefinition[] = rules.flatMap(
-  ({ severity, source, sentences }) =>
-    Object.entries<string>(sentences).map(([code, sentence]) => ({
-      code,
-      severity,
-      sentence,
-      source,
-    })),
+export const validationRules: readonly RuleDefinition[] = rules.flatMap(({ sentences, ...facts }) =>
+  Object.entries<string>(sentences).map(([code, sentence]) => ({ code, sentence, ...facts })),
 )
 
 const ruleOf: ReadonlyMap<string, RuleDefinition> = new Map(

@@ -69,13 +69,11 @@ function validateSpec(
   const listed = `${description ?? ''}${fields.whenToUse ?? ''}`.length
   if (fields.whenToUse !== undefined && listed > longestEntry) {
     const message = `\`description\` and \`when_to_use\` have ${listed} characters; Claude Code cuts them at ${longestEntry}.`
-    const hint = 'Say the most important first.'
-    reader.report('catalogue-cut', values.get('when_to_use'), message, hint)
+    reader.report('catalogue-cut', values.get('when_to_use'), message)
   }
   const compatibility = values.get('compatibility')
   if (compatibility?.kind === 'scalar' && isEmpty(compatibility)) {
-    const hint = 'Say what the skill needs, or remove the field.'
-    reader.report('compatibility-empty', compatibility, '`compatibility` is empty.', hint)
+    reader.report('compatibility-empty', compatibility, '`compatibility` is empty.')
   } else checkLength(reader, 'compatibility', compatibility, 500)
   checkTools(reader, values.get('allowed-tools'))
   checkMetadata(reader, values.get('metadata'))
@@ -130,7 +128,7 @@ function isEmpty(value: YamlNode): boolean {
 
 function reportEmpty(reader: FieldReader, name: string, value: YamlNode): void {
   const message = `\`${name}\` is empty and has no effect.`
-  reader.report('field-empty', value, message, 'Give it a value, or remove it.')
+  reader.report('field-empty', value, message)
 }
 
 /** The limit holds for the value as YAML gives it, with the newline that a block scalar keeps. */
@@ -144,7 +142,7 @@ function checkLength(
   const length = text.length <= limit ? 0 : Array.from(text).length
   if (length <= limit) return
   const message = `\`${name}\` has ${length} characters; ${limit} are allowed.`
-  reader.report(`${name}-too-long`, node, message, `Shorten it by ${length - limit}.`)
+  reader.report(`${name}-too-long`, node, message)
 }
 
 function checkTools(reader: FieldReader, node: YamlNode | undefined): void {
@@ -216,9 +214,8 @@ function checkName(
   report(others.size > 0, 'name-characters', characters, hint)
   const foreign = `The name \`${written}\` has letters outside a-z, which clients may refuse.`
   const isForeign = others.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== written)
-  report(isForeign, 'name-unicode', foreign, 'Prefer a-z, 0-9 and hyphens.')
+  report(isForeign, 'name-unicode', foreign)
   const isElsewhere = directoryName !== undefined && directoryName.normalize('NFKC') !== name
   const mismatch = `The skill is named \`${name}\`, its directory \`${directoryName}\`.`
-  const advice = 'Rename the directory or the skill; clients find a skill by both.'
-  report(isElsewhere, 'name-directory-mismatch', mismatch, advice)
+  report(isElsewhere, 'name-directory-mismatch', mismatch, 'Rename one of them.')
 }

@@ -108,7 +108,7 @@ function farReason({ required: [texts] }: Pattern): string {
   return `the prompt does not contain ${texts.map((text) => `\`${text}\``).join(' or ')}`
 }
 
-/** `not-sure`, `part`, or that of a relaxation. */
+/** `not-sure`, or that of a relaxation. */
 type NearMiss = { causes: readonly string[]; reason: string }
 
 const relaxations: readonly {
@@ -156,20 +156,7 @@ function nearMiss(pattern: Pattern, prompt: string): NearMiss | undefined {
     return reading.ok && firstMatch(reading.pattern, promptLines(typed)) !== undefined
   }
   const found = [...relaxations.map((one) => [one]), ...pairs].find(fires)
-  if (found === undefined) return partMiss(pattern, prompt)
+  if (found === undefined) return undefined
   const reason = found.map((one) => one.reason).join('; ')
   return { causes: found.map(({ cause }) => cause), reason }
-}
-
-function partMiss({ required }: Pattern, prompt: string): NearMiss | undefined {
-  for (const text of required.flat()) {
-    if (prompt.includes(text)) continue
-    let length = text.length - 1
-    while (length > 0 && !prompt.includes(text.slice(0, length))) length--
-    // Less than half of it, or less than a short word, is chance.
-    if (length < 4 || length * 2 < text.length) continue
-    const reason = `the prompt has \`${text.slice(0, length)}\`, and \`${text}\` is required`
-    return { causes: ['part'], reason }
-  }
-  return undefined
 }

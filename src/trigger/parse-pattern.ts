@@ -1,11 +1,59 @@
-import { type Construct, constructs, type PortabilityNote } from './portability.ts'
+type PatternEngine = 'grep' | 'awk' | 'JavaScript'
+
+/** A construct outside the portable subset, where it stands, and how it can be said portably. */
+export interface PortabilityNote {
+  construct: Construct
+  /** UTF-16 offsets into the pattern. */
+  start: number
+  end: number
+  text: string
+  /** Who reads it differently from Skillrail, which reads it as RE2 does. */
+  engines: readonly PatternEngine[]
+  message: string
+  /** The same meaning in the portable subset; undefined where there is none. */
+  rewrite?: string | undefined
+}
+
+export type Construct = keyof typeof constructs
+
+const shell: readonly PatternEngine[] = ['grep', 'awk']
+const all: readonly PatternEngine[] = ['grep', 'awk', 'JavaScript']
+
+/** Measured with GNU grep 3.8, mawk 1.3.4, gawk --posix, busybox and V8. */
+export const constructs = {
+  'perl-class': [
+    shell,
+    'grep and awk read the letter behind the backslash, or a class of their own',
+  ],
+  'word-boundary': [['awk'], 'awk knows no word boundary'],
+  'posix-class': [
+    ['JavaScript'],
+    'JavaScript reads the letters of the name, a colon and a bracket',
+  ],
+  'class-escape': [['grep', 'JavaScript'], 'grep reads a backslash inside brackets as itself'],
+  'class-bracket': [['JavaScript'], 'JavaScript reads a leading ] as the end of an empty class'],
+  'class-non-ascii': [shell, 'mawk, and grep without a UTF-8 locale, read single bytes'],
+  lazy: [
+    shell,
+    'grep and awk read the second sign as another repetition, so that nothing matches too',
+  ],
+  'group-syntax': [shell, 'grep reads the question mark as text, awk refuses it'],
+  flags: [all, 'only RE2 reads flags in the pattern'],
+  interval: [['awk'], 'mawk before 1.3.4-20200717 reads braces as text'],
+  'literal-brace': [['awk', 'JavaScript'], 'some engines refuse a brace that begins no interval'],
+  'control-escape': [shell, 'grep reads the letter behind the backslash'],
+  'unicode-class': [all, 'only RE2 reads a Unicode class without a flag'],
+  'text-anchor': [all, 'other engines read the letter; ^ and $ mean the same here'],
+  'needless-escape': [all, 'grep warns of a needless backslash, and newer engines refuse it'],
+  'gnu-anchor': [['grep'], 'GNU grep reads an anchor, Skillrail and RE2 the character itself'],
+  'empty-branch': [['awk'], 'mawk refuses an empty alternative or group'],
+  'anchor-inside': [shell, 'engines disagree about an anchor in the middle or under a repetition'],
+} as const satisfies Record<string, readonly [readonly PatternEngine[], string]>
 
 /** Clauses that all hold for every line that matches; one text of each clause is in the line. */
 export type RequiredText = readonly (readonly string[])[]
 
 interface Part {
-  /** About as many instructions as RE2 compiles it to. */
-  size: number
   required: RequiredText
   /** Of a part that matches this text alone. */
   text?: string
@@ -13,18 +61,18 @@ interface Part {
 }
 
 /**
- * Reads a pattern with the meaning of RE2; without `facts` only the RE2 library can read it. Pure; time
- * is linear in the length.
+ * Reads a pattern with the meaning of RE2; without `required` only the RE2 library can read it. Pure;
+ * time is linear in the length.
  */
 export function parsePattern(source: string): {
-  facts: Pick<Part, 'size' | 'required'> | undefined
+  required: RequiredText | undefined
   notes: readonly PortabilityNote[]
 } {
   const parser = new PatternParser(source)
   try {
-    return { facts: parser.readPattern(), notes: parser.notes }
+    return { required: parser.readPattern().required, notes: parser.notes }
   } catch (error) {
-    if (error instanceof ForRe2) return { facts: undefined, notes: parser.notes }
+    if (error instanceof ForRe2) return { required: undefined, notes: parser.notes }
     throw error
   }
 }
@@ -60,15 +108,10 @@ const posixClasses: ReadonlySet<string> = new Set(
   'alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit'.split(' '),
 )
 
-/** RE2's limit for a repetition, and for repetitions inside one another. */
-const mostRepetitions = 1000
-
 class PatternParser {
   readonly notes: PortabilityNote[] = []
   private readonly source: string
   private at = 0
-  /** How often the intervals of what was read last repeat together, at most. */
-  private repetitions = 1
 
   constructor(source: string) {
     this.source = source
@@ -114,11 +157,8 @@ class PatternParser {
     const items: Part[] = []
     while (this.at < this.source.length && !'|)'.includes(this.source.charAt(this.at))) {
       const start = this.at
-      const { repetitions } = this
-      this.repetitions = 1
       const atom = this.readAtom(depth)
       const item = this.readRepetition(atom)
-      this.repetitions = Math.max(this.repetitions, repetitions)
       items.push(item)
       if (atom.anchor === undefined) continue
       const next = this.source[this.at]
@@ -160,24 +200,13 @@ class PatternParser {
 
   private readRepetition(child: Part): Part {
     const start = this.at
-    const sign = this.take(/[*+?]/y)?.[0]
     // RE2 reads `{,5}` and `{05}` as text.
-    const interval = sign ?? this.take(/\{(0|[1-9]\d*)(?:(,)(0|[1-9]\d*)?)?\}/y)
-    if (interval === undefined) return child
-    let min = sign === '+' ? 1 : 0
-    let max = sign === '?' ? 1 : Infinity
-    if (typeof interval !== 'string') {
-      const [, low = '', comma, high] = interval
-      min = Number(low)
-      max = comma === undefined ? min : high === undefined ? Infinity : Number(high)
-      this.repetitions *= max === Infinity ? Math.max(min, 1) : max
-      const isTooLarge = min > mostRepetitions || this.repetitions > mostRepetitions
-      if (isTooLarge || min > max) throw new ForRe2()
-      this.note('interval', start)
-    }
+    const [sign] = this.take(/[*+?]|\{(?:0|[1-9]\d*)(?:,(?:0|[1-9]\d*)?)?\}/y) ?? []
+    if (sign === undefined) return child
+    if (sign.startsWith('{')) this.note('interval', start)
     if (this.take(/\?/y) !== undefined) this.note('lazy', this.at - 1, '')
     if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y) !== undefined) throw new ForRe2()
-    return repetition(child, min, max)
+    return { required: /^[+{](?!0)/.test(sign) ? child.required : [] }
   }
 
   /** Reads a backslash outside brackets and what it makes of the characters after it. */
@@ -279,16 +308,10 @@ class PatternParser {
 }
 
 /** A character of some kind, or a place between characters. */
-const oneCharacter: Part = { size: 1, required: [] }
+const oneCharacter: Part = { required: [] }
 
 function literal(text: string): Part {
-  return { size: text.length, required: [[text]], text }
-}
-
-function repetition({ size, required }: Part, min: number, max: number): Part {
-  const kept = min > 0 ? required : []
-  if (max === Infinity) return { size: size * Math.max(min, 1) + 1, required: kept }
-  return { size: size * max + (max - min), required: kept }
+  return { required: [[text]], text }
 }
 
 function sequence(parts: readonly Part[]): Part {
@@ -302,19 +325,17 @@ function sequence(parts: readonly Part[]): Part {
       text = ''
     }
   }
-  const size = parts.reduce((sum, part) => sum + part.size, 0)
   const whole = parts.every((part) => part.text !== undefined)
-  return { size, required, ...(whole ? { text: parts.map((part) => part.text).join('') } : {}) }
+  return { required, ...(whole ? { text: parts.map((part) => part.text).join('') } : {}) }
 }
 
 const mostTexts = 16
 
 function alternative(parts: readonly Part[]): Part {
-  const size = parts.reduce((sum, part) => sum + part.size + 1, -1)
   const best = parts.map(({ required }) => longestFirst(required)[0] ?? [])
   const texts = best.flat()
   const isKnown = best.every((clause) => clause.length > 0) && texts.length <= mostTexts
-  return { size, required: isKnown ? [texts] : [] }
+  return { required: isKnown ? [texts] : [] }
 }
 
 /** The clauses in the order of their shortest text, the longest first. */

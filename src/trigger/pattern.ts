@@ -1,8 +1,12 @@
 import { createRequire } from 'node:module'
 import type * as Re2 from 're2js'
 import { withoutEnd } from '../core/text.ts'
-import { longestFirst, parsePattern, type RequiredText } from './parse-pattern.ts'
-import type { PortabilityNote } from './portability.ts'
+import {
+  longestFirst,
+  parsePattern,
+  type PortabilityNote,
+  type RequiredText,
+} from './parse-pattern.ts'
 
 export const longestPattern = 1000
 
@@ -47,13 +51,21 @@ export function compilePattern(written: string): PatternReading {
   }
   const plain = plainPattern(source)
   if (plain !== undefined) return { ok: true, pattern: plain }
-  const { facts, notes } = parsePattern(source)
-  if (facts === undefined) return foreignPattern(source, notes)
-  if (facts.size > mostInstructions) return { ok: false, problem: tooLarge(facts.size) }
-  const required = longestFirst(facts.required).slice(0, mostClauses)
+  const { required, notes } = parsePattern(source)
   let compiled: Re2.RE2JS | undefined
   const engine = (): Re2.RE2JS => (compiled ??= loadRe2().RE2JS.compile(source))
-  return { ok: true, pattern: re2Pattern(source, notes, required, engine) }
+  // Without intervals RE2 needs at most two instructions a character.
+  const isSmall = !source.includes('{') && source.length <= mostInstructions / 2
+  const problem = required !== undefined && isSmall ? undefined : problemOf(source, engine)
+  if (problem !== undefined) return { ok: false, problem }
+  const clauses = longestFirst(required ?? []).slice(0, mostClauses)
+  const find = (line: string): PatternMatch | undefined => {
+    if (!hasRequired(line, clauses)) return undefined
+    const matcher = engine().matcher(line)
+    return matcher.find() ? { start: matcher.start(), end: matcher.end() } : undefined
+  }
+  const test = (line: string): boolean => find(line) !== undefined
+  return { ok: true, pattern: { source, notes, required: clauses, test, find } }
 }
 
 const controlCharacter = /[\0-\u0008\u000b-\u001f\u007f]/
@@ -78,31 +90,17 @@ export function plainPattern(source: string): Pattern | undefined {
   return { source, notes: [], required, test: (line) => find(line) !== undefined, find }
 }
 
-function re2Pattern(
-  source: string,
-  notes: readonly PortabilityNote[],
-  required: RequiredText,
-  engine: () => Re2.RE2JS,
-): Pattern {
-  const find = (line: string): PatternMatch | undefined => {
-    if (!hasRequired(line, required)) return undefined
-    const matcher = engine().matcher(line)
-    return matcher.find() ? { start: matcher.start(), end: matcher.end() } : undefined
-  }
-  return { source, notes, required, test: (line) => find(line) !== undefined, find }
-}
-
-/** A pattern with a construct that only RE2 reads: RE2 says whether it is valid, and how large. */
-function foreignPattern(source: string, notes: readonly PortabilityNote[]): PatternReading {
-  const { RE2JS, RE2JSSyntaxException } = loadRe2()
+function problemOf(source: string, engine: () => Re2.RE2JS): PatternProblem | undefined {
+  const { RE2JSSyntaxException } = loadRe2()
   try {
-    const compiled = RE2JS.compile(source)
-    const size = compiled.programSize()
-    if (size > mostInstructions) return { ok: false, problem: tooLarge(size) }
-    return { ok: true, pattern: re2Pattern(source, notes, [], () => compiled) }
+    const size = engine().programSize()
+    if (size <= mostInstructions) return undefined
+    const message = `the pattern needs ${size} steps a character; ${mostInstructions} are allowed`
+    const hint = 'Shorten its intervals such as `{100}`, or make several triggers of it.'
+    return { code: 'pattern-too-large', message, offset: 0, hint }
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error
-    return { ok: false, problem: refusal(source, error.getDescription(), error.getPattern()) }
+    return refusal(source, error.getDescription(), error.getPattern())
   }
 }
 
@@ -121,38 +119,7 @@ function refusal(source: string, description: string, part: string | null): Patt
     return { code: 'pattern-unsupported', message, offset, hint }
   }
   const shown = part === null || part === source ? '' : ` \`${part.slice(0, 40)}\``
-  const [message = `RE2 refuses it: ${description}`, hint] = refusals[description] ?? []
-  return { code: 'pattern-invalid', message: message + shown, offset, hint }
-}
-
-const refusals: Readonly<Record<string, [message: string, hint: string] | undefined>> = {
-  'missing closing )': ['a `(` is not closed', 'Write `\\(` for a parenthesis in the prompt.'],
-  'unexpected )': ['a `)` closes no group', 'Write `\\)` for a parenthesis in the prompt.'],
-  'missing closing ]': ['a `[` is not closed', 'Write `\\[` for a bracket in the prompt.'],
-  'trailing backslash at end of expression': [
-    'a backslash ends the pattern',
-    'Write `\\\\` for a backslash.',
-  ],
-  'missing argument to repetition operator': [
-    'nothing is repeated by',
-    'Write it in brackets, such as `[*]`, for a character in the prompt.',
-  ],
-  'invalid nested repetition operator': [
-    'a repetition is repeated',
-    'Put the first one in parentheses, or leave one out.',
-  ],
-  'invalid repeat count': [
-    'an interval is too large, or has its ends in the wrong order:',
-    'At most 1000 repetitions work, also of intervals inside one another.',
-  ],
-  'invalid escape sequence': [
-    'there is no escape',
-    'Leave the backslash out for the character itself.',
-  ],
-  'invalid character class range': [
-    'there is no such class, or a range runs backwards:',
-    'Write the lower character first, and the name of a class as in `[[:digit:]]`.',
-  ],
+  return { code: 'pattern-invalid', message: `RE2 refuses it: ${description}${shown}`, offset }
 }
 
 let loaded: typeof Re2 | undefined
@@ -165,9 +132,3 @@ function loadRe2(): typeof Re2 {
 const mostInstructions = 500
 
 const mostClauses = 3
-
-function tooLarge(size: number): PatternProblem {
-  const message = `the pattern needs ${size} steps a character; ${mostInstructions} are allowed`
-  const hint = 'Shorten its intervals such as `{100}`, or make several triggers of it.'
-  return { code: 'pattern-too-large', message, offset: 0, hint }
-}

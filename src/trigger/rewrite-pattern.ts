@@ -47,8 +47,8 @@ function quoted(text: string): string {
 /** The pattern in the portable subset; undefined where it is portable already, or cannot be. */
 export function portableRewrite(source: string): string | undefined {
   if (source.length > longestPattern) return undefined // refused, however it is written
-  const { facts, notes } = parsePattern(source)
-  if (facts === undefined || notes.length === 0) return undefined
+  const { required, notes } = parsePattern(source)
+  if (required === undefined || notes.length === 0) return undefined
   let text = source
   for (const { start, end, rewrite } of notes.toSorted((a, b) => b.start - a.start)) {
     if (rewrite === undefined) return undefined
@@ -61,6 +61,6 @@ export function portableRewrite(source: string): string | undefined {
 export function isPortable(source: string): boolean {
   if (plainPattern(source) !== undefined) return true
   if (source.length > longestPattern) return false
-  const { facts, notes } = parsePattern(source)
-  return facts !== undefined && notes.length === 0
+  const { required, notes } = parsePattern(source)
+  return required !== undefined && notes.length === 0
 }

@@ -92,7 +92,7 @@ describe('the steps of a chain, one a line', () => {
     ['b when=b.success', 'chain-when-unknown', '`when` names `b`'],
     ['b when=later.success', 'chain-when-unknown', '`when` names `later`'],
     ['first id=first', 'chain-step-form', 'Two steps have the name `first`.'],
-    ['../a', 'chain-step-name', 'does not lie below'],
+    ['../a', 'chain-step-name', 'is not beside or below'],
   ])('are errors with their line: %s', (line, code, message) => {
     const { found } = stepsOf(['first', line, 'later'])
     expect(found).toContainEqual({ code, line: 5, message: expect.stringContaining(message) })

@@ -234,7 +234,6 @@ describe('an explanation', () => {
     ['program$', 'program now', 'not-at-end'],
     ['^/saw program', '$saw program x', 'sigil'],
     ['^/saw program', '/skill:saw program x', 'sigil'],
-    ['^/saw program', '/saw progr', 'part'],
     ['^/saw program', 'hello', 'no-match'],
     ['(', 'hello', 'invalid'],
   ])('of %j on %j says %s', (match, prompt, expected) => {

@@ -8,11 +8,11 @@ function accepted(source: string): Pattern {
 }
 
 it.each([
-  ['[ab]{500}', '[ab]{501}'],
-  ['^[ab]{498}$', '^[ab]{499}$'],
-  ['[ab]{249}|[cd]{249}', '[ab]{250}|[cd]{250}'],
-  ['c[ab]{249}d{249}', 'c[ab]{250}d{250}'],
-  ['c([ab]{2,}d){100}', 'c([ab]{2,}d){125}'],
+  ['[ab]{498}', '[ab]{499}'],
+  ['^[ab]{496}$', '^[ab]{497}$'],
+  ['[ab]{248}|[cd]{249}', '[ab]{249}|[cd]{249}'],
+  ['c[ab]{248}d{249}', 'c[ab]{249}d{249}'],
+  ['c([ab]{2,}d){80}', 'c([ab]{2,}d){83}'],
   ['(?i)[ab]{490}', '(?i)[ab]{500}'],
 ])('takes %s, but %s is too large', (small, large) => {
   expect(accepted(small).test('ab')).toBe(false)

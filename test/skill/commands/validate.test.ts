@@ -67,7 +67,7 @@ describe('skillrail validate', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     expect(stdout).toBe(
       `skills/bad/SKILL.md:2:7: error: The skill is named \`Bad\`, its directory \`bad\`. [name-directory-mismatch]
-  Rename the directory or the skill; clients find a skill by both.
+  Rename one of them.
 skills/bad/SKILL.md:2:7: error: The name \`Bad\` has upper-case letters. [name-uppercase]
   Call it \`bad\`.
 skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
