@@ -104,10 +104,10 @@ function commandFindings({ info, body }: Skill): Diagnostic[] {
 function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Diagnostic[] {
   if (trustLevel === 'trusted') return []
   const withheld = [
-    fields.hooks === undefined ? undefined : '`hooks`',
-    fields.context === 'fork' ? '`context: fork`' : undefined,
-    fields.allowedTools === undefined ? undefined : 'the approval in `allowed-tools`',
-  ].filter((part) => part !== undefined)
+    ...(fields.hooks === undefined ? [] : ['`hooks`']),
+    ...(fields.context === 'fork' ? ['`context: fork`'] : []),
+    ...(fields.allowedTools === undefined ? [] : ['the approval in `allowed-tools`']),
+  ]
   if (withheld.length === 0) return []
   const message = `the skill is untrusted, so ${withheld.join(', ')} has no effect`
   const hint = 'Review and trust it with: skillrail trust'
@@ -128,24 +128,19 @@ interface EmbeddedCommand {
 /** The commands that a body asks its client to run; they are reported and never run. */
 export function findEmbeddedCommands(body: string): EmbeddedCommand[] {
   const commands: EmbeddedCommand[] = []
-  let block: EmbeddedCommand | undefined
-  let fence: string | undefined
-  for (const [index, line] of body.split('\n').entries()) {
-    const opening = /^\s*(`{3,}|~{3,})(!?)/.exec(line)
-    if (fence !== undefined) {
-      if (opening?.[1]?.startsWith(fence) === true) {
-        if (block !== undefined) commands.push(block)
-        fence = undefined
-        block = undefined
-      } else if (block !== undefined) {
-        block.command += block.command === '' ? line : `\n${line}`
-      }
-    } else if (opening !== null) {
-      fence = opening[1] ?? ''
-      if (opening[2] === '!') block = { command: '', line: index + 1 }
-    } else {
-      for (const match of line.matchAll(/(?<=^|\s)!`([^`]+)`/g)) {
-        commands.push({ command: match[1] ?? '', line: index + 1 })
+  let block: { fence: string; start: number; runs: boolean } | undefined
+  const lines = body.split('\n')
+  for (const [index, line] of lines.entries()) {
+    const [, fence = '', mark] = /^\s*(`{3,}|~{3,})(!?)/.exec(line) ?? []
+    if (block !== undefined) {
+      if (!fence.startsWith(block.fence)) continue
+      const command = lines.slice(block.start, index).join('\n')
+      if (block.runs) commands.push({ command, line: block.start })
+      block = undefined
+    } else if (fence !== '') block = { fence, start: index + 1, runs: mark === '!' }
+    else {
+      for (const [, command = ''] of line.matchAll(/(?<=^|\s)!`([^`]+)`/g)) {
+        commands.push({ command, line: index + 1 })
       }
     }
   }

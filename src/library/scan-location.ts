@@ -105,13 +105,13 @@ function isAbsent(root: string): boolean {
   }
 }
 
+type MetadataRow = { key: string; metadata: Metadata }
+
 interface LocationCache {
   /** When the scan began. What had changed shortly before may change again unnoticed. */
   scannedAtMs: number
-  rows: readonly { key: string; metadata: Metadata }[]
+  rows: readonly MetadataRow[]
 }
-
-const noCache: LocationCache = { scannedAtMs: 0, rows: [] }
 
 /** Raised when rows change, or when the same file is read differently. */
 const cacheVersion = '1'
@@ -125,14 +125,14 @@ class MetadataCache {
   readonly #known: ReadonlyMap<string, Metadata>
   readonly #settledBefore: number
   readonly #scannedAtMs: number
-  readonly #rows: { key: string; metadata: Metadata }[] = []
+  readonly #rows: MetadataRow[] = []
   #isNew = false
 
   /** @param runtime undefined: without a cache. */
   constructor(runtime: Runtime | undefined, root: string) {
-    const path = runtime === undefined ? undefined : cachePath(runtime, 'library', root)
-    const cache = path === undefined ? noCache : readCache(path, cacheVersion, noCache)
-    this.#path = path
+    const noCache: LocationCache = { scannedAtMs: 0, rows: [] }
+    this.#path = runtime && cachePath(runtime, 'library', root)
+    const cache = this.#path ? readCache(this.#path, cacheVersion, noCache) : noCache
     this.#scannedAtMs = runtime?.now() ?? 0
     this.#known = new Map(cache.rows.map(({ key, metadata }) => [key, metadata]))
     this.#settledBefore = cache.scannedAtMs - clockGrainMs
@@ -157,21 +157,18 @@ class MetadataCache {
     writeCache(this.#path, cacheVersion, cache)
   }
 
-  #isUnchanged(file: string, { size, mtimeMs, ctimeMs, ino }: FileIdentity): boolean {
+  #isUnchanged(file: string, known: FileIdentity): boolean {
     try {
       const stats = statSync(file)
-      return (
-        stats.ctimeMs < this.#settledBefore &&
-        stats.ctimeMs === ctimeMs &&
-        stats.ino === ino &&
-        stats.size === size &&
-        stats.mtimeMs === mtimeMs
-      )
+      const isSettled = stats.ctimeMs < this.#settledBefore
+      return isSettled && identityParts.every((part) => stats[part] === known[part])
     } catch {
       return false
     }
   }
 }
+
+const identityParts = ['ctimeMs', 'ino', 'size', 'mtimeMs'] as const
 
 /** What the head of a `SKILL.md` says: plain JSON, so that a cache can keep it. */
 export interface Metadata {
@@ -193,23 +190,11 @@ const none: readonly never[] = Object.freeze([])
 const noMetadata: Record<string, string> = Object.create(null)
 
 export const noFields: SkillFields = Object.freeze({
-  name: undefined,
-  description: undefined,
-  license: undefined,
-  compatibility: undefined,
   metadata: Object.freeze(noMetadata),
-  allowedTools: undefined,
   triggers: none,
-  chain: undefined,
-  run: undefined,
-  model: undefined,
-  context: undefined,
-  agent: undefined,
   disableModelInvocation: false,
   userInvocable: true,
-  argumentHint: undefined,
   arguments: none,
-  hooks: undefined,
 })
 
 /** All fields of a skill, without a prototype where keys are the author's. */
@@ -248,23 +233,23 @@ export function readMetadata(path: string): Metadata {
 /** The name that the skill gives itself, unless it could be taken for a path; else that of its directory. */
 function skillName(written: string | undefined, path: string) {
   const directory = basename(dirname(path))
-  const name = written?.trim()
-  if (name === undefined || name === '') {
+  const name = written?.trim() ?? ''
+  if (name === directory) return { name, diagnostics: none }
+  const hint = 'Give the skill and its directory the same name, of a-z, 0-9 and hyphens.'
+  const warning = (code: string, message: string): Diagnostic => {
+    return { code, severity: 'warning', message, path, hint }
+  }
+  const known = `the skill is known by that of its directory, ${directory}`
+  if (name === '') {
     const message = `the skill has no name; it is known by that of its directory, ${directory}`
-    return { name: directory, diagnostics: [warning('name-missing', path, message)] }
+    return { name: directory, diagnostics: [warning('name-missing', message)] }
   }
   if (/[\\/\p{Cc}]/u.test(name) || name === '.' || name === '..') {
-    const message = `the name ${JSON.stringify(name)} could be taken for a path; the skill is known by that of its directory, ${directory}`
-    return { name: directory, diagnostics: [warning('name-unusable', path, message)] }
+    const message = `the name ${JSON.stringify(name)} could be taken for a path; ${known}`
+    return { name: directory, diagnostics: [warning('name-unusable', message)] }
   }
-  if (name === directory) return { name, diagnostics: none }
   const message = `the skill is named ${name} and its directory ${directory}; some clients go by one, some by the other`
-  return { name, diagnostics: [warning('name-directory-mismatch', path, message)] }
-}
-
-function warning(code: string, path: string, message: string): Diagnostic {
-  const hint = 'Give the skill and its directory the same name, of a-z, 0-9 and hyphens.'
-  return { code, severity: 'warning', message, path, hint }
+  return { name, diagnostics: [warning('name-directory-mismatch', message)] }
 }
 
 export interface FileIdentity {

@@ -56,8 +56,7 @@ export function fitCatalog(
   if (Number.isNaN(budget) || budget < 0) {
     throw new RangeError(`The token budget is ${tokenBudget}; it must be 0 or more.`)
   }
-  const all = skills.length
-  const contentOf = (length: number, kept = all): CatalogContent => ({
+  const contentOf = (length: number, kept = skills.length): CatalogContent => ({
     skills: skills.slice(0, kept).map((skill) => {
       return { ...skill, description: shorten(skill.description, length) }
     }),
@@ -65,12 +64,15 @@ export function fitCatalog(
   })
   const fits = (content: CatalogContent): boolean => catalogText(content, format).length <= budget
   const longest = Math.max(0, ...skills.map(({ description }) => description.length))
-  const length = fits(contentOf(Infinity))
-    ? Infinity
-    : largest(leastDescription, longest, (candidate) => fits(contentOf(candidate)))
-  const fewer = (): number =>
-    largest(0, all, (kept) => fits(contentOf(leastDescription, kept))) ?? 0
-  const content = length === undefined ? contentOf(leastDescription, fewer()) : contentOf(length)
+  let content = contentOf(Infinity)
+  if (!fits(content)) {
+    const length = largest(leastDescription, longest, (most) => fits(contentOf(most)))
+    const kept = (most: number): boolean => fits(contentOf(leastDescription, most))
+    content =
+      length === undefined
+        ? contentOf(leastDescription, largest(0, skills.length, kept) ?? 0)
+        : contentOf(length)
+  }
   const shortened = content.skills.filter(
     ({ description }, index) => description !== skills[index]?.description,
   )
@@ -118,10 +120,8 @@ export function catalogText(
 
 /** Names as far as they are few; a budget is not for a list of what is missing. */
 function omission(left: readonly string[]): string {
-  const names = left.slice(0, 5)
-  const more = left.length > names.length ? ` and ${left.length - names.length} more` : ''
   const count = left.length === 1 ? '1 skill is' : `${left.length} skills are`
-  return `${count} not listed here: ${names.join(', ')}${more}.`
+  return `${count} not listed here: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ', …' : ''}.`
 }
 
 function shorten(description: string, length: number): string {

@@ -90,28 +90,28 @@ export type JsonValue =
  * absent or unusable is undefined. Everything here is data: nothing is resolved against a disk.
  */
 export interface SkillFields {
-  name: string | undefined
-  description: string | undefined
+  name?: string | undefined
+  description?: string | undefined
   /** Claude Code adds it to the description. */
   whenToUse?: string | undefined
-  license: string | undefined
-  compatibility: string | undefined
+  license?: string | undefined
+  compatibility?: string | undefined
   metadata: Readonly<Record<string, string>>
-  allowedTools: readonly AllowedTool[] | undefined
+  allowedTools?: readonly AllowedTool[] | undefined
   triggers: readonly TriggerDeclaration[]
-  chain: ChainDeclaration | undefined
-  run: string | undefined
+  chain?: ChainDeclaration | undefined
+  run?: string | undefined
   /** Its scripts run in a sandbox even where it is trusted. */
   sandbox?: true | undefined
-  model: string | undefined
-  context: 'fork' | undefined
-  agent: string | undefined
+  model?: string | undefined
+  context?: 'fork' | undefined
+  agent?: string | undefined
   disableModelInvocation: boolean
   userInvocable: boolean
-  argumentHint: string | undefined
+  argumentHint?: string | undefined
   /** Names for `$name` placeholders, in positional order. */
   arguments: readonly string[]
-  hooks: JsonValue | undefined
+  hooks?: JsonValue | undefined
 }
 
 export interface SkillDocument {

@@ -10,8 +10,7 @@ export function readTriggers(
   if (node === undefined || isNull(node)) return []
   if (node.kind === 'scalar') return readLines(reader, node)
   if (node.kind === 'list') return node.items.flatMap((item) => readEntry(reader, item) ?? [])
-  const hint = 'Begin every trigger with `- match: …`, followed by `inject: …`.'
-  reader.report('field-type', node, '`triggers` is a map, and a list is required.', hint)
+  reader.report('field-type', node, '`triggers` is a map, and a list is required.')
   return []
 }
 
@@ -31,8 +30,8 @@ function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | un
   }
   const [kind = 'match', ...more] = triggerKinds.filter((name) => values.has(name))
   if (more.length > 0) {
-    const message = `A trigger has \`${kind}\` and \`${more.join('`, `')}\`, and only one of them is allowed.`
-    return reader.report('trigger-form', item, message, 'Write a trigger for each of them.')
+    const message = `A trigger has \`${[kind, ...more].join('`, `')}\`; one of them is allowed.`
+    return reader.report('trigger-form', item, message)
   }
   const inject = readPart(reader, item, values, 'inject')
   const at = { inject: inject ?? '', line: item.line }
@@ -139,6 +138,5 @@ function readTriggerLine(written: string, line: number): TriggerDeclaration | un
 function checked(reader: FieldReader, at: YamlNode, trigger: TriggerDeclaration) {
   if (staysInside(trigger.inject)) return trigger
   const message = `A trigger injects \`${trigger.inject}\`, which is not a relative path inside the skill.`
-  const hint = 'Only files of the skill itself are injected; write the path from its directory.'
-  return reader.report('path-outside', at, message, hint)
+  return reader.report('path-outside', at, message)
 }

@@ -55,7 +55,7 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
     if (risk !== undefined) {
       // Some clients pass the body to a hook as part of the prompt: it fires on every invocation there.
       const message = `The pattern \`${trigger.match}\` matches the skill's own body, in its line ${bodyLine}.`
-      const hint = `Begin it with what the user types, such as \`^/${name} \`; references for later belong into the body.`
+      const hint = `Begin it with what the user types, such as \`^/${name} \`.`
       diagnostics.push(finding('trigger-matches-body', path, trigger, { message, hint }))
     }
     return { ...trigger, risk, problems: errors.map(({ message }) => message) }
@@ -88,11 +88,8 @@ function portability(
   lineText: string | undefined,
 ): Diagnostic[] {
   const rewrite = portableRewrite(trigger.match)
-  return notes.map(({ construct, text, start, engines, message }) => {
-    const isClass = construct === 'perl-class' || construct === 'posix-class'
-    const without = isClass
-      ? 'Write the characters in brackets; for a blank, a blank.'
-      : 'It has no portable spelling; Skillrail reads it as RE2 does.'
+  return notes.map(({ text, start, engines, message }) => {
+    const without = 'It has no portable spelling; Skillrail reads it as RE2 does.'
     return finding('trigger-pattern-not-portable', path, trigger, {
       message: `\`${text}\` is read differently by ${engines.join(' and ')}: ${message}.`,
       hint: rewrite === undefined ? without : `Write \`${rewrite}\`; \`--fix\` does it.`,
@@ -109,8 +106,8 @@ function moment(path: string, trigger: TriggerDeclaration): Diagnostic[] {
   const { match } = trigger
   const [word] = match.startsWith('^') ? [] : (midExecution.exec(match) ?? [])
   if (word === undefined) return []
-  const message = `The pattern \`${match}\` waits for \`${word}\`, which happens while the skill runs; triggers see only what the user types.`
-  const hint = 'Tell the model in the body when to read this reference.'
+  const message = `The pattern \`${match}\` waits for \`${word}\`, which happens while the skill runs, not in a prompt.`
+  const hint = 'Say in the body when to read it.'
   return [finding('trigger-mid-execution', path, trigger, { message, hint })]
 }
 
@@ -129,7 +126,7 @@ function checkTwins({ triggers, path }: CheckedSkill): Diagnostic[] {
 function checkFormat({ triggers, text, path }: CheckedSkill): Diagnostic[] {
   const reading = readPortableTriggers(text)
   if (triggers.length === 0 || reading.portable) return []
-  const message = `The triggers are not in the portable format, so that scripts/inject-context and simple readers do not see them: ${reading.reason}.`
+  const message = `The triggers are not in the portable format that scripts/inject-context reads: ${reading.reason}.`
   return [finding('trigger-format', path, reading, { message })]
 }
 
@@ -144,32 +141,28 @@ function checkSize({ triggers, directory, body, path }: CheckedSkill): Diagnosti
   const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
   // The size of a skill with a missing file is unknown.
   if (first === undefined || texts.length <= targets.length || tokens >= smallSkill) return []
-  const message = `The skill has ${tokens} tokens with all its references; below ${smallSkill} triggers cost more than they save.`
-  const hint = 'Put the references into the body.'
-  return [finding('trigger-small-skill', path, first, { message, hint })]
+  const message = `The skill has ${tokens} tokens with all its references; below ${smallSkill} it is better loaded whole.`
+  return [finding('trigger-small-skill', path, first, { message })]
 }
 
 const rules = {
   'pattern-invalid': ['error', 'A pattern is a valid regular expression.'],
-  'pattern-too-large': ['error', 'A pattern compiles to a program of bounded size.'],
-  'pattern-too-long': ['error', 'A pattern has a bounded number of characters.'],
-  'pattern-unsupported': ['error', 'A pattern has only what can be tested in linear time.'],
-  'prompt-case-invalid': [
-    'error',
-    'A file of prompts has a prompt and what it injects in each case.',
-  ],
-  'trigger-markers': ['error', 'The markers of a generated part of a file come in pairs.'],
+  'pattern-too-large': ['error', 'A pattern has a bounded size.'],
+  'pattern-too-long': ['error', 'A pattern has a bounded length.'],
+  'pattern-unsupported': ['error', 'A pattern can be tested in linear time.'],
+  'prompt-case-invalid': ['error', 'A case has a prompt and what it injects.'],
+  'trigger-markers': ['error', 'Markers come in pairs.'],
   'trigger-matches-body': ['error', 'A pattern does not match the body of its own skill.'],
-  'trigger-target-binary': ['error', 'A reference that a trigger injects is text.'],
-  'trigger-target-missing': ['error', 'A reference that a trigger injects exists.'],
-  'trigger-target-outside': ['error', 'A reference that a trigger injects lies inside its skill.'],
-  'trigger-target-too-large': ['error', 'A reference that a trigger injects has a bounded size.'],
-  'trigger-target-unusable': ['error', 'A reference that a trigger injects can be read.'],
-  'trigger-duplicate': ['warning', 'A pattern stands once in a skill for one reference.'],
-  'trigger-mid-execution': ['warning', 'A pattern waits for a prompt, not for what a run brings.'],
+  'trigger-target-binary': ['error', 'A reference is text.'],
+  'trigger-target-missing': ['error', 'A reference exists.'],
+  'trigger-target-outside': ['error', 'A reference lies inside its skill.'],
+  'trigger-target-too-large': ['error', 'A reference has a bounded size.'],
+  'trigger-target-unusable': ['error', 'A reference can be read.'],
+  'trigger-duplicate': ['warning', 'A trigger stands once.'],
+  'trigger-mid-execution': ['warning', 'A pattern waits for a prompt.'],
   'trigger-pattern-not-portable': ['warning', 'A pattern means the same in every engine.'],
-  'trigger-format': ['info', 'Triggers stand in the format that simple readers see.'],
-  'trigger-small-skill': ['info', 'A skill is large enough for triggers to save something.'],
+  'trigger-format': ['info', 'Triggers have the portable format.'],
+  'trigger-small-skill': ['info', 'A skill is large enough for triggers.'],
 } as const satisfies Record<string, readonly [Severity, string]>
 
 export const triggerRules = Object.entries(rules).map(([code, [severity, sentence]]) => {

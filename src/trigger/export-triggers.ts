@@ -29,8 +29,7 @@ export function exportTriggers(skill: TriggerSkill & { text: string }): {
   const diagnostics = notInScript(skill)
   if ('text' in written) return { text: text.slice(0, split.bodyStart) + written.text, diagnostics }
   const message = `The body is left as it is: ${written.problem}.`
-  const hint = 'Remove the other marker, or both with what is between them.'
-  const damaged = { code: 'trigger-markers', severity: 'error' as const, message, path, hint }
+  const damaged = { code: 'trigger-markers', severity: 'error' as const, message, path }
   return { text, diagnostics: [damaged, ...diagnostics] }
 }
 
@@ -79,11 +78,10 @@ function notInScript({ text, path, triggers }: TriggerSkill & { text: string }):
   if (!reading.portable) {
     const { line } = reading
     const message = `The script does not see the triggers from line ${line} on: ${reading.reason}.`
-    const hint = 'Write every trigger as two lines, `- match: "…"` and below it `inject: …`.'
-    return [{ code: 'trigger-format', severity: 'warning', message, path, line, hint }]
+    return [{ code: 'trigger-format', severity: 'warning', message, path, line }]
   }
   const code = 'trigger-pattern-not-portable'
-  const hint = '`skillrail triggers check` says how, and --fix rewrites it where that is possible.'
+  const hint = 'See: skillrail triggers check'
   return triggers
     .filter(({ match, when }) => when === undefined && !isPortable(match))
     .map(({ match, line }) => {

@@ -76,11 +76,13 @@ export function targetDiagnostic(
   trigger: { inject: string; line: number },
   { code, message }: TargetReading & { ok: false },
 ): Diagnostic {
-  const facts = { code: targetCodes[code] ?? 'trigger-target-unusable', severity: 'error' } as const
-  const sentence = `The file that a trigger injects cannot be used: ${message}.`
-  const hint =
-    'A target is a UTF-8 text of at most 1 MiB inside the skill, written from its directory.'
-  return { ...facts, message: sentence, path, line: trigger.line, hint }
+  return {
+    code: targetCodes[code] ?? 'trigger-target-unusable',
+    severity: 'error',
+    message: `The file that a trigger injects cannot be used: ${message}.`,
+    path,
+    line: trigger.line,
+  }
 }
 
 const targetCodes: Partial<Record<string, string>> = {

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { hasErrors } from '../core/diagnostic.ts'
-import { sha256 } from '../core/json.ts'
+import { isList, objectOf, parseJson, sha256 } from '../core/json.ts'
 import { findSecrets } from '../core/redact.ts'
 import { plainWords, stemOf } from '../rank/words.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
-import { splitFrontmatter } from '../skill/frontmatter.ts'
+import { frontmatterLines } from '../skill/frontmatter.ts'
 import type { TriggerSkill } from './match.ts'
 import { judgeCase, measure, type PromptCase } from './prompt-cases.ts'
 import { readTriggers } from './read-triggers.ts'
-import type { TranscriptTurn } from './transcripts.ts'
 
 export interface Suggestion {
   skill: string
@@ -61,13 +60,9 @@ export function suggestTriggers(
 
 /** Adds entries to the triggers of a SKILL.md; undefined where they are written in a string form. */
 export function withTriggers(text: string, path: string, entries: string): string | undefined {
-  const split = splitFrontmatter(text)
-  if (!split.found) return undefined
-  const lines = text.split('\n')
-  const end = split.firstLine - 1 + split.source.trimEnd().split('\n').length
-  const start = lines.findIndex((line, at) => at < end && /^triggers:\s*$/.test(line))
-  const next = lines.findIndex((line, at) => at > start && at < end && /^[^\s#-]/.test(line))
-  const place = start < 0 || next < 0 ? end : next
+  const { lines, close } = frontmatterLines(text) ?? { lines: [], close: 0 }
+  const start = lines.findIndex((line, at) => at < close && /^triggers:\s*$/.test(line))
+  const place = start < 0 ? close : start + 1
   const added = `${start < 0 ? 'triggers:\n' : ''}${entries}`.trimEnd()
   const changed = lines.toSpliced(place, 0, ...added.split('\n')).join('\n')
   const count = (all: string): number => readTriggers(all, path).triggers.length
@@ -118,32 +113,34 @@ function separatingPattern(cases: readonly LabelledPrompt[]): string | undefined
   // Without other prompts every word would separate.
   if (others.length < used.length) return undefined
   const foreign = new Set(others.flatMap(({ prompt }) => plainWords(prompt)))
-  const counts = new Map<string, number>()
-  for (const { prompt } of used) {
-    for (const word of new Set(plainWords(prompt))) counts.set(word, (counts.get(word) ?? 0) + 1)
-  }
-  const least = Math.max(5, used.length / 2)
   const isOwn = (word: string): boolean => /^[a-z]{4,}$/.test(word) && !foreign.has(word)
-  const [best] = [...counts]
-    .filter(([word, count]) => isOwn(word) && count >= least)
-    .toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-  if (best === undefined) return undefined
-  const [first = '', ...rest] = best[0]
+  const words = used.flatMap(({ prompt }) => [...new Set(plainWords(prompt))].filter(isOwn))
+  const { text, count } = mostFrequent(words)
+  if (count < Math.max(5, used.length / 2)) return undefined
+  const [first = '', ...rest] = text
   return `(^| )[${first.toUpperCase()}${first}]${rest.join('')}( |$)`
+}
+
+function mostFrequent(texts: readonly string[]): { text: string; count: number } {
+  const counts = new Map<string, number>()
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
+  const [[text, count] = ['', 0]] = [...counts].toSorted(
+    ([a, m], [b, n]) => n - m || (a < b ? -1 : 1),
+  )
+  return { text, count }
 }
 
 /** The file of the skill that was read most often, `SKILL.md` aside. */
 function referenceOf({ directory }: TriggerSkill, turns: readonly TranscriptTurn[]): string {
-  const counts = new Map<string, number>()
   const place = `/${basename(directory)}/`
-  for (const call of turns.flatMap(({ calls }) => calls)) {
-    const [path = ''] = /^[\w./-]+/.exec(call.split(place)[1] ?? '') ?? []
-    const isReference = path !== 'SKILL.md' && !path.includes('..') && path.endsWith('.md')
-    if (isReference && existsSync(join(directory, path)))
-      counts.set(path, (counts.get(path) ?? 0) + 1)
-  }
-  const [most] = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-  return most?.[0] ?? 'SKILL.md'
+  const paths = turns
+    .flatMap(({ calls }) => calls)
+    .flatMap((call) => {
+      const [path = ''] = /^[\w./-]+/.exec(call.split(place)[1] ?? '') ?? []
+      const isReference = path !== 'SKILL.md' && !path.includes('..') && path.endsWith('.md')
+      return isReference && existsSync(join(directory, path)) ? [path] : []
+    })
+  return mostFrequent(paths).text || 'SKILL.md'
 }
 
 function entry(occasion: string, inject: string): string {
@@ -153,4 +150,67 @@ function entry(occasion: string, inject: string): string {
 /** A JSON string is a YAML one. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : JSON.stringify(text)
+}
+
+/** A prompt that a user typed, and what the agent did before the next one. */
+export interface TranscriptTurn {
+  prompt: string
+  skills: string[]
+  /** The input of each call as JSON. */
+  calls: string[]
+}
+
+const longestCall = 10_000
+
+/**
+ * Reads a transcript of Claude Code or Codex: JSON lines, of which unknown ones are skipped. Never throws.
+ *
+ * @returns `broken`: lines that are not JSON objects.
+ */
+export function readTranscript(text: string): { turns: TranscriptTurn[]; broken: number } {
+  const turns: TranscriptTurn[] = []
+  let broken = 0
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue
+    const { type, payload, ...entry } = objectOf(parseJson(line))
+    if (type === undefined) broken++
+    if (type === 'event_msg' || type === 'response_item') readCodex(objectOf(payload), turns)
+    if (entry['isSidechain'] === true || entry['isMeta'] === true) continue
+    const { content } = objectOf(entry['message'])
+    const parts = isList(content) ? content.map(objectOf) : []
+    if (type === 'user') {
+      const text = parts.find((part) => part['type'] === 'text')?.['text']
+      addPrompt(turns, typeof content === 'string' ? content : text)
+    }
+    for (const part of type === 'assistant' ? parts : []) {
+      if (part['type'] === 'tool_use') addCall(turns.at(-1), part['name'], part['input'])
+    }
+  }
+  return { turns, broken }
+}
+
+/** Since 2026 a prompt is an item; before it was a message. */
+function readCodex(payload: Readonly<Record<string, unknown>>, turns: TranscriptTurn[]): void {
+  const { type } = payload
+  const item = objectOf(payload['item'])
+  if (type === 'user_message') addPrompt(turns, payload['message'])
+  else if (type === 'item_completed' && item['type'] === 'UserMessage') {
+    const parts = isList(item['content']) ? item['content'].map(objectOf) : []
+    addPrompt(turns, parts.find((part) => part['type'] === 'text')?.['text'])
+  } else if (type === 'function_call' || type === 'custom_tool_call') {
+    addCall(turns.at(-1), payload['name'], payload['arguments'] ?? payload['input'])
+  }
+}
+
+function addPrompt(turns: TranscriptTurn[], prompt: unknown): void {
+  if (typeof prompt === 'string') turns.push({ prompt, skills: [], calls: [] })
+}
+
+function addCall(turn: TranscriptTurn | undefined, name: unknown, input: unknown): void {
+  if (turn === undefined) return
+  const { skill } = objectOf(input)
+  if (typeof name === 'string' && name.toLowerCase() === 'skill' && typeof skill === 'string') {
+    turn.skills.push(skill)
+  }
+  turn.calls.push((JSON.stringify(input) ?? '').slice(0, longestCall))
 }

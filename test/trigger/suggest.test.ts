@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { suggestTriggers, withTriggers } from '../../src/trigger/suggest.ts'
 import { readTriggers } from '../../src/trigger/read-triggers.ts'
-import { readTranscript, type TranscriptTurn } from '../../src/trigger/transcripts.ts'
+import { readTranscript, type TranscriptTurn } from '../../src/trigger/suggest.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'skillrail-suggest-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -152,7 +152,7 @@ describe('the changed SKILL.md', () => {
     const changed = withTriggers(text, 'SKILL.md', entries)
     const matches = (all: string): string[] =>
       readTriggers(all, 'SKILL.md').triggers.map(({ match }) => match)
-    expect(matches(changed ?? '')).toEqual([...matches(text), 'examples: a | b: c'])
+    expect(matches(changed ?? '')).toEqual(['examples: a | b: c', ...matches(text)])
   })
 
   it('is not written where triggers have a string form', () => {

@@ -165,15 +165,13 @@ const colours: Readonly<Record<string, 'green' | 'yellow' | 'red' | undefined>> 
   conflict: 'red',
 }
 
-/** Skills, conflicts, broken ones, and with `--all` the shadowed ones. */
+/** Skills, conflicts, with `--all` the shadowed ones, then broken ones. */
 function rowsOf({ skills, broken, byClient = false }: ListResult): Row[] {
-  const rowsWith = (wanted: ListedSkill['standing']): Row[] =>
-    skills.filter(({ standing }) => standing === wanted).map((skill) => rowOf(skill, byClient))
   const unusable = broken.map(({ name, scope, diagnostics }): Row => {
     const why = diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
     return [name, scope, 'broken', '-', why]
   })
-  return [...rowsWith(undefined), ...rowsWith('conflict'), ...unusable, ...rowsWith('shadowed')]
+  return [...skills.map((skill) => rowOf(skill, byClient)), ...unusable]
 }
 
 function rowOf(

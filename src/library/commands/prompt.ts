@@ -1,10 +1,8 @@
-import { type Context, defineCommand, option } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import { budgetRange } from '../../core/option-values.ts'
 import { amount, safeLine, safeText } from '../../core/text.ts'
 import { type CatalogEntry, catalogText, fitCatalog } from '../../skill/catalog.ts'
-import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
-import { findSkill } from '../find-skill.ts'
-import type { SkillInfo } from '../model.ts'
+import { skillsFor } from '../../trigger/commands/skills.ts'
 
 /** `omitted`: names that did not fit into the budget. */
 type PromptResult = { skills: readonly CatalogEntry[]; omitted: readonly string[] }
@@ -27,7 +25,13 @@ export const command = defineCommand<PromptResult>()({
   },
   examples: ['prompt --format markdown --budget 2000'],
   async run(context, { arguments: references, format = 'xml', budget: tokenBudget }) {
-    const entries = skillsFor(context, references).map(({ name, description, path }) => ({
+    const found = skillsFor(context, references)
+    context.diagnose(found.diagnostics.filter(({ severity }) => severity === 'error'))
+    // What was named, or every skill that the model may activate by itself.
+    const offered = found.skills.filter(
+      ({ info }) => references.length > 0 || !info.fields.disableModelInvocation,
+    )
+    const entries = offered.map(({ name, path, info: { description } }) => ({
       // A control character is illegal in XML, and hidden text has no place in a catalogue.
       name: safeLine(name),
       description: safeText(description),
@@ -49,12 +53,3 @@ export const command = defineCommand<PromptResult>()({
     markdown: (result) => `${catalogText(result, 'markdown')}\n`,
   },
 })
-
-/** What was named, or every skill that the model may activate by itself. */
-function skillsFor(context: Context, references: readonly string[]): readonly SkillInfo[] {
-  const options = discoverOptionsFrom(context.runtime, context.settings)
-  if (references.length > 0) return references.map((reference) => findSkill(reference, options))
-  const { skills, diagnostics } = discoverSkills(options)
-  context.diagnose(diagnostics.filter(({ severity }) => severity === 'error'))
-  return skills.filter(({ fields }) => !fields.disableModelInvocation)
-}

@@ -103,8 +103,8 @@ function checkName(field: StrictField | undefined, directoryName: string | undef
     if (isWrong) found.push({ code, message, mark })
   }
   const length = pythonLength(name)
-  const tooLong = `Skill name '${name}' exceeds 64 character limit (${length} chars)`
-  report(length > 64, 'name-too-long', tooLong)
+  const long = `Skill name '${name}' exceeds 64 character limit (${length} chars)`
+  report(length > 64, 'name-too-long', long)
   report(!isPythonLower(name), 'name-uppercase', `Skill name '${name}' must be lowercase`)
   const atEdge = name.startsWith('-') || name.endsWith('-')
   report(atEdge, 'name-hyphen-edge', 'Skill name cannot start or end with a hyphen')
@@ -124,13 +124,9 @@ function checkDescription(field: StrictField | undefined): Complaint[] {
     return [{ code: 'description-missing', message }]
   }
   const { mark, text = '' } = field
-  if (pythonStrip(text) === '') {
-    const message = "Field 'description' must be a non-empty string"
-    return [{ code: 'description-empty', message, mark }]
-  }
-  const length = pythonLength(text)
-  const message = `Description exceeds 1024 character limit (${length} chars)`
-  return length > 1024 ? [{ code: 'description-too-long', message, mark }] : []
+  if (pythonStrip(text) !== '') return tooLong('description', text, 1024, mark)
+  const message = "Field 'description' must be a non-empty string"
+  return [{ code: 'description-empty', message, mark }]
 }
 
 function checkCompatibility(field: StrictField | undefined): Complaint[] {
@@ -139,9 +135,19 @@ function checkCompatibility(field: StrictField | undefined): Complaint[] {
   if (text === undefined) {
     return [{ code: 'compatibility-type', message: "Field 'compatibility' must be a string", mark }]
   }
+  return tooLong('compatibility', text, 500, mark)
+}
+
+function tooLong(
+  name: 'description' | 'compatibility',
+  text: string,
+  limit: number,
+  mark: Mark,
+): Complaint[] {
   const length = pythonLength(text)
-  const message = `Compatibility exceeds 500 character limit (${length} chars)`
-  return length > 500 ? [{ code: 'compatibility-too-long', message, mark }] : []
+  const title = name.replace(/^./, (letter) => letter.toUpperCase())
+  const message = `${title} exceeds ${limit} character limit (${length} chars)`
+  return length > limit ? [{ code: `${name}-too-long`, message, mark }] : []
 }
 
 // Strings as Python 3.11, which runs the reference validator, sees them: Unicode 14, its own set of

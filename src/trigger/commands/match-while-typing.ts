@@ -3,23 +3,20 @@ import type { TriggerSkill } from '../match.ts'
 import { injectionFor, matchResult } from './injection.ts'
 import type { Settled } from './skills.ts'
 
-/** The time for explanations: a user types and waits for the answer. */
-const patienceMs = 300
 const mostVerdicts = 300
+const mostTried = 3000
 
 /** `match --explain` while a prompt is typed; with very many triggers some are left out (`untried`). */
 export function matchWhileTyping(context: Settled, prompt: string) {
   const answer = injectionFor(context, { prompt, references: [], tokenBudget: undefined })
   const skills = answer.skills.filter(({ triggers }) => triggers.length > 0)
   const fired = new Set(answer.matches.map(({ skill }) => skill))
-  const { elapsed } = context.runtime
-  const end = elapsed() + patienceMs
   const explained = new Map<TriggerSkill, SkillExplanation>()
   let said = 0
   let tried = 0
   const firedFirst = [...fired, ...skills.filter((skill) => !fired.has(skill))]
   for (const skill of firedFirst) {
-    if (elapsed() > end || said > mostVerdicts) break
+    if (said > mostVerdicts || tried > mostTried) break
     for (const explanation of explainPrompt(prompt, [skill], answer.skills)) {
       const verdicts = explanation.verdicts.filter(({ outcome }) => outcome !== 'no-match')
       tried += explanation.verdicts.length

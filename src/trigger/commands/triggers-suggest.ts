@@ -7,8 +7,7 @@ import { readRegularFile } from '../../core/read-files.ts'
 import { amount, linesText, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { measureLine } from '../prompt-cases.ts'
-import { type Suggestion, suggestTriggers, withTriggers } from '../suggest.ts'
-import { readTranscript } from '../transcripts.ts'
+import { readTranscript, type Suggestion, suggestTriggers, withTriggers } from '../suggest.ts'
 import { readText, skillsFor } from './skills.ts'
 
 interface Result {
