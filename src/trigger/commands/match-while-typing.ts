@@ -3,8 +3,8 @@ import type { TriggerSkill } from '../match.ts'
 import { injectionFor, matchResult } from './injection.ts'
 import type { Settled } from './skills.ts'
 
-const mostVerdicts = 300
-const mostTried = 3000
+/** A user types and waits for the answer. */
+const mostTried = 300
 
 /** `match --explain` while a prompt is typed; with very many triggers some are left out (`untried`). */
 export function matchWhileTyping(context: Settled, prompt: string) {
@@ -16,7 +16,7 @@ export function matchWhileTyping(context: Settled, prompt: string) {
   let tried = 0
   const firedFirst = [...fired, ...skills.filter((skill) => !fired.has(skill))]
   for (const skill of firedFirst) {
-    if (said > mostVerdicts || tried > mostTried) break
+    if (tried > mostTried) break
     for (const explanation of explainPrompt(prompt, [skill], answer.skills)) {
       const verdicts = explanation.verdicts.filter(({ outcome }) => outcome !== 'no-match')
       tried += explanation.verdicts.length
