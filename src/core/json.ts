@@ -66,6 +66,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The value as a file has it: two blanks a level, with a newline at the end. */
+export function indentedJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}
+
 /** Whether a value is a list; `Array.isArray` does not see that a read-only list is one. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value)

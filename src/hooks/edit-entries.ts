@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import { SkillrailError } from '../core/errors.ts'
-import { deepestJson, isList, isObject, tooDeepAt } from '../core/json.ts'
+import { deepestJson, indentedJson, isList, isObject, tooDeepAt } from '../core/json.ts'
 import { launcherName, type Registration } from './adapters.ts'
 
 type EntryRegistration = Registration & { kind: 'entry' }
@@ -17,7 +17,7 @@ export function withEntries(
   const wanted = Object.entries(entries(commands))
   if (text === undefined || text.trim() === '') {
     const hooks = Object.fromEntries(wanted.map(([event, entry]) => [event, [entry]]))
-    return `${JSON.stringify({ ...frame, hooks }, undefined, 2)}\n`
+    return indentedJson({ ...frame, hooks })
   }
   const events = wanted.map(([event]) => event)
   const ours = ownItems(readClientJson(text, path, events))

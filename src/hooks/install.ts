@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type * as Zod from 'zod'
 import { messageOf, SkillrailError, StateFileError, systemCode } from '../core/errors.ts'
 import { withFileLock } from '../core/file-lock.ts'
-import { sha256 } from '../core/json.ts'
+import { indentedJson, sha256 } from '../core/json.ts'
 import { findWorkspace, readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { requireWithin, writeFileAtomic, writeFileAtomicSync } from '../core/write-files.ts'
@@ -227,7 +227,6 @@ function readRecords(runtime: Runtime): InstallRecord[] {
 
 function writeRecords(runtime: Runtime, files: readonly InstallRecord[]): void {
   const path = recordPath(runtime)
-  const text = `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`
   if (files.length === 0) rmSync(path, { force: true })
-  else writeFileAtomicSync(path, text, { mode: 0o600 })
+  else writeFileAtomicSync(path, indentedJson({ version: 1, files }), { mode: 0o600 })
 }

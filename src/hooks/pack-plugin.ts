@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SkillrailError, UsageError } from '../core/errors.ts'
-import { objectOf, parseJson } from '../core/json.ts'
+import { indentedJson, objectOf, parseJson } from '../core/json.ts'
 import type { SkillInfo } from '../library/model.ts'
 import { manifestSchema } from '../library/plugins.ts'
 import { listSkillFiles } from '../library/skill-files.ts'
@@ -32,7 +32,7 @@ export function packPlugin(
   const all = `Skills: ${skills.map((one) => one.name).join(', ')}`
   const description = skills.length === 1 ? (first?.description ?? '') : all
   const facts = { name, version: first?.fields.metadata['version'] ?? '0.1.0', description }
-  const manifest = json({ $schema: manifestSchema, ...facts })
+  const manifest = indentedJson({ $schema: manifestSchema, ...facts })
   const own = client ? filesOfPackage(client, facts) : [fileOf('plugin.json', manifest)]
   return [...own, ...skills.flatMap(filesOfSkill)]
 }
@@ -78,10 +78,6 @@ function filesOfPackage(client: PackagedClient, facts: PluginFacts): PackedFile[
 function manifestOf(text: string, facts: PluginFacts): string {
   const { plugins, type, main, keywords, pi } = objectOf(parseJson(text))
   const { name, description } = facts
-  if (plugins === undefined) return json({ ...facts, type, main, keywords, pi })
-  return json({ name, owner: { name }, plugins: [{ name, source: './', description }] })
-}
-
-function json(value: object): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`
+  if (plugins === undefined) return indentedJson({ ...facts, type, main, keywords, pi })
+  return indentedJson({ name, owner: { name }, plugins: [{ name, source: './', description }] })
 }

@@ -3,7 +3,7 @@ import { isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadConfiguration } from '../core/configuration.ts'
 import { SkillrailError } from '../core/errors.ts'
-import { sha256 } from '../core/json.ts'
+import { indentedJson, sha256 } from '../core/json.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { shellWord } from '../core/text.ts'
 import { writeFileAtomic } from '../core/write-files.ts'
@@ -106,7 +106,7 @@ export function hooksText(command: string): string {
     return [event, [{ ...handler, bash, powershell: named }]]
   })
   const hooks = { [prompt]: [handler], ...Object.fromEntries(entries) }
-  return `${JSON.stringify({ version: 1, hooks }, undefined, 2)}\n`
+  return indentedJson({ version: 1, hooks })
 }
 
 /** A plugin of the package, with the command that it calls. */

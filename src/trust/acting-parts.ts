@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { isInside, realPathOf } from '../core/read-files.ts'
-import { isObject, sha256 } from '../core/json.ts'
+import { indentedJson, isObject, sha256 } from '../core/json.ts'
 import { shellWord } from '../core/text.ts'
 import type { JsonValue, SkillFields } from '../skill/model.ts'
 import {
@@ -109,7 +109,7 @@ function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'
   return actingKinds.flatMap((kind) => {
     const value = values[kind]
     if (value === undefined) return []
-    const text = `${JSON.stringify(value, undefined, 2)}\n`
+    const text = indentedJson(value)
     return [{ path, kind, digest: sha256(text), size: 0, text }]
   })
 }

@@ -1,9 +1,8 @@
 import { dirname, join } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { StateFileError } from '../core/errors.ts'
-import { isObject } from '../core/json.ts'
+import { indentedJson, isObject, parseJson, tooDeepAt } from '../core/json.ts'
 import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
-import { type JsonProblem, parseProjectJson, problemAt } from './project-json.ts'
 import {
   entryStats,
   isDigest,
@@ -66,11 +65,11 @@ export const maxLockBytes: number = 32 * 1024 * 1024
  */
 export function readLock(workspace: string): LockReading {
   const path = join(workspace, lockPath)
-  const unreadable = (code: string, message: string, place?: JsonProblem): LockReading => {
+  const unreadable = (code: string, message: string): LockReading => {
     const hint =
       hints[code] ??
       'Fix it or take it from version control again; skillrail trust --unlock removes it. Until then no skill of the project is trusted.'
-    const diagnostic = { code, severity: 'error', ...place, path, hint, message } as const
+    const diagnostic = { code, severity: 'error', message, path, hint } as const
     return { state: 'unreadable', path, diagnostics: [diagnostic] }
   }
   const { stats: directory } = entryStats(dirname(path))
@@ -90,7 +89,7 @@ export function readLock(workspace: string): LockReading {
   if (parsed.ok) return { state: 'read', path, skills: parsed.skills }
   const { problem, newer } = parsed
   const code = newer ? 'lock-file-newer' : 'lock-file-corrupt'
-  return unreadable(code, `the lock file ${problem.message}`, problem)
+  return unreadable(code, `the lock file ${problem}`)
 }
 
 const hints: Readonly<Record<string, string>> = {
@@ -102,9 +101,10 @@ const hints: Readonly<Record<string, string>> = {
 /** Since 2 a skill may say which of its files may be executed. */
 const version = 2
 
-type LockText =
-  | { ok: true; skills: LockedSkills }
-  | { ok: false; newer: boolean; problem: JsonProblem }
+/** `problem`: as in "the lock file …". */
+type LockText = { ok: true; skills: LockedSkills } | { ok: false; newer: boolean; problem: string }
+
+const maxDepth = 16
 
 export function serializeLock(skills: readonly LockedSkill[]): string {
   const sorted = skills.toSorted((a, b) => compareText(a.path, b.path))
@@ -119,7 +119,7 @@ export function serializeLock(skills: readonly LockedSkill[]): string {
       files: Object.fromEntries([...files].toSorted(([a], [b]) => compareText(a, b))),
     })),
   }
-  return `${JSON.stringify(value, undefined, 2)}\n`
+  return indentedJson(value)
 }
 
 /**
@@ -137,29 +137,29 @@ export function requireUnique(paths: readonly string[]): void {
 
 /** Reads a lock. One invalid value makes all of it invalid. */
 export function parseLock(text: string): LockText {
-  const parsed = parseProjectJson(text)
-  if (!parsed.ok) return { ok: false, newer: false, problem: parsed.problem }
-  const refuse = (message: string, ...place: (string | number)[]): LockText => {
-    return { ok: false, newer: false, problem: problemAt(text, place, message) }
-  }
-  const { version: found, skills: list } = isObject(parsed.value) ? parsed.value : {}
+  const refuse = (problem: string, newer = false): LockText => ({ ok: false, newer, problem })
+  if (tooDeepAt(text, maxDepth) !== undefined) return refuse(`is nested too deep`)
+  const value = parseJson(text)
+  if (value === undefined) return refuse('is not JSON')
+  const { version: found, skills: list } = isObject(value) ? value : {}
   if (typeof found === 'number' && found > version) {
-    const message = `has version ${found}; this Skillrail knows ${version}`
-    return { ok: false, newer: true, problem: problemAt(text, ['version'], message) }
+    return refuse(`has version ${found}; this Skillrail knows ${version}`, true)
   }
-  if (found !== 1 && found !== version) return refuse('must have the version 1 or 2', 'version')
-  if (!Array.isArray(list)) return refuse('must have a list of skills', 'skills')
+  if (found !== 1 && found !== version) return refuse('must have the version 1 or 2')
+  if (!Array.isArray(list)) return refuse('must have a list of skills')
   const skills = new Map<string, LockedSkill>()
   for (const [index, item] of list.entries()) {
     const skill = readSkill(item, found === version)
+    const number = index + 1
     if (skill === undefined) {
-      const message = 'has a skill here whose path, name, digests or executable files are invalid'
-      return refuse(message, 'skills', index)
+      return refuse(
+        `has invalid paths, digests or executable files, or no name, in skill ${number}`,
+      )
     }
     const { path, digest, files, executable } = skill
-    if (skills.has(path)) return refuse('has the path of this skill twice', 'skills', index)
+    if (skills.has(path)) return refuse(`has the path of skill ${number} twice`)
     if (digest !== treeDigest([...files], executable)) {
-      return refuse('has a digest here that is not that of the files', 'skills', index, 'digest')
+      return refuse(`has a digest that is not that of the files in skill ${number}`)
     }
     skills.set(path, skill)
   }

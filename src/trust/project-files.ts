@@ -2,7 +2,7 @@ import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node
 import { basename, dirname, extname, join, posix, resolve } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
-import { isObject, parseJson, sha256 } from '../core/json.ts'
+import { indentedJson, isObject, parseJson, sha256 } from '../core/json.ts'
 import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
 import { acceptedPlacements } from './decide.ts'
@@ -190,17 +190,13 @@ function keyOf(key: string): (text: string) => string | undefined {
   return (text) => {
     const value = parseJson(text)
     if (!isObject(value)) return undefined
-    return value[key] === undefined ? '' : indented({ [key]: value[key] })
+    return value[key] === undefined ? '' : indentedJson({ [key]: value[key] })
   }
-}
-
-function indented(value: object): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
 function placementsText(placed: ReadonlyMap<string, string>): string {
   const sorted = [...placed].toSorted(([one], [other]) => compareText(one, other))
-  return sorted.length === 0 ? '' : indented(Object.fromEntries(sorted))
+  return sorted.length === 0 ? '' : indentedJson(Object.fromEntries(sorted))
 }
 
 function placementsIn(text: string): Map<string, string> {

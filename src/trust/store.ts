@@ -3,13 +3,12 @@ import { isAbsolute, join } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { StateFileError } from '../core/errors.ts'
 import { withFileLock } from '../core/file-lock.ts'
-import { isObject, sha256 } from '../core/json.ts'
+import { isObject, parseJson, sha256 } from '../core/json.ts'
 import { readRegularFile, realPathOf, sharedStore } from '../core/read-files.ts'
 import { redactText } from '../core/redact.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { makePrivateDirectory, writeFileAtomic } from '../core/write-files.ts'
 import { type Acceptance, type AcceptedPart, actingKinds, type ActingPart } from './model.ts'
-import { syntaxErrorOffset } from './project-json.ts'
 import { isDigest, unreadableDigest } from './skill-files.ts'
 
 /** 2 has entries for some skills alone, which 1 would take for the whole workspace. */
@@ -120,12 +119,8 @@ export function serializeTrust(acceptances: readonly Acceptance[]): string {
  * @throws {StateFileError} `trust-file-newer` or `trust-file-corrupt`.
  */
 export function parseTrust(text: string, path: string): Acceptance[] {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw corrupt(path, `it is not JSON from offset ${syntaxErrorOffset(text)} on`)
-  }
+  const value = parseJson(text)
+  if (value === undefined) throw corrupt(path, 'it is not JSON')
   const { version: found, workspaces } = isObject(value) ? value : {}
   if (typeof found === 'number' && found > version) {
     const message = `the record of trusted workspaces ${path} has version ${found}; this Skillrail knows ${version}`
@@ -181,7 +176,7 @@ const maxTextBytes = 16 * 1024 * 1024
 
 /**
  * Texts that were accepted or locked, each in a file named by its digest, so that a later change can be
- * shown line by line. Of a text that seems to hold a secret only that is remembered.
+ * shown line by line; none that seems to hold a secret.
  */
 export class KeptTexts {
   private readonly directory: string
@@ -195,29 +190,22 @@ export class KeptTexts {
     needed: readonly string[],
   ): void {
     const present = new Set(existsSync(this.directory) ? readdirSync(this.directory) : [])
-    const namesOf = (digest: string) => [nameOf(digest, 'txt'), nameOf(digest, 'secret')]
     for (const { digest, text } of parts) {
-      const isKnown = namesOf(digest).some((name) => present.has(name))
-      if (text === undefined || isKnown || sha256(text) !== digest) continue
-      if (redactText(text) === text) this.write(nameOf(digest, 'txt'), text)
-      else this.write(nameOf(digest, 'secret'), '')
+      const name = nameOf(digest)
+      if (text === undefined || present.has(name) || sha256(text) !== digest) continue
+      if (redactText(text) === text) this.write(name, text)
     }
-    const kept = new Set(needed.flatMap(namesOf))
+    const kept = new Set(needed.map(nameOf))
     for (const name of present) {
       if (ownName.test(name) && !kept.has(name)) rmSync(join(this.directory, name), { force: true })
     }
   }
 
   read(digest: string): string | undefined {
-    if (!isFileDigest(digest)) return undefined
-    const path = join(this.directory, nameOf(digest, 'txt'))
+    if (!/^sha256:[0-9a-f]{64}$/.test(digest)) return undefined
+    const path = join(this.directory, nameOf(digest))
     const file = readRegularFile(path, { maxBytes: maxTextBytes })
     return file.ok && sha256(file.bytes) === digest ? file.text : undefined
-  }
-
-  /** Whether a text was not kept because it seemed to hold a secret. */
-  wasSecret(digest: string): boolean {
-    return isFileDigest(digest) && existsSync(join(this.directory, nameOf(digest, 'secret')))
   }
 
   /**
@@ -234,10 +222,6 @@ export class KeptTexts {
 
 const ownName = /^[0-9a-f]{64}\.(?:txt|secret)(?:\.tmp)?$/
 
-function isFileDigest(digest: string): boolean {
-  return /^sha256:[0-9a-f]{64}$/.test(digest)
-}
-
-function nameOf(digest: string, kind: 'txt' | 'secret'): string {
-  return `${digest.slice('sha256:'.length)}.${kind}`
+function nameOf(digest: string): string {
+  return `${digest.slice('sha256:'.length)}.txt`
 }

@@ -7,12 +7,12 @@ import { lockedProject } from './_locked-project.ts'
 
 const secret = `export TOKEN=${['ghp', 'a1B2'.repeat(9)].join('_')}\n`
 
-it('says why there is no diff where the text of before seemed to hold a secret', async () => {
+it('shows no diff where the text of before seemed to hold a secret', async () => {
   const { cli, write, skill, directory } = lockedProject()
   write(`${skill}/scripts/key.sh`, secret)
   await cli('trust', '--lock', '--yes')
   appendFileSync(join(directory, 'scripts/key.sh'), 'echo more\n')
-  const note = 'no diff: the text that was locked was not kept, since it seems to hold a secret'
+  const note = 'no diff: the text that was locked was not kept here'
   const check = await cli('trust', '--lock', '--check')
   expect(check.stdout).toContain(`    changed: scripts/key.sh (${note})`)
   const accepted = note.replace('locked', 'accepted')

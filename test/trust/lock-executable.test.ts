@@ -111,10 +111,10 @@ describe.skipIf(process.platform === 'win32')('a lock', () => {
     const parsed = parseLock(
       `{"version": 2, "skills": [{"path": "a", "name": "a",\n"digest": "${digest}",\n"executable": ${executable},\n"files": {"a": "${sha256('a')}"}}]}`,
     )
-    expect(parsed).toMatchObject({ ok: false, problem: { line: executable === '[]' ? 2 : 1 } })
+    expect(parsed).toMatchObject({ ok: false, problem: expect.stringContaining('skill 1') })
   })
 
-  it('is read, or refused with a place, whatever it says of what may be executed', () => {
+  it('is read, or refused, whatever it says of what may be executed', () => {
     const files = { a: sha256('a') }
     fc.assert(
       fc.property(fc.jsonValue(), (executable) => {
@@ -122,7 +122,7 @@ describe.skipIf(process.platform === 'win32')('a lock', () => {
         const skills = [{ path: 'a', name: 'a', digest, executable, files }]
         const parsed = parseLock(JSON.stringify({ version: 2, skills }))
         const isRight = JSON.stringify(executable) === '["a"]'
-        expect(parsed.ok ? isRight : parsed.problem.line > 0).toBe(true)
+        expect(parsed.ok ? isRight : parsed.problem !== '').toBe(true)
       }),
       { examples: [[['a']], [[['a']]], [null]] },
     )

@@ -18,7 +18,6 @@ import {
   serializeLock,
 } from '../../src/trust/lock.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
-import { parseProjectJson } from '../../src/trust/project-json.ts'
 import { lockedTrust } from '../../src/trust/skill-trust.ts'
 import { LockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
@@ -30,10 +29,10 @@ const good = { path: 'a', name: 'a', digest: treeDigest([['f', file]]), files: {
 function said(...skills: readonly unknown[]): unknown {
   const lines = skills.map((skill) => JSON.stringify(skill, undefined, 1).replaceAll('\n', ' '))
   const parsed = parseLock(`{"version": 1, "skills": [\n${lines.join(',\n')}\n]}`)
-  return parsed.ok ? 'is read' : [parsed.problem.message, parsed.problem.line, parsed.newer]
+  return parsed.ok ? 'is read' : [parsed.problem, parsed.newer]
 }
 
-const invalid = 'has a skill here whose path, name, digests or executable files are invalid'
+const invalid = 'has invalid paths, digests or executable files, or no name, in skill 2'
 
 describe('a lock', () => {
   it.each([
@@ -45,7 +44,7 @@ describe('a lock', () => {
     ['has no list', { version: 2, skills: {} }, 'must have a list of skills', false],
   ])('that %s is refused in words', (_, value, message, newer) => {
     const parsed = parseLock(JSON.stringify(value))
-    expect(parsed).toMatchObject({ ok: false, newer, problem: { message, line: 1 } })
+    expect(parsed).toMatchObject({ ok: false, newer, problem: message })
   })
 
   it.each([
@@ -65,18 +64,14 @@ describe('a lock', () => {
     [
       'another digest',
       { ...good, digest: file },
-      'has a digest here that is not that of the files',
+      'has a digest that is not that of the files in skill 2',
     ],
   ])('with a skill that has %s is refused on its line', (_, skill, message) => {
-    expect(said({ ...good, path: 'first' }, skill)).toEqual([message, 3, false])
+    expect(said({ ...good, path: 'first' }, skill)).toEqual([message, false])
   })
 
   it('with one path twice is refused at the second, and read without it', () => {
-    expect(said(good, { ...good, name: 'b' })).toEqual([
-      'has the path of this skill twice',
-      3,
-      false,
-    ])
+    expect(said(good, { ...good, name: 'b' })).toEqual(['has the path of skill 2 twice', false])
     expect(said(good, { ...good, path: 'b' })).toBe('is read')
     expect(said({ ...good, path: '.' })).toBe('is read')
   })
@@ -192,7 +187,6 @@ describe('what is kept about a lock', () => {
     const [digest = ''] = tree.files.map((each) => each.digest)
     expect(store.wasLocked()).toBe(true)
     expect(store.texts.read(digest)).toContain('description: A.')
-    expect(store.texts.wasSecret(digest)).toBe(false)
     expect(await store.remove()).toBe(true)
     expect(existsSync(store.path)).toBe(false)
     expect([store.wasLocked(), store.texts.read(digest)]).toEqual([false, undefined])
@@ -211,13 +205,13 @@ describe('what is kept about a lock', () => {
     expect(statSync(join(marks, mark)).mode & 0o777).toBe(0o600)
   })
 
-  it('says whether a text was not kept since it seemed to hold a secret', async () => {
+  it('keeps no text that seems to hold a secret', async () => {
     const { store, current, workspace } = await locked()
     const secret = ['gh', 'p_', 'q7R8'.repeat(9)].join('')
     writeFiles(workspace, { 'skills/a/notes.md': `The key is ${secret}\n` })
     await store.write(current())
     const digest = sha256(`The key is ${secret}\n`)
-    expect([store.texts.wasSecret(digest), store.texts.read(digest)]).toEqual([true, undefined])
+    expect(store.texts.read(digest)).toBeUndefined()
   })
 
   it.each([
@@ -247,30 +241,4 @@ describe('what is kept about a lock', () => {
       hint: 'Put a directory in the place of the link.',
     })
   })
-})
-
-describe('JSON of a project', () => {
-  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
-
-  it.each([
-    ['{"a": 1, "a": 2}', /twice/, 1, 10],
-    ['{\n "a": 1,\n "a": 2}', /twice/, 3, 2],
-    ['{"b": "x\\"y", "a": {"a": 1}, "a": 2}', /twice/, 1, 30],
-    [deep(17), /^is nested more than 16 levels deep$/, 1, 17],
-    ['[1,\n 2,]', /is not JSON from here on/, 2, 4],
-    ['', /is not JSON from here on/, 1, 1],
-  ])('%j is refused at its place', (text, message, line, column) => {
-    const parsed = parseProjectJson(text)
-    expect(parsed).toMatchObject({ ok: false, problem: { line } })
-    if (parsed.ok) return
-    expect(parsed.problem.message).toMatch(message)
-    expect(parsed.problem.column).toBe(column)
-  })
-
-  it.each(['{"a": [{"a": 1}, {"a": 2}], "b": {"a": "a"}}', '{"a\\"": 1, "a": 2}', deep(16)])(
-    '%j is read',
-    (text) => {
-      expect(parseProjectJson(text)).toEqual({ ok: true, value: JSON.parse(text) })
-    },
-  )
 })

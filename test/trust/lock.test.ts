@@ -238,38 +238,31 @@ describe('a lock file that somebody else made', () => {
   const good = `{"SKILL.md": "${digest}"}`
 
   it.each([
-    ['no JSON', '{"version": 1,\n  oops}', 'lock-file-corrupt', 2],
-    ['a list', '[]', 'lock-file-corrupt', 1],
-    ['a newer one', '{\n"version": 3, "skills": "new"}', 'lock-file-newer', 2],
-    ['no version', '{"skills": []}', 'lock-file-corrupt', 1],
-    ['no list of skills', '{"version": 1,\n"skills": {}}', 'lock-file-corrupt', 2],
-    ['an absolute path', entry('/etc', good), 'lock-file-corrupt', 3],
-    ['a path that leaves', entry('a/../../b', good), 'lock-file-corrupt', 3],
-    ['a path spelled twice', entry('a//b', good), 'lock-file-corrupt', 3],
-    ['a file that leaves', entry('a', `{"../x": "${digest}"}`), 'lock-file-corrupt', 3],
-    ['a NUL in a name', entry('a', `{"x\\u0000y": "${digest}"}`), 'lock-file-corrupt', 3],
-    ['no digest', entry('a', '{"SKILL.md": "md5:1"}'), 'lock-file-corrupt', 3],
-    ['a digest of other files', entry('a', good, digest), 'lock-file-corrupt', 3],
-    [
-      'a key twice',
-      entry('a', `{"SKILL.md": "${digest}", "SKILL\\u002emd": "${digest}"}`),
-      'lock-file-corrupt',
-      4,
-    ],
-    ['a conflict of versions', `<<<<<<< HEAD\n${entry('a', good)}`, 'lock-file-corrupt', 1],
+    ['no JSON', '{"version": 1,\n  oops}', 'lock-file-corrupt'],
+    ['a list', '[]', 'lock-file-corrupt'],
+    ['a newer one', '{\n"version": 3, "skills": "new"}', 'lock-file-newer'],
+    ['no version', '{"skills": []}', 'lock-file-corrupt'],
+    ['no list of skills', '{"version": 1,\n"skills": {}}', 'lock-file-corrupt'],
+    ['an absolute path', entry('/etc', good), 'lock-file-corrupt'],
+    ['a path that leaves', entry('a/../../b', good), 'lock-file-corrupt'],
+    ['a path spelled twice', entry('a//b', good), 'lock-file-corrupt'],
+    ['a file that leaves', entry('a', `{"../x": "${digest}"}`), 'lock-file-corrupt'],
+    ['a NUL in a name', entry('a', `{"x\\u0000y": "${digest}"}`), 'lock-file-corrupt'],
+    ['no digest', entry('a', '{"SKILL.md": "md5:1"}'), 'lock-file-corrupt'],
+    ['a digest of other files', entry('a', good, digest), 'lock-file-corrupt'],
+    ['a conflict of versions', `<<<<<<< HEAD\n${entry('a', good)}`, 'lock-file-corrupt'],
     [
       'deep nesting',
       `{"version": 1, "x":\n${'['.repeat(1e5)}${']'.repeat(1e5)}}`,
       'lock-file-corrupt',
-      2,
     ],
-    ['deep nesting without an end', '['.repeat(1e5), 'lock-file-corrupt', 1],
-  ])('with %s counts as unreadable, and is left as it is', async (_, text, code, line) => {
+    ['deep nesting without an end', '['.repeat(1e5), 'lock-file-corrupt'],
+  ])('with %s counts as unreadable, and is left as it is', async (_, text, code) => {
     const { workspace, store, now } = project()
     writeFiles(workspace, { '.skillrail/skills.lock.json': text })
     expect(readLock(workspace)).toMatchObject({
       state: 'unreadable',
-      diagnostics: [{ code, severity: 'error', path: store.path, line }],
+      diagnostics: [{ code, severity: 'error', path: store.path }],
     })
     await expect(store.write(now())).rejects.toMatchObject({ code: 'lock-file-unreadable' })
     expect(readFileSync(store.path, 'utf8')).toBe(text)
@@ -281,7 +274,7 @@ describe('a lock file that somebody else made', () => {
     writeFiles(workspace, {
       '.skillrail/skills.lock.json': `{"version": 1, "skills": [${one},\n${one}]}`,
     })
-    expect(readLock(workspace)).toMatchObject({ diagnostics: [{ line: 3 }] })
+    expect(readLock(workspace)).toMatchObject({ diagnostics: [{ code: 'lock-file-corrupt' }] })
   })
 
   it('is read with names that objects have of their own', () => {
@@ -361,20 +354,17 @@ describe('a lock file that somebody else made', () => {
   })
 })
 
-it('a text that is not JSON costs no more than its length, and a long key is not repeated', () => {
+it('a text that is not JSON costs no more than its length', () => {
   const quotes = '"\\"'.repeat(1_000_000)
-  expect(parseLock(`{"a":1,${quotes}`)).toMatchObject({ ok: false, problem: { line: 1 } })
-  const key = JSON.stringify('k'.repeat(100_000))
-  const twice = parseLock(`{${key}:1,${key}:2}`)
-  expect(twice.ok ? '' : twice.problem.message).toHaveLength('has the key … twice'.length + 200)
+  expect(parseLock(`{"a":1,${quotes}`)).toMatchObject({ ok: false, problem: 'is not JSON' })
 })
 
-it('any text at all is a lock or a problem with a place', () => {
+it('any text at all is a lock or a problem', () => {
   const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', ' ', '1', 'a', '\n')
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 60 }), (parts) => {
       const parsed = parseLock(parts.join(''))
-      expect(parsed.ok || parsed.problem.line > 0).toBe(true)
+      expect(parsed.ok || parsed.problem !== '').toBe(true)
     }),
   )
 })

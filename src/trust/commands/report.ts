@@ -167,7 +167,7 @@ export function textChangeLines(
   ]
 }
 
-export type TextSource = Pick<KeptTexts, 'read' | 'wasSecret'>
+export type TextSource = Pick<KeptTexts, 'read'>
 
 export interface TextChange {
   diff?: string | undefined
@@ -186,8 +186,5 @@ export function textChange(
   if (before === 'new') return { diff: unifiedDiff(path, '', text) }
   const known = texts.read(before.digest)
   if (known !== undefined) return { diff: unifiedDiff(path, known, text) }
-  const why = texts.wasSecret(before.digest)
-    ? 'was not kept, since it seems to hold a secret'
-    : 'is not known here'
-  return { note: `no diff: the text that was ${before.verb} ${why}` }
+  return { note: `no diff: the text that was ${before.verb} was not kept here` }
 }

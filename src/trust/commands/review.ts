@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Context } from '../../core/command.ts'
 import { compareText } from '../../core/diagnostic.ts'
 import { UsageError } from '../../core/errors.ts'
+import { isYes } from '../../core/text.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { skillAt } from '../../library/find-skill.ts'
 import type { SkillInfo } from '../../library/model.ts'
@@ -113,7 +114,7 @@ export async function agree(
   const code = 'workspace-not-trusted'
   const otherwise = (): Error => new WorkspaceNotTrustedError({ code, ...refusal })
   const answer = await ask({ text: `\n${question}? [y/N] `, otherwise })
-  return /^y(?:es)?$/i.test(answer.trim())
+  return isYes(answer)
 }
 
 function existingPlace(path: string): string {

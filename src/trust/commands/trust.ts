@@ -12,12 +12,14 @@ import { amount, linesText, safeLine } from '../../core/text.ts'
 import { findWorkspace } from '../../core/read-files.ts'
 import type { Acceptance } from '../model.ts'
 import { TrustStore } from '../store.ts'
-import { compareWithLock, type LockReport, lockReportLines } from './lock-report.ts'
 import {
   checkLock,
   type CheckResult,
+  compareWithLock,
   lockExitCode,
   lockLines,
+  type LockReport,
+  lockReportLines,
   type LockResult,
   lockSkills,
 } from './lock.ts'
