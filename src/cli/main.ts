@@ -1,12 +1,27 @@
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
-import { exitCode, type ExitCode, SkillrailError, UsageError } from '../core/errors.ts'
-import { jsonText } from '../core/text.ts'
+import {
+  type ExitCode,
+  exitCode,
+  messageOf,
+  SkillrailError,
+  StateFileError,
+  systemCode,
+  systemHint,
+  systemReason,
+  UsageError,
+} from '../core/errors.ts'
+import { jsonText, nearest, safeText } from '../core/text.ts'
 import { packageVersion, type Runtime, systemRuntime } from '../core/runtime.ts'
 import { type Io, processIo } from './terminal.ts'
-import { type CommandEntry, commands, inFull } from './registry.ts'
-import { failureReport, failureText } from './failure.ts'
-import { groupHelp, rootHelp, unknownCommand } from './help.ts'
+import {
+  type CommandEntry,
+  type CommandGroup,
+  commands,
+  groupSummaries,
+  inFull,
+} from './registry.ts'
+import { type Diagnostic, diagnosticText } from '../core/diagnostic.ts'
 
 /**
  * Runs one command line and returns its exit code. The only place that turns an error into words
@@ -140,4 +155,146 @@ class CancelledError extends SkillrailError {
   }
 
   override readonly exitCode: ExitCode = exitCode.interrupted
+}
+
+interface FailureReport {
+  error: { code: string; message: string; hint?: string | undefined }
+  diagnostics?: readonly Diagnostic[] | undefined
+}
+
+export function failureReport(error: unknown): FailureReport {
+  const known = asKnown(error)
+  if (known === undefined) return { error: { code: 'internal', message: messageOf(error) } }
+  const { code, message, hint, diagnostics } = known
+  return {
+    error: { code, message, hint },
+    diagnostics: diagnostics.length > 0 ? diagnostics : undefined,
+  }
+}
+
+/** The sentence, the diagnostics and the hint. A stack appears only for `--verbose`. */
+export function failureText(error: unknown, verbose: boolean): string {
+  const known = asKnown(error)
+  const lines = [`skillrail: ${messageOf(known ?? error)}`]
+  if (known !== undefined) {
+    for (const diagnostic of known.diagnostics) {
+      lines.push(`  ${diagnosticText(diagnostic, (_format, text) => text)}`)
+    }
+    if (known.hint !== undefined) lines.push(known.hint)
+  } else {
+    lines.push('This is a defect of skillrail. Run the command again with --verbose and report it.')
+  }
+  if (verbose && error instanceof Error && error.stack !== undefined) lines.push(error.stack)
+  return `${safeText(lines.join('\n'))}\n`
+}
+
+function asKnown(error: unknown): SkillrailError | undefined {
+  return error instanceof SkillrailError ? error : asFileError(error)
+}
+
+/** An error of the file system as one of ours; undefined for anything else. */
+function asFileError(error: unknown): StateFileError | undefined {
+  const code = systemCode(error)
+  const reason = systemReason(code)
+  if (code === undefined || reason === undefined || !(error instanceof Error)) return undefined
+  const hint = code === 'EACCES' && isLook(error) ? readable : systemHint(code)
+  const subject = pathOf(error) ?? 'a file'
+  return new StateFileError({
+    code: `system-${code.toLowerCase()}`,
+    message: `${subject} cannot be used: ${reason}`,
+    hint,
+    cause: error,
+  })
+}
+
+const readable = 'Give yourself the right to read it, or work elsewhere.'
+
+/** Whether the call only reads. */
+function isLook(error: Error): boolean {
+  const call = 'syscall' in error ? error.syscall : undefined
+  return typeof call === 'string' && /^(?:l?stat|scandir|opendir|readlink|realpath)$/.test(call)
+}
+
+function pathOf(error: Error): string | undefined {
+  const path = 'dest' in error ? error.dest : 'path' in error ? error.path : undefined
+  return typeof path === 'string' ? path : undefined
+}
+
+const groups: readonly CommandGroup[] = ['Run', 'Tools', 'Library', 'Author', 'Triggers', 'Machine']
+
+/** The commands that most people need; `--all` shows the others. */
+const common =
+  'run runs chain agent tools workflow mcp list show new validate audit match inject triggers hooks trust view doctor completion'.split(
+    ' ',
+  )
+
+export function rootHelp(all: boolean): string {
+  const sections = groups.map((group) => {
+    const entries = commands.filter((command) => command.group === group)
+    return `${group}\n${entryLines(all ? entries : shortened(entries))}`
+  })
+  const rest = all ? '' : 'skillrail help --all lists every command.\n'
+  return `Usage: skillrail <command> [arguments] [options]
+
+Makes Agent Skills deterministic: references, chains and tool calls follow declared rules.
+Without a command it shows how this project stands.
+
+${sections.join('\n')}
+Options
+  --json               print one JSON document
+  -q, --quiet          print only results and errors
+  -v, --verbose        print more diagnostics to stderr
+  -C, --directory DIR  run in this directory
+  --trust-workspace    trust the skills of this project for this command
+  --config FILE        read settings from this file; it takes precedence
+  -V, --version        print the version
+
+Exit codes
+  0  done
+  1  the check or run failed: a failed step, an invalid skill
+  2  the command line is invalid
+  3  the requested item does not exist or cannot be planned
+  4  refused by trust, an approval or a gate
+  5  time or budget used up
+  6  waits for approval
+  130  interrupted
+
+Example
+  $ skillrail run release-check
+
+${rest}skillrail <command> --help shows the options of a command, with an example.
+`
+}
+
+/** Groups in one line each, without what few people need. */
+function shortened(entries: readonly CommandEntry[]): Pick<CommandEntry, 'name' | 'summary'>[] {
+  const names = [...new Set(entries.map(({ name }) => name.split(' ')[0] ?? name))]
+  return names
+    .filter((name) => common.includes(name))
+    .map((name) => {
+      const single = entries.find((entry) => entry.name === name)?.summary
+      return { name, summary: groupSummaries[name] ?? single ?? '' }
+    })
+}
+
+export function groupHelp(group: string, entries: readonly CommandEntry[]): string {
+  return `Usage: skillrail ${group} <command> [arguments] [options]\n\n${entryLines(entries)}`
+}
+
+export function unknownCommand(words: readonly string[]): UsageError {
+  const called = words.join(' ')
+  const names = commands.map((command) => command.name)
+  const meant = nearest(called, names) ?? nearest(words[0] ?? '', names)
+  return new UsageError({
+    code: 'unknown-command',
+    message: `unknown command ${called}`,
+    hint:
+      meant === undefined
+        ? 'List the commands with: skillrail --help'
+        : `Did you mean skillrail ${meant}?`,
+  })
+}
+
+function entryLines(entries: readonly Pick<CommandEntry, 'name' | 'summary'>[]): string {
+  return entries.map(({ name, summary }) => `  ${name.padEnd(20)} ${summary}\n`).join('')
 }

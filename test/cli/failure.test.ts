@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SkillrailError } from '../../src/core/errors.ts'
-import { failureReport, failureText } from '../../src/cli/failure.ts'
+import { failureReport, failureText } from '../../src/cli/main.ts'
 import { type CliResult, runCli } from './run-cli.ts'
 import { bin } from '../command-line.ts'
 

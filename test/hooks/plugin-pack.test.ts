@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { packPlugin } from '../../src/hooks/pack-plugin.ts'
+import { packPlugin } from '../../src/hooks/commands/plugin-pack.ts'
 import { readPlugin } from '../../src/library/plugins.ts'
 import { discoverSkills } from '../../src/library/discover.ts'
 import { runInProcess } from '../run-in-process.ts'

@@ -6,13 +6,13 @@ import {
   currentSkills,
   lockDrift,
   lockStateOf,
+  LockStore,
   readLock,
   serializeLock,
 } from '../../src/trust/lock.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
 import { collectSkillParts } from '../../src/trust/acting-parts.ts'
-import { LockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const target = '../references/a.md'

@@ -7,11 +7,11 @@ import {
   currentSkills,
   lockDrift,
   lockStateOf,
+  LockStore,
   parseLock,
   readLock,
   serializeLock,
 } from '../../src/trust/lock.ts'
-import { LockStore } from '../../src/trust/lock-store.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 

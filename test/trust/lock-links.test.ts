@@ -2,8 +2,7 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { collectSkillParts } from '../../src/trust/acting-parts.ts'
-import { currentSkills, lockStateOf } from '../../src/trust/lock.ts'
-import { LockStore, lockText } from '../../src/trust/lock-store.ts'
+import { currentSkills, lockStateOf, LockStore, lockText } from '../../src/trust/lock.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 async function locked() {

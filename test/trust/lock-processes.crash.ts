@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { LockStore } from '../../src/trust/lock-store.ts'
-import { readLock } from '../../src/trust/lock.ts'
+import { LockStore, readLock } from '../../src/trust/lock.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const writer = new URL('../fixtures/programs/lock-writer.ts', import.meta.url).pathname

@@ -12,6 +12,7 @@ import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/core/json.ts'
 import {
   currentSkills,
+  LockStore,
   nearestLock,
   parseLock,
   readLock,
@@ -19,7 +20,6 @@ import {
 } from '../../src/trust/lock.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { lockedTrust } from '../../src/trust/skill-trust.ts'
-import { LockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const file = sha256('a')

@@ -16,10 +16,10 @@ import {
   currentSkills,
   lockDrift,
   lockReadOnce,
+  LockStore,
   parseLock,
   readLock,
 } from '../../src/trust/lock.ts'
-import { LockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const skill = '.claude/skills/deploy'

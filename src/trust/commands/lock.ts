@@ -3,7 +3,7 @@ import type { Context } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { amount, safeLine } from '../../core/text.ts'
-import { lockText } from '../lock-store.ts'
+import { lockText } from '../lock.ts'
 import {
   type CurrentSkill,
   currentSkills,

@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { currentSkills } from '../../../src/trust/lock.ts'
-import { LockStore } from '../../../src/trust/lock-store.ts'
+import { currentSkills, LockStore } from '../../../src/trust/lock.ts'
 import { emptyWorld, withAgent } from '../_agent-world.ts'
 import { call, says } from '../mock-replies.ts'
 
