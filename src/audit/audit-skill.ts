@@ -40,7 +40,7 @@ export function auditSkill(
   for (const entry of [...instructions, ...rest]) {
     if (entry.kind !== 'file' || entry.size > auditLimits.fileBytes) continue
     const opened = openText(directory, entry, auditLimits.totalBytes - analysedBytes, findings)
-    if (opened === undefined) continue
+    if (!opened) continue
     analysedBytes += opened.bytes
     checkText(opened)
     if (!isSkillFile(entry.path)) continue

@@ -20,7 +20,7 @@ export function checkFrontmatter(
     const message = 'a key that reaches the prototype of objects made from the frontmatter'
     findings.add('prototype-key', { file, line, column }, message)
   }
-  if (skill === undefined) {
+  if (!skill) {
     const reason = diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'no reason'
     const message = `the frontmatter cannot be used, so its fields were not checked: ${reason}`
     findings.add('not-analysed', { file }, message)

@@ -50,7 +50,7 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
         const from = Math.max(text.lastIndexOf('\n', match.index - 1) + 1, match.index - nearby)
         const stop = text.indexOf('\n', end)
         const line = text.slice(from, Math.min(stop === -1 ? Infinity : stop, end + nearby))
-        if (unless?.test(line) === true) continue
+        if (unless?.test(line)) continue
         if (countsOnly(code)) continue
         const about = safeLine(subject ?? match[1] ?? match[0]).slice(0, 80)
         const key = `${placeOf(match.index).line} ${about}`

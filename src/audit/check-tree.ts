@@ -117,7 +117,7 @@ export function checkArchive(
   const place = { file }
   findings.add('archive', place, `is ${kind.name}; its contents were not checked`)
   const claim = head.readUInt16LE(0) === 0x8b1f ? gzipClaim(path, size) : zipClaim(path, size)
-  if (claim === undefined) return
+  if (!claim) return
   const { bytes, entries, escape } = claim
   const { archiveBytes, archiveGrowth } = auditLimits
   const grows = bytes > archiveBytes && bytes > Math.max(1, size) * archiveGrowth
@@ -125,7 +125,7 @@ export function checkArchive(
     const message = `claims to unpack to ${bytes} bytes in ${entries} files, from ${size} bytes`
     findings.add('archive-bomb', place, message)
   }
-  if (escape !== undefined) {
+  if (escape) {
     const message = `contains a path that leads out of it: ${escape.slice(0, 120)}`
     findings.add('archive-escape', place, message)
   }

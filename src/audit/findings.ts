@@ -69,7 +69,7 @@ export class Findings {
 
   countsOnly(code: AuditCode, file: string): boolean {
     const counter = this.#counters.get(`${code} ${file}`)
-    if (counter === undefined || counter.kept < auditLimits.places) return false
+    if (!counter || counter.kept < auditLimits.places) return false
     counter.count++
     return true
   }
@@ -93,7 +93,7 @@ export class Findings {
   /** That of the file; of the whole skill where a rule has findings in too many files. */
   #counter(code: AuditCode, file: string): Counter {
     const known = this.#counters.get(`${code} ${file}`)
-    if (known !== undefined) return known
+    if (known) return known
     const files = this.#filesOfRule.get(code) ?? 0
     if (files >= auditLimits.filesOfRule && file !== '') return this.#counter(code, '')
     this.#filesOfRule.set(code, files + 1)

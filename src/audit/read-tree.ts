@@ -187,7 +187,7 @@ export function fileKind(head: Buffer, path: string): FileKind {
     return { group: 'byte code', name: 'Java byte code' }
   }
   const found = signatures.find(([bytes, , , offset = 0]) => text.startsWith(bytes, offset))
-  if (found !== undefined) return { group: found[1], name: found[2] }
+  if (found) return { group: found[1], name: found[2] }
   if (/^#!\s{0,8}\//.test(text)) return { group: 'script', name: 'a script' }
   const isUtf16 = text.startsWith('\xff\xfe') || text.startsWith('\xfe\xff')
   if (isUtf16) return { group: 'text', name: 'text in UTF-16' }

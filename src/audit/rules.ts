@@ -145,6 +145,6 @@ const rulesByCode = new Map(auditRules.map((rule) => [rule.code, rule]))
 
 export function auditRule(code: AuditCode): (typeof auditRules)[number] {
   const rule = rulesByCode.get(code)
-  if (rule === undefined) throw new TypeError(`no audit rule is called ${code}`)
+  if (!rule) throw new TypeError(`no audit rule is called ${code}`)
   return rule
 }

@@ -72,7 +72,7 @@ function parseWith(
   }
   const { json, quiet, verbose, trustWorkspace, directory, config } =
     program.opts<Partial<GlobalValues>>()
-  if (quiet === true && verbose === true) {
+  if (quiet && verbose) {
     throw contradiction('--quiet', '--verbose', 'Give one of them.')
   }
   const globals = {

@@ -98,14 +98,14 @@ async function allCandidates(
     .map(inFull)
   const entry = commands.findLast(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
   const next = wantsOption ? [] : nextWords(names)
-  if (entry === undefined) return wantsOption ? globalFlags() : next
+  if (!entry) return wantsOption ? globalFlags() : next
   const command = await entry.load()
   const last = Object.values(command.options).find(
     ({ flags, kind }) =>
       kind !== 'flag' && kind !== 'switch' && namesOf(flags).includes(before.at(-1) ?? ''),
   )
   if (last?.kind === 'choice') return last.choices.map((word) => ({ word, about: last.help }))
-  if (last !== undefined) return []
+  if (last) return []
   if (wantsOption) return [...flagsOf(command), ...globalFlags()]
   const given = names.length - entry.name.split(' ').length
   return [...next, ...(await argumentsAt(context, entry, command, given))]

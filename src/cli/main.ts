@@ -52,7 +52,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
   const isAlone =
     words.length === 0 && !wantsHelp && !argv.includes('--version') && !argv.includes('-V')
   const entry = findCommand(isAlone ? ['overview'] : words)
-  if (entry !== undefined) return await runCommand(entry, argv, io)
+  if (entry) return await runCommand(entry, argv, io)
   if (argv.includes('--version') || argv.includes('-V')) {
     stdout.write(`${packageVersion()}\n`)
     return exitCode.done
@@ -91,7 +91,7 @@ function findCommand(words: readonly string[]): CommandEntry | undefined {
   for (let count = words.length; count > 0; count--) {
     const name = words.slice(0, count).map(inFull).join(' ')
     const entry = commands.find((command) => command.name === name)
-    if (entry !== undefined) return entry
+    if (entry) return entry
   }
   return undefined
 }
@@ -164,7 +164,7 @@ interface FailureReport {
 
 export function failureReport(error: unknown): FailureReport {
   const known = asKnown(error)
-  if (known === undefined) return { error: { code: 'internal', message: messageOf(error) } }
+  if (!known) return { error: { code: 'internal', message: messageOf(error) } }
   const { code, message, hint, diagnostics } = known
   return {
     error: { code, message, hint },
@@ -176,7 +176,7 @@ export function failureReport(error: unknown): FailureReport {
 export function failureText(error: unknown, verbose: boolean): string {
   const known = asKnown(error)
   const lines = [`skillrail: ${messageOf(known ?? error)}`]
-  if (known !== undefined) {
+  if (known) {
     for (const diagnostic of known.diagnostics) {
       lines.push(`  ${diagnosticText(diagnostic, (_format, text) => text)}`)
     }

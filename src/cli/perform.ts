@@ -103,7 +103,7 @@ function refuseBroken(name: string, path: string, diagnostics: readonly Diagnost
 
 /** `text`, `json` or one of the command's own formats. */
 function formatOf(command: AnyCommand, values: Values<OptionSpecs>, json: boolean): string {
-  const given: unknown = command.formats === undefined ? undefined : values['format']
+  const given: unknown = !command.formats ? undefined : values['format']
   const spec = command.options['format']
   const isDefault = spec !== undefined && 'default' in spec && spec.default === given
   const asked = typeof given === 'string' && !isDefault ? given : undefined
@@ -153,8 +153,8 @@ function contextFor(call: Surroundings): Context<unknown> {
       output[level](text)
     },
     async ask({ text, about, otherwise }, withdraw) {
-      if (io.terminal === undefined) throw otherwise()
-      if (about !== undefined) io.stderr.write(about(screen))
+      if (!io.terminal) throw otherwise()
+      if (about) io.stderr.write(about(screen))
       const answer = await ask(io, text, signal, withdraw)
       withdraw?.throwIfAborted()
       if (answer === undefined) throw otherwise()
@@ -186,8 +186,7 @@ function showEvents({
 }): ShownEvents {
   const progress = command.progress?.(screen)
   const draw = (): void => output.live(progress?.live?.() ?? '')
-  const timer =
-    progress?.live !== undefined && output.isLive ? setInterval(draw, 100).unref() : undefined
+  const timer = progress?.live && output.isLive ? setInterval(draw, 100).unref() : undefined
   let printed = ''
   let hasLines = false
   const setOff = (): void => {
@@ -199,7 +198,7 @@ function showEvents({
     onEvent(event) {
       const { line, stdout, diagnostics } = progress?.event(event) ?? {}
       if (line !== undefined) {
-        if (timer !== undefined) output.live('')
+        if (timer) output.live('')
         output.styled(line)
         hasLines = true
       }
@@ -207,11 +206,11 @@ function showEvents({
         output.raw(stdout)
         printed += stdout
       }
-      if (diagnostics !== undefined && !silent) output.diagnostics(diagnostics)
+      if (diagnostics && !silent) output.diagnostics(diagnostics)
     },
     close() {
       clearInterval(timer)
-      if (timer !== undefined) output.live('')
+      if (timer) output.live('')
       setOff()
     },
     rest: (text) => (text.startsWith(printed) ? text.slice(printed.length) : text),

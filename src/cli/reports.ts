@@ -193,11 +193,11 @@ function openEvents(path: string): number {
 function requireWritable(path: string, option: string, how: 'append' | 'replace'): void {
   try {
     const found = statSync(path, { throwIfNoEntry: false })
-    if (found?.isDirectory() === true) throw new Error('it is a directory')
+    if (found?.isDirectory()) throw new Error('it is a directory')
     if (found?.isFile() === false) return accessSync(path, constants.W_OK)
-    if (found === undefined) makeDirectory(dirname(path))
-    const target = found === undefined ? path : realpathSync(path)
-    const changed = found !== undefined && how === 'append' ? target : dirname(target)
+    if (!found) makeDirectory(dirname(path))
+    const target = !found ? path : realpathSync(path)
+    const changed = found && how === 'append' ? target : dirname(target)
     accessSync(changed, constants.W_OK)
   } catch (error) {
     const hint = 'Nothing was run. Name a file in a directory that can be written to.'

@@ -62,13 +62,13 @@ export async function ask(
   signal: AbortSignal,
   withdrawn?: AbortSignal,
 ): Promise<string | undefined> {
-  if (terminal === undefined) return undefined
+  if (!terminal) return undefined
   const { createInterface } = await import('node:readline/promises')
   const reader = createInterface(terminal)
   // While it asks, the terminal gives Ctrl-C to the reader and not to the process.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
-    const signals = withdrawn === undefined ? [signal] : [signal, withdrawn]
+    const signals = !withdrawn ? [signal] : [signal, withdrawn]
     return await reader.question(question, { signal: AbortSignal.any(signals) })
   } catch (error) {
     if (signal.aborted) throw error
@@ -192,7 +192,7 @@ export function withoutCommands(sink: Sink): Sink {
   return {
     ...sink,
     write(text, isCommands) {
-      if (isCommands === true) return sink.write(text)
+      if (isCommands) return sink.write(text)
       const whole = line + text
       sink.write(withoutGithubCommands(whole).slice(line.length))
       const last = whole.slice(Math.max(whole.lastIndexOf('\n'), whole.lastIndexOf('\r')) + 1)

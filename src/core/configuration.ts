@@ -137,11 +137,11 @@ function readConfigurationFile(
   const visit = (node: Jsonc.Node, prefix: string): void => {
     for (const property of node.children ?? []) {
       const [name, value] = property.children ?? []
-      if (name === undefined || value === undefined) continue
+      if (!name || !value) continue
       const key = prefix + jsonc.getNodeValue(name)
       const setting: Setting | undefined = settingTable.find((candidate) => candidate.key === key)
       const isGroup = settingTable.some((candidate) => candidate.key.startsWith(`${key}.`))
-      if (setting !== undefined) readOne(setting, value)
+      if (setting) readOne(setting, value)
       else if (isGroup && value.type === 'object') visit(value, `${key}.`)
       else if (isGroup) report('setting-wrong-value', `${key} must be an object`, value.offset)
       else if (key !== '$schema') {
@@ -161,7 +161,7 @@ function readConfigurationFile(
     const { offset } = node
     if (value === undefined) {
       report('setting-wrong-value', `${key} must be ${expected}; it is ignored`, offset)
-    } else if (file.isProject && setting.userOnly === true) {
+    } else if (file.isProject && setting.userOnly) {
       const message = `${key} is ignored here: a project cannot raise its own rights`
       const hint = `Set it in your own configuration file or with ${variableOf(setting)}.`
       report('setting-not-for-projects', message, offset, hint)

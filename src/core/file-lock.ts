@@ -39,7 +39,7 @@ export function lockHolder(path: string): ProcessIdentity | undefined {
   try {
     const content = readIfThere(lockPath)
     const holder = content === undefined ? undefined : parseHolder(content, lockPath)
-    return holder !== undefined && isAlive(holder) ? holder : undefined
+    return holder && isAlive(holder) ? holder : undefined
   } catch {
     return undefined
   }

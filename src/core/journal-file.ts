@@ -104,7 +104,7 @@ export function readJournal(path: string, seal?: JournalSeal): JournalReading {
     const record = parseRecord(line)
     const claimed = sumIn(line)
     const isOurs = seal === undefined || claimed === sumOf(seal, sum, line.subarray(0, -tailLength))
-    if (record === undefined || !isOurs) {
+    if (!record || !isOurs) {
       if (start === 0 && claimed === undefined) unsummed = record
       diagnostics.push(brokenLine(path, records.length + 1, start, record !== undefined))
       break
@@ -115,7 +115,7 @@ export function readJournal(path: string, seal?: JournalSeal): JournalReading {
     start = stop + 1
   }
   const tornTail = end < bytes.length ? { offset: end, bytes: bytes.length - end } : undefined
-  if (tornTail !== undefined) {
+  if (tornTail) {
     const message = `the last ${tornTail.bytes} bytes (from byte ${end}) are an interrupted write and were dropped`
     diagnostics.push({ code: 'journal-torn-tail', severity: 'warning', message, path })
   }
@@ -192,7 +192,7 @@ function cutTornTail(path: string, descriptor: number, { start }: JournalSeal): 
 function fileStateOf(path: string, descriptor: number, size: number): 'whole' | 'gone' | 'changed' {
   try {
     const found = statSync(path, { throwIfNoEntry: false })
-    if (found === undefined) return 'gone'
+    if (!found) return 'gone'
     const { dev, ino } = fstatSync(descriptor)
     return found.dev === dev && found.ino === ino && found.size === size ? 'whole' : 'changed'
   } catch {

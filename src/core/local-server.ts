@@ -101,12 +101,12 @@ async function handle(
   const path = request.url ?? ''
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined
   const refusal = refusalOf(request, token, route)
-  if (refusal !== undefined || route === undefined) {
+  if (refusal !== undefined || !route) {
     refuse(response, refusal ?? 404)
     return
   }
   if (route.isPublic !== true) onToken()
-  const done = route.isPublic === true ? undefined : onRequest?.()
+  const done = route.isPublic ? undefined : onRequest?.()
   try {
     const body = request.method === 'POST' ? await readJsonBody(request, options) : undefined
     await route.answer(body, response, request)
@@ -255,7 +255,7 @@ function refusalOf(request: IncomingMessage, token: string, route: LocalRoute | 
   if (route?.isPublic !== true && !isSame(request.headers.authorization, `Bearer ${token}`)) {
     return 401
   }
-  if (route === undefined) return 404
+  if (!route) return 404
   const { method } = request
   if (![route.method].flat().some((allowed) => allowed === method)) return 405
   // A form cannot send this type, and a preflight request is never allowed.

@@ -113,7 +113,7 @@ function readOpened(
     return refusal('file-shared', `another account can write ${shared}, so it is not trusted`)
   }
   const bytes = readAll(descriptor, stats.size, maxBytes)
-  if (bytes === undefined) return tooLarge(path, undefined, maxBytes)
+  if (!bytes) return tooLarge(path, undefined, maxBytes)
   if (!binary && !isUtf8(bytes)) return refusal('file-not-utf8', `${path} is not UTF-8 text`)
   return {
     ok: true,
@@ -275,7 +275,7 @@ export function fileIdentity(paths: readonly string[]): string {
   return paths
     .map((path) => {
       const stats = statSync(path, { throwIfNoEntry: false })
-      if (stats === undefined) return '-'
+      if (!stats) return '-'
       const { dev, ino, size, mtimeMs, ctimeMs } = stats
       return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`
     })

@@ -43,13 +43,13 @@ export function sarifLog(
 }
 
 function descriptor(code: string, rule: SarifRule | undefined) {
-  if (rule === undefined) return { id: code }
+  if (!rule) return { id: code }
   const { severity, sentence, source } = rule
   const isAddress = source?.startsWith('https://') === true
   return {
     id: code,
     shortDescription: { text: sentence },
-    ...(source === undefined ? {} : isAddress ? { helpUri: source } : { help: { text: source } }),
+    ...(!source ? {} : isAddress ? { helpUri: source } : { help: { text: source } }),
     defaultConfiguration: { level: levels[severity] },
   }
 }

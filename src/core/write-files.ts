@@ -40,7 +40,7 @@ export function writeFileAtomicSync(
   options: AtomicWriteOptions = {},
 ): void {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (found !== undefined && !found.isFile() && !found.isDirectory()) {
+  if (found && !found.isFile() && !found.isDirectory()) {
     const message = `${path} cannot be written: it is a device or a pipe, or leads to one`
     const hint = 'Remove it if no other program uses it.'
     throw new StateFileError({ code: 'file-not-regular', message, hint })
@@ -48,7 +48,7 @@ export function writeFileAtomicSync(
   const target = realTarget(path)
   if (options.within !== undefined) requireWithin(options.within, path)
   const directory = dirname(target)
-  const mode = options.mode ?? (found === undefined ? 0o644 : found.mode & 0o777)
+  const mode = options.mode ?? (!found ? 0o644 : found.mode & 0o777)
   const isPrivate = (mode & 0o077) === 0
   if (isPrivate) makePrivateDirectory(directory)
   else makeDirectory(directory)
@@ -96,7 +96,7 @@ function realTarget(path: string): string {
 /** Throws {@link StateFileError} where a path, or the nearest one above that exists, leads out. */
 export function requireWithin(root: string, path: string): void {
   let place = resolve(path)
-  while (lstatSync(place, { throwIfNoEntry: false }) === undefined) place = dirname(place)
+  while (!lstatSync(place, { throwIfNoEntry: false })) place = dirname(place)
   const real = realPathOf(place)
   if (real !== undefined && isInside(root, real)) return
   throw new StateFileError({
@@ -192,7 +192,7 @@ export function makePrivateDirectory(path: string): void {
  */
 export async function writeNamedFile(path: string, text: string): Promise<void> {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined || found.isFile() || found.isDirectory()) {
+  if (!found || found.isFile() || found.isDirectory()) {
     return await writeFileAtomic(path, text)
   }
   const descriptor = openAtOnce(path, constants.O_WRONLY)

@@ -111,7 +111,7 @@ export async function runAgent(
 ): Promise<{ output: StepOutput; stdout: string; stderr: string }> {
   const { client, program, wishes, prompt, environment, ...process } = request
   const started = startOf(program)
-  if (started === undefined) {
+  if (!started) {
     const message = `${client.title} could not be started: ${program} is not a command file as npm or pnpm write it; install it with ${client.install}`
     return { output: failedOutput('not-started', message), stdout: '', stderr: '' }
   }

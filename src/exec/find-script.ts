@@ -43,7 +43,7 @@ function conventionalScript(directory: string, stem: string, hint: string): Scri
   }
   const present = extensions.flatMap((extension) => {
     const entry = entries.find(({ name }) => name === `${stem}${extension}`)
-    return entry !== undefined && isMeant(directory, entry) ? [`scripts/${entry.name}`] : []
+    return entry && isMeant(directory, entry) ? [`scripts/${entry.name}`] : []
   })
   const [only] = present
   if (only === undefined) return { kind: 'none' }
@@ -76,8 +76,7 @@ function openScript(directory: string, relative: string): ScriptSearch {
   // A program may be executed by whom it cannot be read; an interpreter has to read its script.
   if (problem !== undefined && interpreter?.file !== path)
     return unreadable(directory, relative, problem)
-  if (interpreter !== undefined)
-    return { kind: 'found', script: { path, relative, ...interpreter } }
+  if (interpreter) return { kind: 'found', script: { path, relative, ...interpreter } }
   const message = `the script ${relative} does not name an interpreter`
   const hint =
     'Start it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or make it executable.'

@@ -134,7 +134,7 @@ function indentOf(text: string): number {
  */
 function jsonBlock(printed: string, scan: ObjectScanner, lines: readonly Line[], index: number) {
   const line = lines[index]
-  if (line === undefined) return undefined
+  if (!line) return undefined
   const start = line.start + indentOf(line.text)
   const { end, hasStatus, value } = scan(start)
   const text = printed.slice(start, end)

@@ -39,7 +39,7 @@ function codeOf(end: ProcessEnd): number {
 /** What a program says of itself, or how it was kept from it; undefined where it says nothing. */
 function claimed(source: OutputSource, subject: string): StepOutput | undefined {
   const interrupted = endedBadly(source.end, subject)
-  if (interrupted !== undefined) return interrupted
+  if (interrupted) return interrupted
   const claim = findClaim(source)
   if (claim !== undefined) return contradicted(parseOutput(claim), codeOf(source.end), subject)
   return isCutOff(source.stdout) ? tooLarge('its output') : undefined
@@ -62,7 +62,7 @@ export function parseOutput(text: string): StepOutput {
     const value = parseValue(text)
     const root = isObject(value) ? value : undefined
     const fields = isObject(root?.['output']) ? root['output'] : root
-    if (fields === undefined) throw new Malformed('it is not a mapping')
+    if (!fields) throw new Malformed('it is not a mapping')
     return readFields(fields)
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
@@ -156,8 +156,8 @@ function parseValue(text: string): unknown {
     )
   const { root, diagnostics } = readYaml(`${trimmed}\n`, { firstLine: 1, path: 'output' })
   const error = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
-  if (error !== undefined) throw new Malformed(notJson ?? error.message)
-  if (root === undefined) throw new Malformed('it is empty')
+  if (error) throw new Malformed(notJson ?? error.message)
+  if (!root) throw new Malformed('it is empty')
   return yamlToJson(root)
 }
 

@@ -55,14 +55,14 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
 type Capture = ReturnType<typeof createCapture>
 
 async function run(request: ProcessRequest, stdout: Capture, stderr: Capture): Promise<ProcessEnd> {
-  if (request.signal?.aborted === true) return { kind: 'aborted' }
+  if (request.signal?.aborted) return { kind: 'aborted' }
   let child: ChildProcess
   try {
     child = start(request)
   } catch (error) {
     return startFailure(request, messageOf(error))
   }
-  if (request.descriptors !== undefined) serve(child, request.descriptors)
+  if (request.descriptors) serve(child, request.descriptors)
   for (const name of ['stdout', 'stderr'] as const) {
     const capture = name === 'stdout' ? stdout : stderr
     child[name]?.on('data', (chunk: Buffer) => {
@@ -93,7 +93,7 @@ function start({ file, args, cwd, env, ...request }: ProcessRequest): ChildProce
     const stdio = Array.from({ length: Math.max(2, ...descriptors.keys()) + 1 }, (_, number) => {
       const descriptor = descriptors.get(number)
       if (descriptor === 'nothing') return open('/dev/null')
-      return number > 2 && descriptor === undefined ? 'ignore' : 'pipe'
+      return number > 2 && !descriptor ? 'ignore' : 'pipe'
     })
     const detached = process.platform !== 'win32'
     stdio[0] = stdin
@@ -133,7 +133,7 @@ async function endOf(child: ChildProcess, { timeoutMs, signal, env, ...request }
   clearTimeout(timer)
   signal?.removeEventListener('abort', onAbort)
   await ending
-  if (forced !== undefined) endEscaped(env)
+  if (forced) endEscaped(env)
   forget()
   return forced ?? end
 }

@@ -55,7 +55,7 @@ export async function runScript(request: ScriptRequest): Promise<ScriptResult> {
   try {
     writeState(statePath, request)
     // Inside, only a file that is there can be put in place.
-    if (request.confinement !== undefined) writeFileSync(outputPath, '', { mode: 0o600 })
+    if (request.confinement) writeFileSync(outputPath, '', { mode: 0o600 })
   } catch (error) {
     const message = `its files in ${dirname(statePath)} cannot be written: ${reasonOf(error)}`
     const output = failedOutput('not-started', `the script could not be started: ${message}`)
@@ -87,7 +87,7 @@ function start(request: ScriptRequest, files: ScriptFiles): Promise<ProcessResul
   const { script, skillDirectory, scratch, confinement, environment } = request
   const { timeoutMs, outputLimit, signal, onOutput } = request
   const limits = { timeoutMs, outputLimit, signal, onOutput }
-  if (confinement !== undefined) {
+  if (confinement) {
     return runConfined(confinement, {
       ...limits,
       script,
@@ -148,13 +148,13 @@ const maxOutputFileBytes = 8_388_608
 
 /** The output, or a failure where it names a file that later steps cannot read. */
 function withArtifacts(output: StepOutput, { scratch, confinement }: ScriptRequest): StepOutput {
-  const root = confinement === undefined ? realPathOf(scratch) : undefined
+  const root = !confinement ? realPathOf(scratch) : undefined
   const lost = output.artifacts?.find((path) => {
     const real = realPathOf(resolve(scratch, path))
     return root === undefined || real === undefined || !isInside(root, real)
   })
   if (lost === undefined) return output
-  const why = confinement === undefined ? 'is not a file in SKILLRAIL_SCRATCH' : 'is in a sandbox'
+  const why = !confinement ? 'is not a file in SKILLRAIL_SCRATCH' : 'is in a sandbox'
   const message = `the artifact ${lost} ${why}, so no later step can read it`
   return failedOutput('artifact-unusable', message)
 }

@@ -15,7 +15,7 @@ export function shareContext(
   limit: ContextLimit,
 ): { shares: readonly string[]; rest: readonly InjectedReference[] } {
   const whole = fits(references, [], limit)
-  if (whole !== undefined) return { shares: whole, rest: [] }
+  if (whole) return { shares: whole, rest: [] }
   const given: InjectedReference[] = []
   const rest: InjectedReference[] = []
   for (const reference of references) {
@@ -24,7 +24,7 @@ export function shareContext(
   }
   // A name that was added late can be one line too much for what fitted before.
   let shares = fits(given, rest, limit)
-  while (shares === undefined && given.length > 0) {
+  while (!shares && given.length > 0) {
     rest.unshift(...given.splice(-1))
     shares = fits(given, rest, limit)
   }

@@ -37,7 +37,7 @@ export function withoutEntries(text: string, path: string, original = ''): strin
   let edited = text
   for (;;) {
     const [first] = ownItems(readClientJson(edited, path))
-    if (first === undefined) return edited
+    if (!first) return edited
     const { event, index, item } = first
     const isWhole = commandsOf(item).every((command) => command.includes(launcherName))
     const handler = Math.max(handlersOf(item).findIndex(isOurs), 0)
@@ -79,17 +79,17 @@ function readClientJson(text: string, path: string, events: readonly string[] = 
   const errors: Jsonc.ParseError[] = []
   const tree = parser.parseTree(body, errors, { allowTrailingComma: true })
   const [error] = errors
-  if (error !== undefined) {
+  if (error) {
     throw broken(error.offset, `it is not JSON (${parser.printParseErrorCode(error.error)})`)
   }
   if (tree?.type !== 'object') throw broken(0, 'it is not a JSON object')
   const hooks = parser.findNodeAtLocation(tree, ['hooks'])
-  if (hooks !== undefined && hooks.type !== 'object') {
+  if (hooks && hooks.type !== 'object') {
     throw broken(hooks.offset, '`hooks` is not an object')
   }
   for (const event of events) {
     const list = parser.findNodeAtLocation(tree, ['hooks', event])
-    if (list === undefined || list.type === 'array') continue
+    if (!list || list.type === 'array') continue
     throw broken(list.offset, `\`hooks.${event}\` is not an array`)
   }
   return parser.getNodeValue(tree)

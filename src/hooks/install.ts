@@ -41,7 +41,7 @@ export async function installHook(
   { scope, dryRun }: InstallOptions,
 ): Promise<FileChange> {
   const change = planInstall(runtime, platform, scope)
-  if (dryRun === true) return change
+  if (dryRun) return change
   try {
     return await withFileLock(recordPath(runtime), async () => {
       await installLauncher(runtime)
@@ -123,7 +123,7 @@ export async function uninstallHook(
     const after = before === undefined ? undefined : textWithout(before, platform, path, record)
     return { platform, path, before, parts: 0, after, scope }
   }
-  if (dryRun === true) return plan(recordOf())
+  if (dryRun) return plan(recordOf())
   return await withFileLock(recordPath(runtime), async () => {
     const record = recordOf()
     const change = plan(record)
@@ -137,7 +137,7 @@ export async function uninstallHook(
     }
     if (record?.backup != null) rmSync(record.backup, { force: true })
     const others = readRecords(runtime).filter((candidate) => candidate.path !== path)
-    if (record !== undefined) writeRecords(runtime, others)
+    if (record) writeRecords(runtime, others)
     if (others.length === 0) removeOwnFiles(runtime)
     return change
   })

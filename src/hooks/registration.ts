@@ -58,7 +58,7 @@ function windowsStart(runtime: Place, platform: Platform): string {
 
 export function clientHome({ home }: HookAdapter, runtime: Runtime): string {
   const moved = home.variable === undefined ? undefined : runtime.env[home.variable]
-  if (moved === undefined || !isAbsolute(moved)) return join(runtime.home, home.path)
+  if (!moved || !isAbsolute(moved)) return join(runtime.home, home.path)
   return home.moves === 'home' ? join(moved, home.path) : moved
 }
 
@@ -79,7 +79,7 @@ export function largestInjection(runtime: Runtime): number {
   const sums = skills.map(({ directory, fields }) => {
     const files = new Set(fields.triggers.map(({ inject }) => join(directory, inject)))
     const stats = [...files].map((file) => statSync(file, { throwIfNoEntry: false }))
-    return stats.reduce((sum, file) => sum + (file?.isFile() === true ? file.size : 0), 0)
+    return stats.reduce((sum, file) => sum + (file?.isFile() ? file.size : 0), 0)
   })
   return Math.max(0, ...sums)
 }

@@ -88,7 +88,7 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
   }
   try {
     const answer = await answerEvent({ ...request, runtime }, payload, checkTime, trace)
-    if (answer === undefined) return silence
+    if (!answer) return silence
     const { stdout, stderr, ...facts } = answer
     trace(facts)
     return { stdout, stderr }
@@ -154,7 +154,7 @@ async function answerPrompt(asked: Asked): Promise<Answered | undefined> {
     matches.push(...matchPrompt(prompt, [skill]).matches)
   }
   const index = cache.indexFor(prompt)
-  if (index !== undefined) {
+  if (index) {
     const { matchStoredExamples } = await import('./example-index.ts')
     matches.push(...matchStoredExamples(prompt, index, cache))
     checkTime()
@@ -179,7 +179,7 @@ async function answerTool(asked: Asked, event: 'before' | 'after'): Promise<Answ
   const { payload, adapter, cache, conversation, turn } = asked
   const { runtime } = asked.request
   const { call } = payload
-  if (call === undefined || conversation === undefined) return undefined
+  if (!call || !conversation) return undefined
   const skills = [...cache.skills(true)]
   const place = { cwd: runtime.cwd, root: findWorkspace(runtime.cwd, runtime) }
   const isAll = event === 'after' || adapter.givesBefore === true
@@ -217,7 +217,7 @@ async function giveAgain(asked: Asked, event: HookEvent): Promise<Answered | und
   const { runtime, input } = asked.request
   const isStart = payload.eventName === 'SessionStart'
   const { source } = objectOf(parseJson(input))
-  if (conversation === undefined) return undefined
+  if (!conversation) return undefined
   if (isStart && source !== 'compact' && source !== 'clear') return undefined
   const from = event === 'subagent' ? { ...conversation, agent: '' } : conversation
   const marks = givenReferences(runtime, from)
@@ -326,7 +326,7 @@ function platformOf({ platform, runtime, part }: HookRequest, payload: HookPaylo
 async function currentCache(runtime: Runtime): Promise<TriggerCache> {
   const place = cachePlace(runtime)
   const known = readCache(place)
-  if (known !== undefined) return known
+  if (known) return known
   const { refreshCache } = await import('./refresh-cache.ts')
   const { file, index } = refreshCache(runtime, place)
   return openCache(file, index)

@@ -42,7 +42,7 @@ export function writeTrace(runtime: Runtime, trace: HookTrace): void {
   const masked = { ...trace, prompt: text.slice(0, longestPrompt) + more }
   try {
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) makePrivateDirectory(dirname(path))
+    if (!stats) makePrivateDirectory(dirname(path))
     else if (stats.size > largestLog) renameSync(path, `${path}.1`)
     appendFileSync(path, `${JSON.stringify(masked)}\n`, { mode: 0o600 })
   } catch {

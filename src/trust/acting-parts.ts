@@ -80,7 +80,7 @@ export function collectSkillParts(
     isWorkspace: directory === workspace,
     linksOut: 'named',
   })
-  const documentName = skill.path?.endsWith('skill.md') === true ? 'skill.md' : 'SKILL.md'
+  const documentName = skill.path?.endsWith('skill.md') ? 'skill.md' : 'SKILL.md'
   const parts = [...fieldParts(documentName, skill.fields), ...files].map((part) => {
     const path = workspaceRelative(workspace, join(directory, part.path))
     return { owner, skill: skill.name, ...part, path }
@@ -93,7 +93,7 @@ function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'
   const { run, sandbox, hooks, allowedTools, chain, context, agent } = fields
   const values: Partial<Record<ActingKind, unknown>> = {
     // Without its sandbox a script can do more.
-    run: sandbox === true ? { run, sandbox } : run,
+    run: sandbox ? { run, sandbox } : run,
     hooks,
     'allowed-tools': allowedTools,
     // It decides which scripts run and where it waits.

@@ -18,17 +18,16 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
     found: `${path}: ${message}`,
     advice: hint,
   }))
-  if (accepted === undefined || accepted.skills?.length === 0) {
+  if (!accepted || accepted.skills?.length === 0) {
     const found = `${workspace} is not trusted: its skills cannot act`
     const advice = 'Review and trust them with: skillrail trust'
     return [...problems, { name: 'workspace', status: 'information', found, advice }]
   }
   const since = `trusted since ${accepted.acceptedAt.slice(0, 10)}`
   const { skills } = accepted
-  const found =
-    skills === undefined
-      ? `${workspace} is ${since}`
-      : `${amount(skills.length, 'skill')} of ${workspace}, ${since}: ${skills.join(', ')}`
+  const found = !skills
+    ? `${workspace} is ${since}`
+    : `${amount(skills.length, 'skill')} of ${workspace}, ${since}: ${skills.join(', ')}`
   return [...problems, { name: 'workspace', status: 'ok', found }]
 }
 

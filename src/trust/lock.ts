@@ -79,13 +79,13 @@ export function readLock(workspace: string): LockReading {
   }
   const { stats: directory } = entryStats(dirname(path))
   const entry = entryStats(path)
-  if (entry.stats === undefined && entry.problem === undefined) {
+  if (!entry.stats && entry.problem === undefined) {
     if (!directory || directory.isDirectory() || directory.isSymbolicLink())
       return { state: 'none', path }
     const message = `${dirname(path)} is not a directory, so there can be no lock file in it`
     return unreadable('lock-directory', message)
   }
-  if (entry.stats?.isSymbolicLink() === true || (realPathOf(path) ?? path) !== path) {
+  if (entry.stats?.isSymbolicLink() || (realPathOf(path) ?? path) !== path) {
     return unreadable('lock-file-link', `${path} is reached through a link`)
   }
   const file = readRegularFile(path, { maxBytes: maxLockBytes, followSymlinks: false })
@@ -156,7 +156,7 @@ export function parseLock(text: string): LockText {
   for (const [index, item] of list.entries()) {
     const skill = readSkill(item, found === version)
     const number = index + 1
-    if (skill === undefined) {
+    if (!skill) {
       return refuse(
         `has invalid paths, digests or executable files, or no name, in skill ${number}`,
       )
@@ -238,7 +238,7 @@ function compareSkill(
   { path, name, tree }: CurrentSkill,
 ): LockChange | undefined {
   const files = compareFiles(locked, tree)
-  if (locked === undefined) return { change: 'added', path, name, files }
+  if (!locked) return { change: 'added', path, name, files }
   const isSame = tree.digest !== undefined && tree.files.length === locked.files.size
   if (isSame && files.length === 0) return undefined
   return { change: 'changed', path, name, files }
@@ -294,7 +294,7 @@ export function lockStateOf(
   if (!isInside(workspace, directory) || reading.state === 'none') return undefined
   if (reading.state === 'unreadable') return 'unreadable'
   const locked = reading.skills.get(lockedPath(place, directory))
-  if (locked === undefined) return 'drifted'
+  if (!locked) return 'drifted'
   const tree = skillTree(place, directory)
   return compareSkill(locked, { ...locked, tree }) === undefined ? undefined : 'drifted'
 }

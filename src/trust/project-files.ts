@@ -148,7 +148,7 @@ function programParts(configuration: string, path: string, workspace: string): A
     if (!isCode && extname(place) !== '' && !open.has(basename(place))) return []
     const part = readPart(workspace, { path: workspaceRelative(workspace, place), kind })
     // Values of variables are neither kept nor shown.
-    return part === undefined ? [] : [isCode ? part : { ...part, text: undefined }]
+    return !part ? [] : [isCode ? part : { ...part, text: undefined }]
   })
 }
 
@@ -165,7 +165,7 @@ function filesOf(base: string, word: string): string[] {
 function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefined {
   const path = join(workspace, file.path)
   const entry = entryStats(path)
-  if (entry.stats === undefined && entry.problem === undefined) return undefined
+  if (!entry.stats && entry.problem === undefined) return undefined
   const isLink = entry.stats?.isSymbolicLink() === true
   const reading = isLink ? readLink(path) : entry
   const link = 'target' in reading ? { link: reading.target } : {}
@@ -227,7 +227,7 @@ export async function acceptEdit(
   const { workspace, path, kind, before } = edited
   const name = workspaceRelative(workspace, path)
   const file = workspaceFiles().find((one) => one.path === name && one.kind === kind)
-  if (file === undefined) return
+  if (!file) return
   const textOf = (text: string): string => file.select?.(text) ?? text
   const { pinned = false, skills, parts = [] } = store.find(workspace) ?? { skills: [] }
   const isOther = (part: AcceptedPart): boolean =>
@@ -235,7 +235,7 @@ export async function acceptEdit(
   const known = parts.find((part) => !isOther(part))
   const now = textOf(before)
   const isNow = known?.digest === sha256(now)
-  const accepted = known === undefined ? '' : isNow ? now : store.texts.read(known.digest)
+  const accepted = !known ? '' : isNow ? now : store.texts.read(known.digest)
   if (accepted === undefined) return
   const text = kind === 'category' ? edit(accepted) : textOf(edit(accepted))
   const part = { owner: '', path: name, kind, digest: sha256(text), size: text.length, text }

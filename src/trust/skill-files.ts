@@ -105,7 +105,7 @@ class SkillWalk {
       const acts = acting || isNamed || isProgram || path.toLowerCase() === 'scripts'
       const place = { real: inner, path, acts, above }
       const { stats, problem = 'was removed while it was read' } = entryStats(inner)
-      if (stats === undefined) this.refuse(path, problem)
+      if (!stats) this.refuse(path, problem)
       else if (stats.isSymbolicLink()) this.followLink(place)
       else if (!isLeftBehind(name) || !stats.isFile()) this.take(place, stats)
       else if (isNamed && !isProgram) this.refuseRun(path)
@@ -129,7 +129,7 @@ class SkillWalk {
     const real = realPathOf(link)
     const { stats, problem } = real === undefined ? {} : entryStats(real)
     if (problem !== undefined) this.refuse(path, problem)
-    else if (real === undefined || stats === undefined) this.addLink(path, target)
+    else if (real === undefined || !stats) this.addLink(path, target)
     else if (!isInside(this.directory, real)) {
       if (this.options.linksOut === 'named') this.addLink(path, target)
       else this.refuse(path, `is a link to ${target}, outside the skill, so it cannot be verified`)

@@ -62,7 +62,7 @@ export function confirmTrust(
   if (verdict.level !== 'trusted' || directory === undefined || !isUnderLock(facts)) return verdict
   let changes: PartChange[] = []
   let added = false
-  if (verdict.code === 'workspace-accepted' && acceptance !== undefined) {
+  if (verdict.code === 'workspace-accepted' && acceptance) {
     const options = { text: acceptance.pinned }
     const parts = collectSkillParts(workspace, { ...skill, realDirectory: directory }, options)
     const owner = workspaceRelative(workspace, directory)
@@ -86,7 +86,7 @@ export function requireTrusted(
   action: string,
 ): void {
   const refusal = trustRefusal(skill, policy, action)
-  if (refusal !== undefined) throw refusal
+  if (refusal) throw refusal
 }
 
 export function trustRefusal(
@@ -125,7 +125,7 @@ export function assessWorkspace(
   parts: readonly ActingPart[],
 ): WorkspaceAssessment {
   const changes = compareParts(accepted?.parts ?? [], parts)
-  if (accepted === undefined) return { state: 'untrusted', changes }
+  if (!accepted) return { state: 'untrusted', changes }
   return { state: changes.length === 0 ? 'trusted' : 'changed', changes }
 }
 
@@ -138,7 +138,7 @@ function compareParts(accepted: readonly AcceptedPart[], current: readonly Actin
     .map((part) => ({ change: 'removed', part }))
   for (const part of current) {
     const old = before.get(keyOf(part))
-    if (old === undefined) changes.push({ change: 'added', part })
+    if (!old) changes.push({ change: 'added', part })
     else if (old.digest !== part.digest || old.digest === unreadableDigest) {
       changes.push({ change: 'changed', part, accepted: old })
     }
@@ -161,7 +161,7 @@ export function agentTrust(
   const directory = real === undefined ? undefined : dirname(real)
   const byPlace = decideTrust({ scope, directory, policy })
   let changed = false
-  if (byPlace.code === 'workspace-accepted' && acceptance !== undefined) {
+  if (byPlace.code === 'workspace-accepted' && acceptance) {
     const { workspace, pinned, parts } = acceptance
     // By its own path: a file that lost its frontmatter has no parts left, and has changed.
     const file = workspaceRelative(workspace, path)

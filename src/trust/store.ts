@@ -52,7 +52,7 @@ export class TrustStore {
     { pinned = false, skills }: Partial<Pick<Acceptance, 'pinned' | 'skills'>> = {},
   ): Promise<Acceptance> {
     const bad = parts.find((part) => part.digest === unreadableDigest)
-    if (bad !== undefined) {
+    if (bad) {
       const message = `${bad.path} ${bad.problem ?? 'cannot be read'}, so it cannot be verified`
       const hint = 'Remove it or make it readable, then trust the workspace again.'
       throw new StateFileError({ code: 'trust-part-unreadable', message, hint })
@@ -61,7 +61,7 @@ export class TrustStore {
       workspace: realOr(workspace),
       acceptedAt: new Date(this.now()).toISOString(),
       pinned,
-      ...(skills === undefined ? {} : { skills }),
+      ...(!skills ? {} : { skills }),
       parts: parts.map(recordedPart),
     }
     await this.replace(acceptance.workspace, [acceptance], parts)
@@ -136,7 +136,7 @@ export function parseTrust(text: string, path: string): Acceptance[] {
     const { workspace, acceptedAt, pinned, skills, parts } = item
     if (seen.has(workspace)) throw corrupt(path, `${workspace} is there twice`)
     seen.add(workspace)
-    const only = skills === undefined ? {} : { skills }
+    const only = !skills ? {} : { skills }
     return { workspace, acceptedAt, pinned, ...only, parts: parts.map(recordedPart) }
   })
 }

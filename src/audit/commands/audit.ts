@@ -112,7 +112,7 @@ function auditTargets(
     }
     // A link that a user named is followed; those below it are not.
     const found = isDirectory(path) ? findSkillFolders(path) : undefined
-    if (found === undefined || found.directories.length === 0) {
+    if (!found || found.directories.length === 0) {
       const message = `There is no skill at ${reference}, nor in a folder below it.`
       const hint = 'Give a name, a directory that holds a SKILL.md, or a folder with skills.'
       throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })

@@ -156,7 +156,7 @@ export const status = defineCommand<HooksStatus>()({
     ]
     if (launcher.state === 'outdated')
       lines.push('          skillrail hooks install brings it up to date.')
-    if (probe !== undefined)
+    if (probe)
       lines.push(
         `one call  ${probe.durationMs} ms  ${safeLine(probe.problem ?? 'as it should be')}`,
       )

@@ -56,7 +56,7 @@ export const command = defineCommand<PackResult>()({
       throw new UsageError({ code: 'plugin-name-invalid', message, hint })
     }
     const target = resolve(runtime.cwd, out ?? `${name}-plugin`)
-    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) {
+    if (lstatSync(target, { throwIfNoEntry: false })) {
       const message = `${target} exists already; nothing was written`
       const hint = 'Remove it, or choose another folder with --out.'
       throw new SkillrailError({ code: 'plugin-exists', message, hint })

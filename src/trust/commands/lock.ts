@@ -107,9 +107,9 @@ export function lockLines(result: LockResult): string[] {
     }),
   ]
   return [
-    ...(trust === undefined ? [] : trustReportLines(trust)),
+    ...(!trust ? [] : trustReportLines(trust)),
     ...(isNew ? newLines : lockReportLines({ ...lock, state: lock.was })),
-    ...(accepted && trust !== undefined ? ['', trustedLine(trust)] : []),
+    ...(accepted && trust ? ['', trustedLine(trust)] : []),
     ...(written ? [`Locked: ${safeLine(relative(workspace, lock.path))}`] : []),
   ]
 }
@@ -191,10 +191,10 @@ function fileReport(
   { change, path, locked, file, executable }: LockFileChange,
   texts: TextSource,
 ): LockedFileReport {
-  if (file === undefined) return { change, path }
+  if (!file) return { change, path }
   const before = locked === undefined ? 'new' : { digest: locked, verb: 'locked' as const }
   const content = locked === file.digest ? {} : textChange(`${skill}/${path}`, file, before, texts)
-  const bit = executable === true ? 'may be executed now' : 'may not be executed any more'
+  const bit = executable ? 'may be executed now' : 'may not be executed any more'
   const notes = [executable === undefined ? [] : bit, content.note ?? []].flat()
   return { change, path, executable, ...content, note: notes.join('; ') || undefined }
 }

@@ -65,7 +65,7 @@ function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[
     allowedTools: allowedTools && formatAllowedTools(allowedTools),
     chain: chain?.steps.map((step) => step.name),
     order: chain && chainText(chain),
-    gates: chain === undefined || gatesOf(chain).length === 0 ? undefined : gatesOf(chain),
+    gates: !chain || gatesOf(chain).length === 0 ? undefined : gatesOf(chain),
     fork: context === 'fork' ? (agent ?? 'general') : undefined,
     hooks,
     scripts: parts.filter((part) => part.kind === 'script').map(partReport),

@@ -87,8 +87,8 @@ export function reviewWorkspace(
 
 /** What was accepted of that skill, or of the whole workspace. */
 function acceptanceOf(recorded: Acceptance | undefined, one: string | undefined) {
-  if (one === undefined) return recorded?.skills === undefined ? recorded : undefined
-  if (recorded === undefined || !covers(recorded, join(recorded.workspace, one))) return undefined
+  if (one === undefined) return !recorded?.skills ? recorded : undefined
+  if (!recorded || !covers(recorded, join(recorded.workspace, one))) return undefined
   return { ...recorded, parts: recorded.parts.filter(({ owner }) => owner === one) }
 }
 
@@ -119,7 +119,7 @@ export async function agree(
 
 function existingPlace(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) {
+  if (!stats) {
     const hint = 'Give a directory. skillrail trust --list shows what is trusted.'
     throw new UsageError({ code: 'path-missing', message: `there is nothing at ${path}`, hint })
   }
@@ -148,7 +148,7 @@ function skillsOf(
   for (const directory of [...named.map((file) => file.directory), ...before]) {
     try {
       const skill = known.has(directory) ? undefined : skillAt(directory, options)
-      if (skill === undefined || known.has(skill.realDirectory)) continue
+      if (!skill || known.has(skill.realDirectory)) continue
       known.add(skill.realDirectory)
       found.push(skill)
     } catch (error) {

@@ -134,7 +134,7 @@ function requireOneMode(values: Given): void {
     throw wrongUse('--check belongs to --lock', hint)
   }
   const allowed: readonly string[] | undefined = modes.find(([mode]) => values[mode])
-  if (allowed === undefined) return
+  if (!allowed) return
   const given = new Map(Object.entries({ ...values, pin: pin !== undefined }))
   const flags = Object.entries(options)
     .filter(([name]) => given.get(name) && (name === allowed[0] || !allowed.includes(name)))
@@ -215,7 +215,7 @@ function linesOf(result: Result): string[] {
   }
   return [
     ...trustReportLines({ ...result, state: result.was }),
-    ...(result.lock === undefined ? [] : lockReportLines(result.lock)),
+    ...(!result.lock ? [] : lockReportLines(result.lock)),
     ...(result.accepted ? ['', trustedLine(result)] : []),
   ]
 }
