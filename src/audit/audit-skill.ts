@@ -48,7 +48,7 @@ export function auditSkill(
     name ??= read
   }
   if (!instructions.some(({ kind }) => kind === 'file')) {
-    const odd = 'is not a regular file, so the instructions and their fields were not looked at'
+    const odd = 'is not a regular file, so it was not looked at'
     const message = instructions.length === 0 ? 'there is no SKILL.md' : odd
     findings.add('not-analysed', { file: instructions[0]?.path ?? '' }, message)
   }

@@ -1,6 +1,6 @@
-import { Command as Parser, Option } from 'commander'
+import { Command as Parser, CommanderError, Option } from 'commander'
 import type { AnyCommand, OptionSpec, OptionSpecs, OptionValue, Values } from '../core/command.ts'
-import { contradiction, SkillrailError, wrongUse } from '../core/errors.ts'
+import { contradiction, wrongUse } from '../core/errors.ts'
 import { milliseconds, wholeNumber } from '../core/option-values.ts'
 import { shellWord } from '../core/text.ts'
 import { type CommandEntry, inFull } from './registry.ts'
@@ -62,27 +62,18 @@ function parseWith(
   try {
     program.parse(withoutName(entry, argv), { from: 'user' })
   } catch (error) {
-    if (error instanceof SkillrailError) throw error
-    const text = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
-    if (hasExitCode(error) && error.exitCode === 0) return { kind: 'help', text: help }
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return { kind: 'help', text: help }
+    const text = error.message.replace(/^error: /, '')
     const unknown = /^unknown option '(.+)'/.exec(text)?.[1]
     const usage = `skillrail ${entry.name} --help shows the valid usage.`
     const hint = unknown === undefined ? usage : `${meantBy(unknown, program, argv)}${usage}`
     throw wrongUse(text.replaceAll('\n', ' '), hint, error)
   }
-  const { json, quiet, verbose, trustWorkspace, directory, config } =
-    program.opts<Partial<GlobalValues>>()
-  if (quiet && verbose) {
-    throw contradiction('--quiet', '--verbose', 'Give one of them.')
-  }
-  const globals = {
-    json: json === true,
-    quiet: quiet === true,
-    verbose: verbose === true,
-    trustWorkspace: trustWorkspace === true,
-    directory,
-    config,
-  }
+  const { directory, config, ...flags } = program.opts<Partial<GlobalValues>>()
+  const { json = false, quiet = false, verbose = false, trustWorkspace = false } = flags
+  if (quiet && verbose) throw contradiction('--quiet', '--verbose', 'Give one of them.')
+  const globals = { json, quiet, verbose, trustWorkspace, directory, config }
   return { kind: 'run', globals }
 }
 
@@ -101,10 +92,6 @@ function meantBy(unknown: string, program: Parser, argv: readonly string[]): str
   const before = argv.filter((_, index) => index < at || index > at + value.length)
   const shown = (words: readonly string[]) => words.map((word) => shellWord(word)).join(' ')
   return `For the skill, write it behind --: skillrail ${shown(before)} -- ${shown([unknown, ...value])}\n`
-}
-
-function hasExitCode(error: unknown): error is { exitCode: number } {
-  return typeof error === 'object' && error !== null && 'exitCode' in error
 }
 
 function globalOptions(): Option[] {
@@ -140,10 +127,8 @@ function addOpposite(program: Parser, name: string, help: string): void {
   for (const flag of [name, `no-${name}`]) {
     program.on(`option:${flag}`, () => {
       if (given.add(flag).size === 1) return
-      throw wrongUse(
-        `--${name} and --no-${name} cannot be used together`,
-        `Give one of them; ${program.name()} --help explains them.`,
-      )
+      const hint = `Give one of them; ${program.name()} --help explains them.`
+      throw contradiction(`--${name}`, `--no-${name}`, hint)
     })
   }
 }

@@ -49,11 +49,11 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
   const { stdout } = io
   const words = leadingWords(argv)
   const wantsHelp = argv.includes('--help') || argv.includes('-h')
-  const isAlone =
-    words.length === 0 && !wantsHelp && !argv.includes('--version') && !argv.includes('-V')
+  const wantsVersion = argv.includes('--version') || argv.includes('-V')
+  const isAlone = words.length === 0 && !wantsHelp && !wantsVersion
   const entry = findCommand(isAlone ? ['overview'] : words)
   if (entry) return await runCommand(entry, argv, io)
-  if (argv.includes('--version') || argv.includes('-V')) {
+  if (wantsVersion) {
     stdout.write(`${packageVersion()}\n`)
     return exitCode.done
   }
@@ -118,10 +118,8 @@ function workingDirectory({ cwd }: Runtime, directory: string | undefined): stri
   try {
     process.chdir(resolve(cwd, directory))
   } catch {
-    throw new UsageError({
-      code: 'directory-missing',
-      message: `-C ${directory}: there is no such directory`,
-    })
+    const message = `-C ${directory}: there is no such directory`
+    throw new UsageError({ code: 'directory-missing', message })
   }
   return process.cwd()
 }
@@ -166,10 +164,8 @@ export function failureReport(error: unknown): FailureReport {
   const known = asKnown(error)
   if (!known) return { error: { code: 'internal', message: messageOf(error) } }
   const { code, message, hint, diagnostics } = known
-  return {
-    error: { code, message, hint },
-    diagnostics: diagnostics.length > 0 ? diagnostics : undefined,
-  }
+  const found = diagnostics.length > 0 ? { diagnostics } : {}
+  return { error: { code, message, hint }, ...found }
 }
 
 /** The sentence, the diagnostics and the hint. A stack appears only for `--verbose`. */
@@ -182,7 +178,7 @@ export function failureText(error: unknown, verbose: boolean): string {
     }
     if (known.hint !== undefined) lines.push(known.hint)
   } else {
-    lines.push('This is a defect of skillrail. Run the command again with --verbose and report it.')
+    lines.push('This is a defect of skillrail. Please report it, with what --verbose prints.')
   }
   if (verbose && error instanceof Error && error.stack !== undefined) lines.push(error.stack)
   return `${safeText(lines.join('\n'))}\n`

@@ -48,7 +48,7 @@ export async function perform(call: Call): Promise<ExitCode> {
   const { isTerminal, width, style, table } = output
   const stdoutTaken = reports.ownsStdout
   const screen: Screen = { isTerminal, width, quiet, verbose, stdoutTaken, style, table }
-  const shown = showEvents({ command, screen, output, silent: format === 'json' })
+  const shown = showEvents(command, screen, output, format === 'json')
   const isProtocol = command.protocol?.(values) === true
   if (isProtocol && format === 'json' && command.withoutJson !== undefined) {
     throw wrongUse('--json has nothing to print: stdout carries the protocol', command.withoutJson)
@@ -94,11 +94,8 @@ export async function perform(call: Call): Promise<ExitCode> {
 function refuseBroken(name: string, path: string, diagnostics: readonly Diagnostic[]): void {
   const wrong = diagnostics.filter((found) => found.severity === 'error' && found.path === path)
   if (wrong.length === 0) return
-  throw new UsageError({
-    code: 'configuration-unusable',
-    message: `--config ${name} cannot be used`,
-    diagnostics: wrong,
-  })
+  const message = `--config ${name} cannot be used`
+  throw new UsageError({ code: 'configuration-unusable', message, diagnostics: wrong })
 }
 
 /** `text`, `json` or one of the command's own formats. */
@@ -110,8 +107,7 @@ function formatOf(command: AnyCommand, values: Values<OptionSpecs>, json: boolea
   if (json && asked !== undefined && asked !== 'json') {
     throw wrongUse(`--format ${asked} is invalid; allowed: json, beside --json`)
   }
-  if (json) return 'json'
-  return asked ?? 'text'
+  return json ? 'json' : (asked ?? 'text')
 }
 
 function listOf(value: unknown): readonly string[] {
@@ -173,17 +169,12 @@ interface ShownEvents {
   rest(text: string): string
 }
 
-function showEvents({
-  command,
-  screen,
-  output,
-  silent,
-}: {
-  command: AnyCommand
-  screen: Screen
-  output: Output
-  silent: boolean
-}): ShownEvents {
+function showEvents(
+  command: AnyCommand,
+  screen: Screen,
+  output: Output,
+  silent: boolean,
+): ShownEvents {
   const progress = command.progress?.(screen)
   const draw = (): void => output.live(progress?.live?.() ?? '')
   const timer = progress?.live && output.isLive ? setInterval(draw, 100).unref() : undefined

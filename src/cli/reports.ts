@@ -1,13 +1,6 @@
-import {
-  accessSync,
-  appendFileSync,
-  closeSync,
-  constants,
-  fstatSync,
-  realpathSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, appendFileSync, closeSync, constants, fstatSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { statsOf } from '../core/read-files.ts'
 import type { AnyCommand } from '../core/command.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { makeDirectory, openAtOnce, writeAll, writeNamedFile } from '../core/write-files.ts'
@@ -54,10 +47,8 @@ export function openReports(request: ReportRequest): Reports {
     ...(json ? ['json'] : []),
   ]
   if (owners.length > 1) {
-    throw wrongUse(
-      'only one of --json, --events and --report can use stdout',
-      'Give the others a file: --events=FILE, --report html=FILE.',
-    )
+    const hint = 'Give the others a file: --events=FILE, --report html=FILE.'
+    throw wrongUse('only one of --json, --events and --report can use stdout', hint)
   }
   refuseSharedFile(runtime.cwd, [
     ...wanted.map(({ format, file }) => ({ option: `--report ${format}`, file })),
@@ -85,9 +76,8 @@ export function openReports(request: ReportRequest): Reports {
           else await writeNamedFile(path, text)
         } catch (error) {
           if (file === undefined) throw error
-          problems.push(
-            notWritten(path, `the ${format} report was not written: ${reasonOf(error)}`),
-          )
+          const message = `the ${format} report was not written: ${reasonOf(error)}`
+          problems.push(notWritten(path, message))
         }
       }
       return problems
@@ -99,10 +89,8 @@ function wantedReport(text: string, { formats, jobSummary, runtime }: ReportRequ
   const equals = text.indexOf('=')
   const format = equals === -1 ? text : text.slice(0, equals)
   if (!Object.hasOwn(formats, format)) {
-    throw wrongUse(
-      `--report ${format}: there is no such format`,
-      `Known are ${Object.keys(formats).join(', ')}.`,
-    )
+    const hint = `Known are ${Object.keys(formats).join(', ')}.`
+    throw wrongUse(`--report ${format}: there is no such format`, hint)
   }
   if (equals !== -1) {
     return { format, file: namedFile(`--report ${format}`, text.slice(equals + 1)) }
@@ -112,11 +100,9 @@ function wantedReport(text: string, { formats, jobSummary, runtime }: ReportRequ
 
 function namedFile(option: string, text: string): string | undefined {
   if (text !== '' && !/[/\\]$/.test(text)) return text === '-' ? undefined : text
-  throw new UsageError({
-    code: 'file-not-named',
-    message: text === '' ? `${option}= names no file` : `${option}=${text} names a directory`,
-    hint: `Name a file, as in ${option}=${text}FILE, or - for stdout.`,
-  })
+  const message = `${option}=${text} names no file`
+  const hint = `Name a file, as in ${option}=${text}FILE, or - for stdout.`
+  throw new UsageError({ code: 'file-not-named', message, hint })
 }
 
 function refuseSharedFile(
@@ -192,7 +178,7 @@ function openEvents(path: string): number {
 /** Makes the directory of a file that will be written later, and checks that it can be written. */
 function requireWritable(path: string, option: string, how: 'append' | 'replace'): void {
   try {
-    const found = statSync(path, { throwIfNoEntry: false })
+    const found = statsOf(path)
     if (found?.isDirectory()) throw new Error('it is a directory')
     if (found?.isFile() === false) return accessSync(path, constants.W_OK)
     if (!found) makeDirectory(dirname(path))

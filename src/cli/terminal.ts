@@ -1,9 +1,16 @@
-import { fstatSync, statSync } from 'node:fs'
+import { fstatSync } from 'node:fs'
 import type { Screen } from '../core/command.ts'
 import type { Readable, Writable } from 'node:stream'
 import { stripVTControlCharacters, styleText } from 'node:util'
+import { statsOf } from '../core/read-files.ts'
 import { type Diagnostic, diagnosticText } from '../core/diagnostic.ts'
-import { columnsOf, cutToColumns, safeText, withoutGithubCommands } from '../core/text.ts'
+import {
+  columnsOf,
+  cutToColumns,
+  linesText,
+  safeText,
+  withoutGithubCommands,
+} from '../core/text.ts'
 import { messageOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { writeAll } from '../core/write-files.ts'
@@ -44,10 +51,8 @@ export async function readStandardInput({ stdin }: Pick<Io, 'stdin'>): Promise<s
   try {
     for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
   } catch (error) {
-    throw new UsageError({
-      code: 'standard-input',
-      message: `standard input cannot be read: ${messageOf(error)}`,
-    })
+    const message = `standard input cannot be read: ${messageOf(error)}`
+    throw new UsageError({ code: 'standard-input', message })
   }
   return Buffer.concat(chunks).toString('utf8')
 }
@@ -149,22 +154,19 @@ function isSet(value: string | undefined): boolean {
 }
 
 function alignColumns(rows: readonly (readonly string[])[]): string {
-  const lengths = rows.map((row) => row.map(visibleLength))
   const widths: number[] = []
-  for (const row of lengths) {
-    row.forEach((length, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, length)
-    })
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, visibleLength(cell))
+    }
   }
-  return rows
-    .map((row, index) => {
-      const cells = row.map((cell, column) => {
-        const missing = (widths[column] ?? 0) - (lengths[index]?.[column] ?? 0)
-        return cell + ' '.repeat(missing + 2)
-      })
-      return `${cells.join('').trimEnd()}\n`
+  const lines = rows.map((row) => {
+    const cells = row.map((cell, column) => {
+      return cell + ' '.repeat((widths[column] ?? 0) - visibleLength(cell) + 2)
     })
-    .join('')
+    return cells.join('').trimEnd()
+  })
+  return linesText(lines)
 }
 
 /** Columns without the styling escapes that {@link Output.style} adds. */
@@ -229,7 +231,7 @@ function isTty(descriptor: number): boolean {
     const stats = fstatSync(descriptor)
     if (!stats.isCharacterDevice()) return false
     // Asking the system loads Node's network modules: a tenth of a start.
-    if (stats.rdev === statSync('/dev/null', { throwIfNoEntry: false })?.rdev) return false
+    if (stats.rdev === statsOf('/dev/null')?.rdev) return false
   } catch {
     return false // Closed by whoever started us.
   }
@@ -243,11 +245,8 @@ function writeWhole(descriptor: number, bytes: Buffer): boolean {
     return true
   } catch (error) {
     if (systemCode(error) === 'EPIPE' || descriptor === 2) return false
-    throw new SkillrailError({
-      code: 'output-unwritable',
-      message: `stdout cannot be written: ${messageOf(error)}`,
-      hint: 'What was written so far is incomplete.',
-      cause: error,
-    })
+    const message = `stdout cannot be written: ${messageOf(error)}`
+    const hint = 'What was written so far is incomplete.'
+    throw new SkillrailError({ code: 'output-unwritable', message, hint, cause: error })
   }
 }

@@ -208,7 +208,7 @@ function readSetting(setting: Setting, given: unknown, paths: PathBase): ValueRe
     case 'names':
       return list('a list of names of environment variables', /^[A-Za-z_][A-Za-z0-9_]*$/)
     case 'patterns': {
-      const expected = 'a list of names of tools, in which * stands for any characters'
+      const expected = 'a list of names of tools, with * for any characters'
       return list(expected, /^[\w.*-]{1,200}$/)
     }
     case 'words':

@@ -75,7 +75,7 @@ async function waitForLock(path: string, waitMs: number): Promise<{ release(): v
     if (performance.now() >= deadline) {
       const { pid, host } = attempt.holder
       const message = `${path} is in use by process ${pid} on ${host}; waited ${waitMs} ms`
-      const hint = 'Wait for that process to end, or end it, and try again.'
+      const hint = 'Wait for that process to end, or end it.'
       throw new StateFileError({ code: 'lock-timeout', message, hint })
     }
     await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())))

@@ -6,13 +6,12 @@ import {
   ftruncateSync,
   openSync,
   readFileSync,
-  statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Diagnostic } from './diagnostic.ts'
 import { isObject } from './json.ts'
 import { reasonOf, StateFileError, systemCode } from './errors.ts'
-import { withRegularFile } from './read-files.ts'
+import { withRegularFile, statsOf } from './read-files.ts'
 import { makePrivateDirectory, writeAll } from './write-files.ts'
 
 /**
@@ -75,7 +74,7 @@ export function openJournal(path: string, seal: JournalSeal): JournalWriter {
         end = takeBack(descriptor, end, bytes)
         const code = systemCode(error) === 'ENOSPC' ? 'journal-disk-full' : 'journal-unwritable'
         const message = `the journal ${path} could not be written: ${reasonOf(error)}`
-        const hint = 'Free disk space or repair the disk. Recorded results are not lost.'
+        const hint = 'Free disk space or repair the disk.'
         throw new StateFileError({ code, message, hint, cause: error })
       }
     },
@@ -191,7 +190,7 @@ function cutTornTail(path: string, descriptor: number, { start }: JournalSeal): 
 
 function fileStateOf(path: string, descriptor: number, size: number): 'whole' | 'gone' | 'changed' {
   try {
-    const found = statSync(path, { throwIfNoEntry: false })
+    const found = statsOf(path)
     if (!found) return 'gone'
     const { dev, ino } = fstatSync(descriptor)
     return found.dev === dev && found.ino === ino && found.size === size ? 'whole' : 'changed'
@@ -242,10 +241,9 @@ function brokenLine(path: string, line: number, offset: number, isJson: boolean)
     return { code: 'journal-foreign', severity: 'error', message, path, line, hint }
   }
   const what = isJson
-    ? 'is not what was written there: it or the line before it was changed, removed or moved'
+    ? 'was changed, or the line before it was'
     : 'is not a JSON object; the file was changed or damaged'
-  const hint =
-    'Nothing was written to it. Restore the file from a backup, or delete it and start again.'
+  const hint = 'Restore the file from a backup, or delete it and start again.'
   const message = `${record} ${what}`
   return { code: 'journal-corrupt', severity: 'error', message, path, line, hint }
 }

@@ -291,11 +291,13 @@ export async function listening<T>(port: number | undefined, open: () => Promise
   } catch (error) {
     const code = systemCode(error)
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error
-    const isTaken = code === 'EADDRINUSE'
+    const [name, why] =
+      code === 'EACCES' ? ['port-refused', 'not allowed'] : ['port-taken', 'the port is in use']
+    const hint = 'Give another port, or none to select a free port.'
     throw new UsageError({
-      code: isTaken ? 'port-taken' : 'port-refused',
-      message: `--port ${port ?? 0}: ${isTaken ? 'the port is in use' : 'you are not allowed to use this port'}`,
-      hint: 'Give another port, or none to select a free port.',
+      code: name,
+      message: `--port ${port ?? 0}: ${why}`,
+      hint,
       cause: error,
     })
   }

@@ -55,11 +55,10 @@ function keyOf(path: string): string {
   if (!found.ok && found.code === 'file-missing') return makeKey(path)
   if (found.ok && keyForm.test(found.text)) return found.text
   if (!found.ok && found.code === 'file-shared') throw sharedStore(found.message)
-  throw new StateFileError({
-    code: 'state-key-damaged',
-    message: `the key ${path} is damaged: ${found.ok ? 'it must be 64 hexadecimal digits' : found.message}`,
-    hint: 'Restore it. If you delete it, runs that were written with it are foreign and stay readable with: skillrail runs import FILE',
-  })
+  const reason = found.ok ? 'it must be 64 hexadecimal digits' : found.message
+  const hint = 'Restore it. If you delete it, read old runs with: skillrail runs import FILE'
+  const message = `the key ${path} is damaged: ${reason}`
+  throw new StateFileError({ code: 'state-key-damaged', message, hint })
 }
 
 /** Several processes may make it at once: the first one wins, and its key is whole. */

@@ -146,11 +146,8 @@ function tooLarge(path: string, size: number | undefined, maxBytes: number): Fil
 
 /** The error for a store of the user that {@link readRegularFile} refuses as `file-shared`. */
 export function sharedStore(message: string): StateFileError {
-  return new StateFileError({
-    code: 'store-shared',
-    message,
-    hint: 'Check who wrote it. To make it yours alone: chown $(id -u) PATH && chmod go-w PATH',
-  })
+  const hint = 'Check who wrote it. To make it yours: chown $(id -u) PATH && chmod go-w PATH'
+  return new StateFileError({ code: 'store-shared', message, hint })
 }
 
 /** What of a file and its directory another account can write; Windows has no such bits. */
@@ -274,12 +271,25 @@ export function outsideSkill(way: string): string | undefined {
 export function fileIdentity(paths: readonly string[]): string {
   return paths
     .map((path) => {
-      const stats = statSync(path, { throwIfNoEntry: false })
+      const stats = statsOf(path)
       if (!stats) return '-'
       const { dev, ino, size, mtimeMs, ctimeMs } = stats
       return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`
     })
     .join('\n')
+}
+
+/** What a path leads to; undefined where nothing is there, or it cannot be looked at. */
+export function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+export function isDirectory(path: string): boolean {
+  return statsOf(path)?.isDirectory() === true
 }
 
 /**

@@ -36,32 +36,28 @@ export const settingTable = [
   setting(
     'skills.precedence',
     choice('project', 'user'),
-    'Which skill takes precedence when the project and the user have one of the same name.',
+    'Whose skill takes precedence when two have the same name.',
   ),
   setting(
     'run.environment',
     list('names'),
     'Environment variables that scripts get besides PATH, HOME and the locale.',
   ),
-  setting(
-    'run.timeout',
-    integer(3600, 0, 604_800),
-    'Seconds for each skill whose chain sets no time-out; 0 means no limit.',
-  ),
+  setting('run.timeout', integer(3600, 0, 604_800), 'Seconds for each skill; 0 means no limit.'),
   setting(
     'run.outputLimit',
     integer(8_388_608, 1024, 1_073_741_824),
-    'Maximum bytes of output kept for each stream of a script; the rest is only counted.',
+    'Maximum bytes of output kept for each stream of a script.',
   ),
   userSetting(
     'run.sandbox',
     choice('untrusted', 'all', 'refuse'),
-    'Whose scripts run in a sandbox: those of skills that are not trusted, or all. `refuse`: what is not trusted does not run at all.',
+    'Whose scripts run in a sandbox. `refuse`: what is not trusted does not run at all.',
   ),
   setting(
     'tools.retryWaits',
     { kind: 'numbers', fallback: [0, 1], minimum: 0, maximum: 600, most: 9 },
-    'Seconds to wait before each retry of a tool call that may be repeated; an empty list in a file disables retries.',
+    'Seconds to wait before each retry of a tool call that may be repeated; an empty list disables retries.',
   ),
   userSetting(
     'tools.replaySafe',
@@ -76,7 +72,7 @@ export const settingTable = [
   userSetting(
     'tools.allow',
     list('patterns'),
-    'Tools that are called without a question although they may change something, such as `notes__*`.',
+    'Tools that are called without a question, such as `notes__*`.',
   ),
   setting(
     'tools.ask',
@@ -96,7 +92,7 @@ export const settingTable = [
   setting(
     'tools.sessionHours',
     integer(24, 1, 8760),
-    'Hours after which a session is over and prerequisites of workflows run again.',
+    'Hours after which prerequisites of workflows run again.',
   ),
   setting(
     'tools.idleExit',
@@ -111,7 +107,7 @@ export const settingTable = [
   userSetting(
     'tools.model',
     text('text'),
-    'Model that `tools do` asks for the tool and its parameters, as `provider:name`; empty: the words decide.',
+    'Model, as `provider:name`, that `tools do` asks for the tool and its parameters.',
   ),
   userSetting(
     'agent.model',
@@ -121,17 +117,13 @@ export const settingTable = [
   userSetting(
     'agent.baseUrl',
     text('address'),
-    'Where the models of `openai-compatible:` are, such as http://127.0.0.1:11434/v1; a key for it comes from SKILLRAIL_AGENT_API_KEY alone.',
+    'Where the models of `openai-compatible:` are, such as http://127.0.0.1:11434/v1; its key is SKILLRAIL_AGENT_API_KEY.',
   ),
-  setting(
-    'agent.maxTurns',
-    integer(50, 1, 1000),
-    'Maximum number of model calls in one task; then it ends with a summary.',
-  ),
+  setting('agent.maxTurns', integer(50, 1, 1000), 'Maximum number of model calls in one task.'),
   setting(
     'agent.contextTokens',
     integer(100_000, 1000, 10_000_000),
-    'Tokens, estimated as characters / 4, above which older parts of a conversation are left out.',
+    'Estimated tokens above which older parts of a conversation are left out.',
   ),
   setting(
     'agent.concurrency',
@@ -141,12 +133,12 @@ export const settingTable = [
   userSetting(
     'hooks.repeat',
     choice('prompt', 'session'),
-    '`session`: the hook gives a reference once a session while its text stays the same.',
+    '`session`: the hook gives a reference once a session.',
   ),
   userSetting(
     'hooks.budget',
     integer(10_000, 100, 10_000_000),
-    'Maximum estimated tokens of references that the hook adds at once; the others are named with their paths.',
+    'Maximum estimated tokens of references that the hook adds at once; others are named.',
   ),
   userSetting(
     'restate.url',
@@ -176,12 +168,12 @@ export const settingTable = [
   userSetting(
     'restate.workerAddress',
     text('address'),
-    'Address of the worker, or its load balancer, to register with the server; empty registers nothing.',
+    'Address of the worker, or its load balancer, to register with the server.',
   ),
   userSetting(
     'restate.identityKeys',
     list('words'),
-    'Public keys of the server; a worker refuses requests that none of them signed.',
+    'Public keys of the server, which signs its requests.',
   ),
   userSetting(
     'restate.via',
@@ -191,12 +183,12 @@ export const settingTable = [
   userSetting(
     'restate.models',
     list('words'),
-    'Models, as `provider:name`, that can execute steps without a script for a worker; their address is `agent.baseUrl`.',
+    'Models, as `provider:name`, that can execute steps without a script for a worker.',
   ),
   userSetting(
     'restate.patience',
     integer(60, 0, 86_400),
-    'Seconds to look for another worker when a worker cannot execute a step.',
+    'Seconds to look for another worker that can execute a step.',
   ),
   userSetting(
     'restate.resultLimit',
@@ -206,22 +198,22 @@ export const settingTable = [
   userSetting(
     'restate.scratch',
     text('text'),
-    'Absolute path of a directory that all workers and this machine share, for SKILLRAIL_SCRATCH, artifacts and logs of runs on a server; empty means that steps share no files.',
+    'Absolute path of a directory that all workers and this machine share, for SKILLRAIL_SCRATCH, artifacts and logs.',
   ),
   userSetting(
     'run.notify',
     text('text'),
-    'Command line for the shell that gets a run as JSON on standard input whenever it waits, fails or ends.',
+    'Command line that gets a run as JSON on standard input whenever it waits, fails or ends.',
   ),
   userSetting(
     'state.directory',
     text('text'),
-    'Absolute path of the directory for run journals, sessions and logs, for example in a cache of continuous integration; empty means the XDG state directory.',
+    'Absolute path of the directory for run journals, sessions and logs; empty means the XDG state directory.',
   ),
   userSetting(
     'workspaceTrust',
     choice('ask', 'trusted'),
-    '`trusted` trusts every project that is opened, for example in continuous integration.',
+    '`trusted` trusts every project that is opened.',
   ),
 ] as const satisfies readonly Setting[]
 

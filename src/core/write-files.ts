@@ -8,14 +8,12 @@ import {
   readdirSync,
   realpathSync,
   renameSync,
-  type Stats,
-  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { StateFileError, systemCode } from './errors.ts'
-import { isInside, realPathOf } from './read-files.ts'
+import { isDirectory, isInside, realPathOf, statsOf } from './read-files.ts'
 import { randomText } from './runtime.ts'
 
 export interface AtomicWriteOptions {
@@ -39,7 +37,7 @@ export function writeFileAtomicSync(
   content: string | Uint8Array,
   options: AtomicWriteOptions = {},
 ): void {
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statsOf(path)
   if (found && !found.isFile() && !found.isDirectory()) {
     const message = `${path} cannot be written: it is a device or a pipe, or leads to one`
     const hint = 'Remove it if no other program uses it.'
@@ -99,11 +97,9 @@ export function requireWithin(root: string, path: string): void {
   while (!lstatSync(place, { throwIfNoEntry: false })) place = dirname(place)
   const real = realPathOf(place)
   if (real !== undefined && isInside(root, real)) return
-  throw new StateFileError({
-    code: 'write-outside',
-    message: `${path} was not written: a link leads out of ${root}${real === undefined ? '' : `, to ${real}`}`,
-    hint: 'Put a file or a folder in the place of the link, or name its target yourself.',
-  })
+  const message = `${path} was not written: a link leads out of ${root}, to ${real ?? 'nowhere'}`
+  const hint = 'Replace the link by a file or a folder, or name its target yourself.'
+  throw new StateFileError({ code: 'write-outside', message, hint })
 }
 
 const leftoverAgeMs = 60_000
@@ -157,19 +153,11 @@ export function makeDirectory(path: string, mode = 0o777): void {
 function missingOf(path: string): string[] {
   if (isDirectory(path)) return []
   const missing = [path]
-  for (let above = dirname(path); look(above) === undefined; above = dirname(above)) {
+  for (let above = dirname(path); statsOf(above) === undefined; above = dirname(above)) {
     missing.unshift(above)
     if (dirname(above) === above) break
   }
   return missing
-}
-
-function isDirectory(path: string): boolean {
-  return look(path)?.isDirectory() === true
-}
-
-function look(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false })
 }
 
 const sharedDirectory = '.skillrail'
@@ -191,7 +179,7 @@ export function makePrivateDirectory(path: string): void {
  * the error of the system, or that nobody reads from the pipe.
  */
 export async function writeNamedFile(path: string, text: string): Promise<void> {
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statsOf(path)
   if (!found || found.isFile() || found.isDirectory()) {
     return await writeFileAtomic(path, text)
   }

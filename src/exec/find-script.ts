@@ -2,7 +2,7 @@ import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem } from '../core/errors.ts'
-import { resolveInside } from '../core/read-files.ts'
+import { resolveInside, statsOf } from '../core/read-files.ts'
 import { headOf } from './process.ts'
 import { tried } from './process-group.ts'
 
@@ -71,7 +71,7 @@ function openScript(directory: string, relative: string): ScriptSearch {
   const { path } = inside
   let head = ''
   const problem = problemIn(() => (head = headOf(path).toString('latin1')))
-  const executable = ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o111) !== 0
+  const executable = ((statsOf(path)?.mode ?? 0) & 0o111) !== 0
   const interpreter = interpreterFor({ path, head, executable, platform: process.platform })
   // A program may be executed by whom it cannot be read; an interpreter has to read its script.
   if (problem !== undefined && interpreter?.file !== path)
@@ -79,7 +79,7 @@ function openScript(directory: string, relative: string): ScriptSearch {
   if (interpreter) return { kind: 'found', script: { path, relative, ...interpreter } }
   const message = `the script ${relative} does not name an interpreter`
   const hint =
-    'Start it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or make it executable.'
+    'Start it with a line such as #!/bin/sh, give it an extension (.sh .mjs .js .ts .py), or make it executable.'
   return broken('script-not-executable', directory, message, hint)
 }
 

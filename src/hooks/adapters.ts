@@ -188,9 +188,8 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     givesBefore: true,
     limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
     steps: {
-      user: 'Type /hooks in Codex and trust the hook of skillrail; until then Codex skips it silently.',
-      project:
-        'Trust the project in Codex, then type /hooks and trust the hook of skillrail; until then Codex skips it silently.',
+      user: 'Type /hooks in Codex and trust the hook of skillrail.',
+      project: 'Trust the project in Codex, then type /hooks and trust the hook of skillrail.',
     },
   },
   /** Run with 1.0.102: only a flat answer counts, under either name of the event. */
@@ -242,8 +241,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     deny: (reason) => ({ permission: 'deny', agent_message: reason }),
     limit: { unit: 'characters', amount: 10_000, parts: 1 },
     steps: {},
-    remark:
-      'Adding context to a prompt is undocumented in Cursor and needs a client of 2026-07 or later.',
+    remark: 'Adding context to a prompt is undocumented, and needs Cursor of 2026-07 or later.',
   },
   /** Run with 0.61.0: `<` and `>` of the context reach the model as `&lt;` and `&gt;`. */
   gemini: {

@@ -7,11 +7,11 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { statsOf } from '../core/read-files.ts'
 import { makePrivateDirectory } from '../core/write-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { objectOf, parseJson } from '../core/json.ts'
@@ -124,7 +124,7 @@ export function countCalls(runtime: Runtime, session: string, one: boolean): num
     makePrivateDirectory(dirname(path))
     appendFileSync(path, '.', { mode: 0o600 })
   }
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  return statsOf(path)?.size ?? 0
 }
 
 function takeMark(

@@ -51,7 +51,7 @@ export async function installHook(
   } catch (error) {
     if (error instanceof SkillrailError) throw error
     const message = `the hook for ${change.path} could not be written: ${messageOf(error)}`
-    const hint = 'Give yourself the right to write there; nothing was changed in that file.'
+    const hint = 'Give yourself the right to write there.'
     throw new SkillrailError({ code: 'hook-unwritable', message, hint, cause: error })
   }
 }
@@ -219,8 +219,7 @@ function readRecords(runtime: Runtime): InstallRecord[] {
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return []
     const message = `${path} is damaged, or was written by a newer skillrail`
-    const hint =
-      'Use the newer skillrail, or move the file away; hooks are then taken out entry by entry.'
+    const hint = 'Use the newer skillrail, or move the file away.'
     throw new StateFileError({ code: 'install-record-broken', message, hint })
   }
 }

@@ -1,6 +1,6 @@
-import { readdirSync, statSync, unlinkSync } from 'node:fs'
+import { readdirSync, unlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { findWorkspace, isInside, realPathOf } from '../core/read-files.ts'
+import { findWorkspace, isInside, realPathOf, statsOf } from '../core/read-files.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import { makePrivateDirectory, writeFileAtomicSync } from '../core/write-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
@@ -210,7 +210,7 @@ function removeOldCaches(runtime: Runtime): void {
   if (names.length < mostCaches) return
   const aged = names.map((name) => {
     const path = join(directory, name)
-    return { path, written: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }
+    return { path, written: statsOf(path)?.mtimeMs ?? 0 }
   })
   const oldest = aged.toSorted((a, b) => a.written - b.written)
   for (const { path } of oldest.slice(0, names.length - mostCaches / 2)) unlinkSync(path)

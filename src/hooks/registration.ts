@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { statsOf } from '../core/read-files.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import { SkillrailError } from '../core/errors.ts'
 import { indentedJson, sha256 } from '../core/json.ts'
@@ -78,7 +79,7 @@ export function largestInjection(runtime: Runtime): number {
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   const sums = skills.map(({ directory, fields }) => {
     const files = new Set(fields.triggers.map(({ inject }) => join(directory, inject)))
-    const stats = [...files].map((file) => statSync(file, { throwIfNoEntry: false }))
+    const stats = [...files].map((file) => statsOf(file))
     return stats.reduce((sum, file) => sum + (file?.isFile() ? file.size : 0), 0)
   })
   return Math.max(0, ...sums)
@@ -197,7 +198,7 @@ function removeOldVersions(runtime: Runtime, current: string): void {
   const directory = launcherDirectory(runtime)
   for (const name of readdirSync(directory)) {
     const path = join(directory, name)
-    const stats = statSync(path, { throwIfNoEntry: false })
+    const stats = statsOf(path)
     const isOld = stats?.isDirectory() === true && runtime.now() - stats.mtimeMs > graceMs
     if (isOld && path !== current) rmSync(path, { recursive: true, force: true })
   }

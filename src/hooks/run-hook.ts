@@ -304,7 +304,7 @@ function outcome(
   }
 }
 
-const tooLarge = 'it is larger than the client or hooks.budget takes; it was named instead'
+const tooLarge = 'it is larger than the client or hooks.budget takes'
 
 function because(reason: string) {
   return ({ skill, path }: { skill: string; path: string }): Withheld => ({ skill, path, reason })

@@ -1,6 +1,7 @@
-import { appendFileSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, renameSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { statsOf } from '../core/read-files.ts'
 import type * as Zod from 'zod'
 import { makePrivateDirectory } from '../core/write-files.ts'
 import { parseJson } from '../core/json.ts'
@@ -41,7 +42,7 @@ export function writeTrace(runtime: Runtime, trace: HookTrace): void {
   const more = text.length > longestPrompt ? '…' : ''
   const masked = { ...trace, prompt: text.slice(0, longestPrompt) + more }
   try {
-    const stats = statSync(path, { throwIfNoEntry: false })
+    const stats = statsOf(path)
     if (!stats) makePrivateDirectory(dirname(path))
     else if (stats.size > largestLog) renameSync(path, `${path}.1`)
     appendFileSync(path, `${JSON.stringify(masked)}\n`, { mode: 0o600 })

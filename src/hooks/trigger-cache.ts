@@ -1,6 +1,6 @@
-import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readRegularFile } from '../core/read-files.ts'
+import { readRegularFile, statsOf } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import type { TriggerOccasion } from '../skill/model.ts'
 import type { TriggerSkill } from '../trigger/match.ts'
@@ -197,14 +197,6 @@ export function stampOf(path: string): StampedFile {
 
 export function doesExist(path: string): boolean {
   return statsOf(path) !== undefined
-}
-
-function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
 }
 
 function headerOf(file: Buffer): CacheHeader {

@@ -73,7 +73,7 @@ export function readLock(workspace: string): LockReading {
   const unreadable = (code: string, message: string): LockReading => {
     const hint =
       hints[code] ??
-      'Fix it or take it from version control again; skillrail trust --unlock removes it. Until then no skill of the project is trusted.'
+      'Fix it or take it from version control again; skillrail trust --unlock removes it.'
     const diagnostic = { code, severity: 'error', message, path, hint } as const
     return { state: 'unreadable', path, diagnostics: [diagnostic] }
   }
@@ -99,8 +99,7 @@ export function readLock(workspace: string): LockReading {
 
 const hints: Readonly<Record<string, string>> = {
   'lock-file-newer': 'Use the newer Skillrail; the file was not touched.',
-  'lock-directory':
-    'Remove it, or put a directory in its place. Until then no skill of the project is trusted.',
+  'lock-directory': 'Remove it, or put a directory in its place.',
 }
 
 /** Since 2 a skill may say which of its files may be executed. */
@@ -380,8 +379,7 @@ export function lockText(skills: readonly CurrentSkill[], lockFile: string): str
         const bad = files.find(({ problem }) => problem !== undefined)
         const file = bad ? `${path}/${bad.path}` : path
         const message = `${file} ${bad?.problem ?? 'cannot be read'}, so the skill cannot be locked`
-        const hint =
-          'Remove it, make it readable, or put a copy in the place of a link; then lock the skills again.'
+        const hint = 'Remove it, make it readable, or put a copy in the place of a link.'
         throw new StateFileError({ code: 'lock-skill-unreadable', message, hint })
       }
       requireUnique(files.map((file) => `${path}/${file.path}`))
@@ -391,8 +389,7 @@ export function lockText(skills: readonly CurrentSkill[], lockFile: string): str
   )
   if (Buffer.byteLength(text) <= maxLockBytes) return text
   const message = `the lock was not written: ${lockFile} would be larger than ${maxLockBytes} bytes`
-  const hint =
-    'Move what no skill needs, such as node_modules, out of the directories of the skills.'
+  const hint = 'Move what no skill needs out of the directories of the skills.'
   throw new StateFileError({ code: 'lock-too-large', message, hint })
 }
 

@@ -1,9 +1,9 @@
-import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, extname, join, posix, resolve } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
 import { indentedJson, isObject, parseJson, sha256 } from '../core/json.ts'
-import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
+import { isInside, readRegularFile, realPathOf, statsOf } from '../core/read-files.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
 import { acceptedPlacements } from './decide.ts'
 import { digestFile, fileHead } from './digest-file.ts'
@@ -66,7 +66,7 @@ const workspaceFiles = (): readonly WorkspaceFile[] => [
 export function workspaceFileParts(workspace: string): ActingPart[] {
   const ofPlugins = pluginsIn(join(workspace, pluginFolder))
     .map((path) => `${pluginFolder}/${basename(path)}/mcp.json`)
-    .filter((path) => statOf(join(workspace, path))?.isFile() === true)
+    .filter((path) => statsOf(join(workspace, path))?.isFile() === true)
     .map((path): WorkspaceFile => ({ path, kind: 'mcp' }))
   const files = [...workspaceFiles(), ...ofPlugins]
   const read = files.flatMap((file) => readPart(workspace, file) ?? [])
@@ -130,7 +130,7 @@ function programParts(configuration: string, path: string, workspace: string): A
   const plain = found.map((word = '') => word.replace(/^\$\{[^}]*\}/, ''))
   const words = [...new Set(plain.flatMap((word) => [word, word.replace(/^\/*/, './')]))]
   const places = words.slice(0, maxLookups).map((word) => resolve(workspace, word))
-  const isFolder = (path: string) => isInside(workspace, path) && statOf(path)?.isDirectory()
+  const isFolder = (path: string) => isInside(workspace, path) && statsOf(path)?.isDirectory()
   const own = dirname(join(workspace, path))
   const bases = [...new Set([workspace, own, ...places.filter(isFolder)])]
   if (words.length * bases.length > maxLookups) {
@@ -143,7 +143,7 @@ function programParts(configuration: string, path: string, workspace: string): A
   return files.flatMap((file) => {
     const place = isInside(workspace, file) ? file : (realPathOf(file) ?? file)
     if (!isInside(workspace, place)) return []
-    const executable = ((statOf(place)?.mode ?? 0) & 0o111) !== 0
+    const executable = ((statsOf(place)?.mode ?? 0) & 0o111) !== 0
     const isCode = canAct(place, executable, () => fileHead(place, 2))
     if (!isCode && extname(place) !== '' && !open.has(basename(place))) return []
     const part = readPart(workspace, { path: workspaceRelative(workspace, place), kind })
@@ -154,7 +154,7 @@ function programParts(configuration: string, path: string, workspace: string): A
 
 /** What a word names: a file, `tools/server` without its extension, or the module `tools.server`. */
 function filesOf(base: string, word: string): string[] {
-  const isFile = (path: string): boolean => statOf(path)?.isFile() === true
+  const isFile = (path: string): boolean => statsOf(path)?.isFile() === true
   const path = resolve(base, word)
   if (isFile(path)) return [path]
   if (!/[./]\w/.test(word)) return []
@@ -358,13 +358,5 @@ function entriesOf(directory: string, found: AgentFiles): Dirent[] {
       found.problems.push({ path: directory, message })
     }
     return []
-  }
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
   }
 }

@@ -168,7 +168,7 @@ function hasFields(
 
 function corrupt(path: string, problem: string): StateFileError {
   const message = `the record of trusted workspaces ${path} is damaged: ${problem}`
-  const hint = 'Fix it, or move it away and run skillrail trust again in the workspaces you trust.'
+  const hint = 'Fix it, or move it away and run skillrail trust again.'
   return new StateFileError({ code: 'trust-file-corrupt', message, hint })
 }
 

@@ -53,7 +53,7 @@ it.each([
   ['--directory is given twice', ['list', '-C', '.', '--directory', '.']],
   ['--events is given twice', ['run', 'hello', '--events', '--events=e', ...trusting]],
   ['--report junit= names no file', ['run', 'hello', '--report', 'junit=', ...trusting]],
-  ['--report html=x/ names a directory', ['run', 'hello', '--report', 'html=x/', ...trusting]],
+  ['--report html=x/ names no file', ['run', 'hello', '--report', 'html=x/', ...trusting]],
   ['--events= names no file', ['run', 'hello', '--events=', ...trusting]],
   [
     'only one of --json, --events and --report',

@@ -96,19 +96,3 @@ it.each([
   expect(stderr).toContain(`${args.at(-1)} is 1e3; expected ${wanted}`)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
-
-it.each([
-  ['1e0/2', '--part is 1e0; expected a whole number from 1 to 2'],
-  ['3/2', '--part is 3; expected a whole number from 1 to 2'],
-  ['0/2', '--part is 0; expected a whole number from 1 to 2'],
-  ['1/0x2', '--part is 0x2; expected a whole number from 1 to 99'],
-  ['/2', '--part is empty; expected a whole number from 1 to 2'],
-  ['1', '--part 1 is not like 1/2'],
-  ['1/2/3', '--part 1/2/3 is not like 1/2'],
-])('the part %j of a hook is none', async (part, sentence) => {
-  const home = mkdtempSync(join(tmpdir(), 'option-number-'))
-  const args = ['hook', 'claude', '--part', part]
-  const { code, stdout, stderr } = await runInProcess(args, { cwd: home, home, stdin: '{}' })
-  expect(stderr).toContain(sentence)
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-})

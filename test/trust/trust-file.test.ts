@@ -62,9 +62,7 @@ describe('a value of the record that is wrong', () => {
   })
 
   it('comes with what to do', () => {
-    expect(refusal('[]').hint).toBe(
-      'Fix it, or move it away and run skillrail trust again in the workspaces you trust.',
-    )
+    expect(refusal('[]').hint).toBe('Fix it, or move it away and run skillrail trust again.')
   })
 })
 

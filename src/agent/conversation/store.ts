@@ -122,7 +122,7 @@ export function conversationFiles(options: ConversationFilesOptions = {}): Conve
       if (attempt.ok) return () => attempt.release()
       const { pid, host } = attempt.holder
       const message = `The conversation ${id} is in use by process ${pid} on ${host}.`
-      const hint = 'Wait for that process to end, or end it, and try again.'
+      const hint = 'Wait for that process to end, or end it.'
       throw new ConversationError({ code: 'conversation-busy', message, hint })
     },
   }

@@ -1,8 +1,9 @@
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path'
 import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
+import { isDirectory } from '../../core/read-files.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, bytes, count, linesText, safeLine } from '../../core/text.ts'
@@ -114,7 +115,7 @@ function auditTargets(
     const found = isDirectory(path) ? findSkillFolders(path) : undefined
     if (!found || found.directories.length === 0) {
       const message = `There is no skill at ${reference}, nor in a folder below it.`
-      const hint = 'Give a name, a directory that holds a SKILL.md, or a folder with skills.'
+      const hint = 'Give a name, or a folder with skills.'
       throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })
     }
     diagnostics.push(...found.diagnostics)
@@ -124,10 +125,6 @@ function auditTargets(
   const directories = references.length === 0 ? all : named
   const byReal = new Map(directories.map((path) => [realpathSync.native(path), path]))
   return { directories: byReal, others, diagnostics }
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function skillLines(skill: AuditedSkill, directory: string, screen: Screen): string[] {

@@ -47,7 +47,7 @@ export async function chooseSandbox(machine: SandboxMachine): Promise<SandboxPro
   return {
     ok: false,
     reason: `no sandbox is available for ${platform}`,
-    hint: 'Run it on Linux (Windows Subsystem for Linux included) or macOS.',
+    hint: 'Run it on Linux or macOS.',
   }
 }
 
@@ -80,7 +80,7 @@ async function chooseBubblewrap(machine: SandboxMachine): Promise<SandboxProbe> 
 }
 
 const installHint =
-  'Install bubblewrap: apt-get install bubblewrap, dnf install bubblewrap, apk add bubblewrap or pacman -S bubblewrap.'
+  'Install the package bubblewrap of your distribution, such as: apt-get install bubblewrap'
 
 const filterOnly =
   'only the system call filter forbids namespaces inside; bubblewrap 0.8 forbids them too'

@@ -6,7 +6,7 @@ export const command = defineCommand<never>()({
   arguments: { '<client>': 'the client that calls the hook' },
   options: {},
   details:
-    'Reads what the client says about a prompt from stdin and prints the references for\nit in the client’s own form. Never fails: a prompt is never held up. Clients call the launcher\nthat skillrail hooks install writes, which does the same and starts faster.',
+    'Reads what the client says about a prompt from stdin and prints the references for it in the\nclient’s own form. Never fails. Clients call the launcher that skillrail hooks install writes.',
   examples: ['hook claude < prompt.json'],
   protocol: () => true,
   async run(context, values) {

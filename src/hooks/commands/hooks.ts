@@ -35,7 +35,7 @@ export const install = defineCommand<ChangesResult>()({
     dryRun: option.flag('--dry-run', 'show what would be written, and write nothing'),
   },
   details:
-    'Everything else in a file stays as it is, comments too, and skillrail hooks uninstall puts\nback what was there.',
+    'Everything else in a file stays as it is; skillrail hooks uninstall puts back what was there.',
   examples: ['hooks install claude'],
   async run(context, values) {
     const named = values.arguments.map(clientNamed)
@@ -65,8 +65,7 @@ export const uninstall = defineCommand<ChangesResult>()({
     project: option.flag('--project', 'from the configuration of this project'),
     dryRun: option.flag('--dry-run', 'show what would be changed, and change nothing'),
   },
-  details:
-    'A file that nobody else has changed is put back byte for byte; from any other only our\nentries are taken.',
+  details: 'A file that nobody else has changed is put back byte for byte.',
   examples: ['hooks uninstall claude'],
   async run(context, values) {
     const named = values.arguments.map(clientNamed)
@@ -129,7 +128,7 @@ export const status = defineCommand<HooksStatus>()({
   arguments: { '[client...]': 'clients to show; default: all' },
   options: {},
   details:
-    'Says for each client whether the hook is there, whether it runs in this folder, and what the client does\nnot report. Ends with 1 when an installed hook is broken or outdated, or does not run.',
+    'Ends with 1 when an installed hook is broken or outdated, or does not run in this folder.',
   examples: ['hooks status'],
   async run({ runtime }, { arguments: names }) {
     const wanted = names.map(clientNamed)

@@ -39,7 +39,7 @@ export const command = defineCommand<PackResult>()({
     dryRun: option.flag('--dry-run', 'list the files and write nothing'),
   },
   details:
-    'Writes a folder `portable`, which every client of Agent Plugins reads, and one for each client\nthat also holds the hook, so that the triggers fire without an installation of Skillrail.',
+    'Writes a folder `portable` for clients of Agent Plugins, and one with the hook for each client.',
   examples: ['plugin pack .agents/skills/deploy --client claude --dry-run'],
   async run({ runtime, settings }, { arguments: [given = ''], out, name: named, client, dryRun }) {
     const source = resolve(runtime.cwd, given)

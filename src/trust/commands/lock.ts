@@ -172,17 +172,15 @@ export function compareWithLock(review: Review): {
 /** Without its lock nothing holds the text of a skill, and whoever changes that could delete it. */
 function missingLock({ workspace, lock: { path }, lockIsGone }: Review): Diagnostic[] {
   if (lockIsGone) {
-    const message =
-      'the lock file of the project is gone: its skills were locked when you last looked'
+    const message = 'the lock file of the project is gone'
     const hint =
-      'Take it from version control again, or lock the skills as they are: skillrail trust --lock. To do without: skillrail trust --unlock'
+      'Take it from version control again, or: skillrail trust --lock. To do without: skillrail trust --unlock'
     return [{ code: 'lock-file-gone', severity: 'warning', message, path, hint }]
   }
   const { place, reading } = nearestLock(workspace)
   if (place === workspace || reading.state === 'none') return []
   const message = `the workspace has no lock file of its own, so its skills are held to ${reading.path}`
-  const hint =
-    'What is not in that lock is not trusted. To lock the skills here: skillrail trust --lock'
+  const hint = 'To lock the skills here: skillrail trust --lock'
   return [{ code: 'lock-file-above', severity: 'warning', message, path, hint }]
 }
 

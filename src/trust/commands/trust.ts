@@ -65,8 +65,7 @@ type Given = Values<typeof options>
 
 export const command = defineCommand<Result, Result>()({
   arguments: {
-    '[path]':
-      'a project, a folder in it, or one skill, which is then trusted alone; default: this project',
+    '[path]': 'a project, a folder in it, or one skill; default: this project',
   },
   options,
   examples: [
@@ -173,14 +172,13 @@ async function trustWorkspace(
   const question = report.state === 'changed' ? 'Accept these changes' : `Trust this ${subject}`
   const message = `${report.skill ?? report.workspace} was not trusted: it was not confirmed`
   const hint =
-    'Look at what it can do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.'
+    'Look at it with --dry-run, then give --yes; for one command only, give that --trust-workspace.'
   const accepted = asks && (await agree(context, { question, yes, message, hint }))
   if (accepted) {
     await review.accept()
     if (lock.state === 'locked') await review.lockStore.keep(current)
   }
-  const drift =
-    'What differs from the lock is not trusted until it is locked: skillrail trust --lock'
+  const drift = 'What differs is not trusted until it is locked: skillrail trust --lock'
   if (lock.state === 'drifted') context.note(drift)
   if (!settled && !accepted && !dryRun) context.note('Nothing was trusted.')
   return accepted ? { ...before, state: 'trusted', accepted } : before
