@@ -28,13 +28,13 @@ interface ContractPhrase {
  * used only where a tool's schema has the fields, and never extended.
  */
 export const contractPhrases: readonly ContractPhrase[] = [
-  { phrase: /(?<![\w./-])(?<owner>[A-Za-z0-9][\w-]{0,38})\/(?<repo>[\w.-]{0,99}[\w-])(?![\w/-])/ },
-  { phrase: /\bPR #?(?<pull_number>\d{1,15})\b/i },
-  { tool: 'select_page', phrase: /\buse page (?<pageId>\d{1,9})\b/i },
-  { tool: 'drag', phrase: /\bdrag (?<from_uid>\S{1,100}) to (?<to_uid>\S{1,100})/i },
+  { phrase: /(?<![\w./-])(?<owner>[A-Za-z0-9][\w-]*)\/(?<repo>[\w.-]*[\w-])(?![\w/-])/ },
+  { phrase: /\bPR #?(?<pull_number>\d+)\b/i },
+  { tool: 'select_page', phrase: /\buse page (?<pageId>\d+)\b/i },
+  { tool: 'drag', phrase: /\bdrag (?<from_uid>\S+) to (?<to_uid>\S+)/i },
   {
     tool: 'navigate_page',
-    phrase: /\bgo to (?<url>[a-z]{2,10}:\S{1,4000})/i,
+    phrase: /\bgo to (?<url>[a-z]+:\S+)/i,
     values: { type: 'url' },
   },
   {
@@ -44,22 +44,22 @@ export const contractPhrases: readonly ContractPhrase[] = [
   },
   {
     tool: 'take_screenshot',
-    phrase: /\bscreenshot of the [\w ]{1,60} page\b/i,
+    phrase: /\bscreenshot of the [\w ]+ page\b/i,
     values: { fullPage: true },
   },
-  { tool: 'list_network_requests', phrase: /\bshow last (?<resourceTypes>\w{1,40})\b/i },
+  { tool: 'list_network_requests', phrase: /\bshow last (?<resourceTypes>\w+)\b/i },
   {
     tool: 'list_issues',
-    phrase: /\bissues labell?ed (?<labels>[\w:-]{1,60}(?:(?:, | and )[\w:-]{1,60}){0,9})/i,
+    phrase: /\bissues labell?ed (?<labels>[\w:-]+(?:(?:, | and )[\w:-]+)*)/i,
     values: { state: 'open' },
   },
-  { tool: 'filter_mutations', phrase: /\bmutations containing (?<search>\S{1,100})/i },
-  { tool: 'get_type_details', phrase: /\btype (?<type_name>\w{1,100}) details\b/i },
+  { tool: 'filter_mutations', phrase: /\bmutations containing (?<search>\S+)/i },
+  { tool: 'get_type_details', phrase: /\btype (?<type_name>\w+) details\b/i },
   {
     tool: 'resolve-library-id',
-    phrase: /\bdocs for (?<libraryName>\S{1,100}) (?<query>\S[^\n]{0,500})$/i,
+    phrase: /\bdocs for (?<libraryName>\S+) (?<query>\S[^\n]*)$/i,
   },
-  { tool: 'query-docs', phrase: /\bdocs for \S{1,100} (?<query>\S[^\n]{0,500})$/i },
+  { tool: 'query-docs', phrase: /\bdocs for \S+ (?<query>\S[^\n]*)$/i },
   {
     tool: 'sequentialthinking',
     phrase: /^(?<thought>[^\n]{0,2000}\b(?:break down|step by step)\b[^\n]{0,2000})$/i,

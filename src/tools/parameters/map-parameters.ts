@@ -47,8 +47,8 @@ export function mapParameters(
   const { known = {}, examples } = context
   const parameters = parametersOf(tool.inputSchema)
   const names = parameters.map(({ name }) => name)
-  const { given, meant, rest } = writtenParameters(request, names)
-  const fillable = parameters.filter(({ name }) => !given.has(name) && !meant.has(name))
+  const { given, rest } = writtenParameters(request, names)
+  const fillable = parameters.filter(({ name }) => !given.has(name))
   const reading = new Reading(rest, tool, fillable, examples)
   placeAssigned(reading)
   placeContract(reading)
@@ -97,9 +97,8 @@ function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean
  */
 function writtenParameters(request: string, names: readonly string[]) {
   const text = request.slice(0, maxRequestLength)
-  const isName = (key: string): boolean => names.includes(key)
   const objects = readJsonIn(text).objects.filter(({ value }) =>
-    Object.keys(value).every((key) => isName(key) || nearest(key, names) !== undefined),
+    Object.keys(value).every((key) => nearest(key, names) !== undefined),
   )
   const given = new Map<string, MappedValue>()
   for (const { start, end, value: object } of objects) {
@@ -109,9 +108,7 @@ function writtenParameters(request: string, names: readonly string[]) {
         given.set(parameter, { parameter, value, rule, text: text.slice(start, end) })
     }
   }
-  const misspelt = [...given.keys()].filter((key) => !isName(key))
-  const meant = new Set(misspelt.flatMap((key) => nearest(key, names) ?? []))
-  return { given, meant, rest: blankObjects(text, objects) }
+  return { given, rest: blankObjects(text, objects) }
 }
 
 /** `name=value` and `name: value`; the value is quoted, a list, a typed piece or one word. */
@@ -149,9 +146,6 @@ function placeContract(reading: Reading): void {
     const groups = Object.entries({ ...match?.groups })
     if (match === null || groups.some(([field]) => !open.has(field))) continue
     const tokens = within(reading, match.index, match.index + match[0].length)
-    const before =
-      reading.tokens.findLast(({ end }) => end <= match.index)?.text.toLowerCase() ?? ''
-    if (tool === undefined && open.has(before)) continue
     const isTaken = groups.every(([field, text]) => {
       const parameter = open.get(field)
       return parameter && reading.take(parameter, text.replace(/[.,;:!?]$/, ''), rule, tokens)
@@ -189,17 +183,12 @@ function placeFullNames(reading: Reading): void {
   }
 }
 
-/** `page 2`, `uid btn-1`, then `20 lines`: a parameter's name beside a value. */
+/** `page 2`, `uid btn-1`: a parameter's name before a value. */
 function placeNamed(reading: Reading): void {
   const { tokens } = reading
   for (const [at, token] of tokens.entries()) {
     const value = reading.isUsed(token) ? undefined : valueAfter(reading, at)
     if (value !== undefined) placeBeside(reading, token, value)
-  }
-  for (const [at, token] of tokens.entries()) {
-    const before = tokens[at - 1]
-    const isNumber = before?.slot?.kind === 'number' && reading.isValue(before)
-    if (isNumber && !reading.isUsed(token)) placeBeside(reading, token, { tokens: [before] })
   }
 }
 

@@ -51,7 +51,6 @@ function placeForms(reading: Reading): void {
   placeSizes(reading)
   placeLimit(reading)
   placeDescribedNumbers(reading)
-  placeOrderedNumbers(reading)
   placeKind(reading, 'number')
   placeKind(reading, 'sql')
   placeKind(reading, 'identifier')
@@ -247,20 +246,6 @@ function placeLimit(reading: Reading): void {
     const parameter = only(named)
     if (parameter) reading.take(parameter, token.text, 'how many', [...words, token])
   }
-}
-
-const ordinals: readonly string[] = ['first', 'second', 'third', 'fourth']
-
-/** Numbers for parameters that say their order: `17 and 25` for `First number` and `Second number`. */
-function placeOrderedNumbers(reading: Reading): void {
-  const numbers = free(reading, 'number')
-  const ordered = ordinals.flatMap((ordinal) => {
-    const described = reading.open().filter((one) => plainWords(one.description).includes(ordinal))
-    return only(described) ?? []
-  })
-  const isWhole = numbers.length > 1 && ordered.length === numbers.length
-  if (!isWhole || new Set(ordered).size !== ordered.length) return
-  for (const [at, token] of numbers.entries()) takeForm(reading, ordered[at], token)
 }
 
 /** `echo hello there`: what follows the whole name of a tool with one parameter, a text. */

@@ -14,46 +14,39 @@ export interface Slot {
 /** Longer requests are cut here before they are searched: nobody types more into one. */
 export const maxRequestLength = 20_000
 
-/** One group each: the value. Every pattern is linear: no nested quantifier, bounded runs. */
+/**
+ * The group of each that matches is the value. Every pattern is linear: no nested quantifier, and a run
+ * is read from its beginning only, or bounded.
+ */
 const slotPatterns = [
   [
     'quoted',
-    /(?:"(?=[^"\n]{1,4000}")|“(?=[^”\n]{1,4000}”)|`(?=[^`\n]{1,4000}`)|(?<![\p{L}\p{N}])'(?=[^'\n]{1,4000}'(?![\p{L}\p{N}])))((?<=")[^"]+|(?<=“)[^”]+|(?<=`)[^`]+|(?<=')[^']+)./gu,
+    /"([^"\n]+)"|“([^“”\n]+)”|`([^`\n]+)`|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])/gu,
   ],
   [
     'sql',
-    /\b((?:select\s(?!(?:the|an?|first|second|third|last)\s(?!from\b))[^;:\n]{1,2000}?\sfrom|insert\s+into|update\s+\S{1,200}\s+set|delete\s+from|explain\s+select)\s[^;]{1,8000})/gi,
+    /\b((?:select\s(?!(?:the|an?|first|second|third|last)\s(?!from\b))[^;:\n]{1,2000}?\sfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|explain\s+select)\s[^;]+)/gi,
   ],
-  ['url', /((?:https?|wss?|ftp|file|about|data|chrome):[^\s"'<>`]{1,4000})/gi],
-  ['url', /((?:localhost|127\.0\.0\.1)(?::\d{1,5})?(?:\/[^\s"'<>`]{0,2000})?)/gi],
-  ['email', /([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})/g],
+  ['url', /((?:https?|wss?|ftp|file|about|data|chrome):[^\s"'<>`]+)/gi],
+  ['url', /((?:localhost|127\.0\.0\.1)(?::\d+)?(?:\/[^\s"'<>`]*)?)/gi],
+  ['email', /(?<![\w.+-])([\w.+-]+@[\w-]+(?:\.[\w-]+)+)/g],
   [
     'date',
     /(?<![\w-])(\d{4}-\d{2}-\d{2}(?:T[\d:.]{4,15}(?:Z|[+-]\d{2}:?\d{2})?)?|\d{1,2}:\d{2}(?::\d{2})?)(?![\w-])/g,
   ],
   ['size', /(?<![\w.])(\d{2,5}\s?[x×]\s?\d{2,5})(?![\w.])/g],
-  ['path', /(?<![\w./:~-])((?:~|\.{1,2})?\/[\w.@~+*-][^\s"'<>`,;]{0,1000})/g],
-  ['path', /(?<![\w])([A-Za-z]:\\[^\s"'<>`,;]{1,1000})/g],
-  ['path', /(?<![\w./-])([\w@-][\w.@-]{0,200}(?:\/[\w.@+-]{1,200}){1,30}\/?)(?![\w/-])/g],
+  ['path', /(?<![\w./:~-])((?:~|\.{1,2})?\/[\w.@~+*-][^\s"'<>`,;]*)/g],
+  ['path', /(?<![\w])([A-Za-z]:\\[^\s"'<>`,;]+)/g],
+  ['path', /(?<![\w./@-])([\w@-][\w.@-]*(?:\/[\w.@+-]+)+\/?)(?![\w/-])/g],
   ['path', /(?<![\w./:@-])((?=\S{0,9}\w)[\w*:-]{0,200}\*[\w.*/:-]{0,200})(?![\w/])/g],
-  ['path', /(?<![\w./@-])([\w-]{1,200}(?:\.[\w-]{1,40}){0,3}\.[a-z]{1,5}\d?)(?![\w/.@-])/g],
-  ['identifier', /(?<![\w.$/@:-])(\w{1,100}(?:[.:-]\w{1,100}){1,12})(?![\w/@:*])/g],
-  ['number', /(?<![\w.])#(\d{1,15})(?![\w.])/g],
-  [
-    'number',
-    /(?<![\w.$#-])(-?\d{1,15}(?:\.\d{1,10})?)(?=(?:ms|s|m|h|px|%|st|nd|rd|th|x)?(?![\w.]|\.\d))/g,
-  ],
+  ['path', /(?<![\w./@-])([\w-]+(?:\.[\w-]+){0,3}\.[a-z]{1,5}\d?)(?![\w/.@-])/g],
+  ['identifier', /(?<![\w.$/@:-])(\w+(?:[.:-]\w+)+)(?![\w/@:*])/g],
+  ['number', /(?<![\w.])#(\d+)(?![\w.])/g],
+  ['number', /(?<![\w.$#-])(-?\d+(?:\.\d+)?)(?=(?:ms|s|m|h|px|%|st|nd|rd|th|x)?(?![\w.]|\.\d))/g],
+  ['identifier', /(?<![\w.$/@-])([A-Za-z0-9]+_\w+)(?![\w/@])/g],
   [
     'identifier',
-    /(?<![\w.$/@-])([A-Za-z][A-Za-z0-9]{0,100}_\w{1,200}|\d{1,6}_\w{1,100})(?![\w/@])/g,
-  ],
-  [
-    'identifier',
-    /(?<![\w.$/@-])([a-z]{1,60}[A-Z]\w{0,100}|[A-Z][a-z0-9]{1,60}[A-Z]\w{0,100})(?![\w/@.-])/g,
-  ],
-  [
-    'identifier',
-    /(?<![\w.$/@-])([A-Za-z]{1,60}\d\w{0,100}|\d{1,15}[A-Za-z](?:[A-Za-z]{2}|[A-Za-z]?\d)\w{0,100})(?![\w/@.-])/g,
+    /(?<![\w.$/@-])((?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z]|[A-Za-z]+\d|\d+[A-Za-z](?:[A-Za-z]{2}|[A-Za-z]?\d))\w*)(?![\w/@.-])/g,
   ],
 ] as const
 
@@ -75,7 +68,7 @@ export function findSlots(request: string): Slot[] {
 }
 
 function slotAt(kind: SlotKind, match: RegExpExecArray): Slot {
-  const captured = match[1] ?? ''
+  const captured = match.slice(1).find((group) => group !== undefined) ?? ''
   const { index, 0: whole } = match
   if (kind === 'quoted') return { kind, value: captured, start: index, end: index + whole.length }
   const value = withoutEnd(captured, '.,;:!?)]}').trim()

@@ -180,15 +180,6 @@ describe('what the schema says of its parameters', () => {
       },
       { path: 'notes/todo.md', head: 10 },
     ],
-    [
-      'the quotient of 17 and 25',
-      'divide',
-      {
-        divisor: { ...number, description: 'Second number' },
-        dividend: { ...number, description: 'First number' },
-      },
-      { dividend: 17, divisor: 25 },
-    ],
     ['say good morning to all', 'say', { message: text }, { message: 'good morning to all' }],
     [
       'describe table users',
