@@ -223,7 +223,7 @@ async function checkOutput(
 /** Refuses a tool that its server's configuration does not allow, and one that is held back. */
 export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
   const { allow = ['*'], deny = [] } = context.rules(tool.server)
-  const isNamed = (patterns: readonly string[]): boolean =>
+  const isNamed = (patterns: readonly string[]) =>
     patterns.some((pattern) => matchesName(pattern, tool.name) || matchesName(pattern, tool.id))
   if (!isNamed(allow) || isNamed(deny)) {
     throw new ToolRefusedError({

@@ -72,7 +72,7 @@ export function planTools(
 function decideTool(request: string, route: Route, tools: PlanTools): Route {
   if (route.decision === 'ask' || route.named.length > 0) return route
   const best = route.candidates[0]?.score ?? 0
-  const isWord = (text: string): boolean => route.slots.every(({ value }) => value !== text)
+  const isWord = (text: string) => route.slots.every(({ value }) => value !== text)
   const candidates = route.candidates.slice(0, mostConsidered).flatMap(({ tool, score }) => {
     if (score < best * nearEnough.other) return []
     const steps = planRequest([{ text: request, tool }], tools)
@@ -111,7 +111,7 @@ function onlyComplete(request: string, candidates: readonly FittingCandidate[], 
   const words = plainWords(request).map(stemOf)
   const nameOf = ({ tool }: FittingCandidate): string[] =>
     plainWords(tools.definition(tool)?.name ?? '').map(stemOf)
-  const isVerb = (one: FittingCandidate): boolean => nameOf(one)[0] === words[0]
+  const isVerb = (one: FittingCandidate) => nameOf(one)[0] === words[0]
   const named = complete.filter(
     (one) =>
       nameOf(one).every((word) => words.includes(word)) && (isVerb(one) || nameOf(one).length > 1),
@@ -120,7 +120,7 @@ function onlyComplete(request: string, candidates: readonly FittingCandidate[], 
   const [fullest, ...alike] = named.filter((one) => nameOf(one).length === most)
   const chosen = complete.length === 1 ? only : alike.length === 0 ? fullest : undefined
   if (chosen === undefined) return undefined
-  const isOpen = (one: FittingCandidate): boolean =>
+  const isOpen = (one: FittingCandidate) =>
     (one.isWhole || one.lacksWords) && !(isVerb(chosen) && !isVerb(one))
   const better = candidates.slice(0, candidates.indexOf(only))
   return better.some(isOpen) ? undefined : chosen.tool

@@ -97,7 +97,7 @@ export function resolveTool<Tool extends Named>(
   const short = written.replace(clientPrefix, '')
   for (const spell of spellings) {
     const texts = [written, short, short.replace(':', '__')].map(spell)
-    const isWanted = (text: string): boolean => text !== '' && texts.includes(text)
+    const isWanted = (text: string) => text !== '' && texts.includes(text)
     const whole = tools.filter(({ id }) => isWanted(spell(id)))
     const fitting = whole.length > 0 ? whole : tools.filter(({ name }) => isWanted(spell(name)))
     const [tool, ...others] = fitting

@@ -106,7 +106,7 @@ export async function fillMissing(
     }
     filled.push({ ...step, params, missing: [] })
   }
-  const isDropped = ({ unplaced }: PlannedCall): boolean => unplaced.length > 0
+  const isDropped = ({ unplaced }: PlannedCall) => unplaced.length > 0
   return { steps: filled, open: setup.user === undefined ? filled.find(isDropped) : undefined }
 }
 

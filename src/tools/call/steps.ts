@@ -6,7 +6,7 @@ import type { JsonObject } from '../model.ts'
 import { callTool, refuseHeld } from './call-tool.ts'
 import { outcomeValue } from './content.ts'
 import type { CallContext, CallReport } from './context.ts'
-import { type DirectiveKind, type ToolStep } from './directive-text.ts'
+import type { DirectiveKind, ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
 import { findTool } from './find-tool.ts'
 import { textsOf } from '../workflow/references.ts'
@@ -60,7 +60,7 @@ export async function runBatch(
   await checkSteps('batch', steps, context)
   const results: BatchResult[] = []
   for (const [index, step] of steps.entries()) {
-    results.push(await runStep(step, index, context, options))
+    results.push(await runStep(step, { ok: true, value: step.params }, index, context, options))
   }
   return results
 }
@@ -79,8 +79,8 @@ export async function runToolChain(
   const variables = new Map<string, JsonValue>()
   const chain: ChainResult = { completed: [], skipped: [] }
   for (const [index, step] of steps.entries()) {
-    const bind = (): Binding => bindParameters(step.params, variables, declared)
-    const answer = await runStep(step, index, context, options, bind)
+    const bound = bindParameters(step.params, variables, declared)
+    const answer = await runStep(step, bound, index, context, options)
     if (answer.status === 'success') {
       const { status: _, ...completed } = answer
       chain.completed.push(completed)
@@ -116,15 +116,14 @@ export async function checkSteps(
 
 async function runStep(
   step: ToolStep,
+  bound: Binding,
   index: number,
   context: CallContext,
   options: StepOptions,
-  bind: () => Binding = () => ({ ok: true, value: step.params }),
 ): Promise<BatchResult> {
   const { tool } = step
   const { onStep } = options
   if (!context.signal.aborted) onStep?.({ index, tool })
-  const bound = bind()
   const end: StepEnd = bound.ok
     ? await callStep({ ...step, params: bound.value }, context, options)
     : { result: { tool, status: 'error', error: bound.message } }
@@ -159,8 +158,9 @@ async function callStep(
       return { result: { tool, status: 'cancelled', error: message, ...note } }
     }
     if (!(error instanceof SkillrailError)) throw error
-    const hint = error.hint === undefined ? {} : { hint: error.hint }
-    return { result: { tool, status: 'error', error: error.message, ...hint, ...note } }
+    const { message, hint } = error
+    const hinted = hint === undefined ? note : { hint, ...note }
+    return { result: { tool, status: 'error', error: message, ...hinted } }
   }
 }
 
@@ -182,7 +182,7 @@ type Binding = { ok: true; value: JsonObject } | { ok: false; message: string }
  *   `$word` is a reference only where a step of this chain has that name (`declared`), so that
  *   `$5.00` and the `$id` of a GraphQL query stay.
  * - `$$name` is the text `$name`.
- * - Only own members of JSON objects are reached; `__proto__` and the like are refused.
+ * - Only own members are reached.
  */
 export function bindParameters(
   params: JsonObject,
@@ -216,9 +216,7 @@ export function bindParameters(
       const answer = typeof value === 'string' ? value : JSON.stringify(value)
       written += answer.length
       if (written <= mostWritten) return answer
-      throw new UnboundReference(
-        `the answers in its texts have more than ${mostWritten} characters`,
-      )
+      throw new UnboundReference(`its texts would have more than ${mostWritten} characters`)
     })
   }
 
@@ -226,8 +224,7 @@ export function bindParameters(
     const value = variables.get(name)
     if (value !== undefined) return value
     const known = [...variables.keys()].map((variable) => `$${variable}`).join(', ')
-    const why = declared.has(name) ? 'has no value yet' : 'is unknown'
-    throw new UnboundReference(`$${name} ${why}; known here: ${known || 'none'}`)
+    throw new UnboundReference(`$${name} is unknown; known here: ${known || 'none'}`)
   }
 }
 
@@ -237,8 +234,6 @@ const path = String.raw`(?:\.[A-Za-z_][A-Za-z0-9_]*|\[\d{1,9}\]|\["[^"\\\]]{1,20
 const whole = new RegExp(String.raw`^\$([A-Za-z_][A-Za-z0-9_]*)(${path})$`)
 const embedded = new RegExp(String.raw`\$(\$?)([A-Za-z_][A-Za-z0-9_]*)(${path})`, 'g')
 
-const forbidden: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
-
 const deepest = 100
 
 /** Many references to one long answer would exceed the length of a text. */
@@ -246,19 +241,11 @@ const mostWritten = 16 * 1024 * 1024
 
 function memberAt(root: JsonValue, name: string, path: string): JsonValue {
   let value = root
-  let reached = `$${name}`
   for (const [, field, index, quoted] of path.matchAll(/\.(\w+)|\[(\d+)\]|\["([^"]+)"\]/g)) {
-    const key = field ?? quoted ?? ''
-    if (forbidden.has(key)) throw new UnboundReference(`$${name}${path} is not allowed`)
-    let next: JsonValue | undefined
-    if (index !== undefined) next = isList(value) ? value[Number(index)] : undefined
-    else if (isObject(value) && Object.hasOwn(value, key)) next = value[key]
-    if (next === undefined) {
-      const missing = index === undefined ? `field ${key}` : `item ${index}`
-      throw new UnboundReference(`${reached} has no ${missing}`)
-    }
+    const members = isList(value) || isObject(value) ? Object.entries<JsonValue>(value) : []
+    const next = new Map(members).get(field ?? index ?? quoted ?? '')
+    if (next === undefined) throw new UnboundReference(`$${name}${path} has no value`)
     value = next
-    reached += index === undefined ? `.${key}` : `[${index}]`
   }
   return value
 }

@@ -24,7 +24,7 @@ export function judgeParameters(
   const byWords = new Map(Object.entries(mapParameters(text, tool, { examples }).params))
   const reading = new Reading(text, tool, parameters, examples)
   const said = new Set(reading.tokens.map(({ stem }) => stem))
-  const isDoubtful = (name: string, value: JsonValue): boolean => {
+  const isDoubtful = (name: string, value: JsonValue) => {
     const own = byWords.get(name)
     return own === undefined ? !isSaid(name, value, text, said) : !isDeepStrictEqual(own, value)
   }

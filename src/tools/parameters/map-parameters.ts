@@ -171,7 +171,7 @@ function placeFullNames(reading: Reading): void {
   const { tokens } = reading
   for (const parameter of reading.open().filter(({ words }) => words.length > 1)) {
     const { words } = parameter
-    const isSaid = (_: Token, at: number): boolean =>
+    const isSaid = (_: Token, at: number) =>
       words.every((word, offset) => tokens[at + offset]?.text.toLowerCase() === word)
     const start = tokens.findIndex(isSaid)
     const last = start + words.length - 1
@@ -281,7 +281,7 @@ function isPassive(reading: Reading, [first, ...others]: readonly Token[]): bool
 /** `set the status of ENG-42 to Done`, `rename a to b`: what a named parameter becomes. */
 function placeChange(reading: Reading): void {
   const { tokens } = reading
-  const isTo = (token: Token, at: number): boolean => {
+  const isTo = (token: Token, at: number) => {
     const value = tokens[at + 1]
     return token.text.toLowerCase() === 'to' && value !== undefined && reading.isValue(value)
   }
@@ -291,7 +291,7 @@ function placeChange(reading: Reading): void {
   const named = tokens.slice(0, tokens.indexOf(to)).flatMap((token) => {
     const word = token.text.toLowerCase().replace(/^re(?=name|title)/, '')
     if (token.slot !== undefined || reading.isUsed(token)) return []
-    const ofWord = ({ words }: Parameter): boolean => words.includes(word) && !words.includes('id')
+    const ofWord = ({ words }: Parameter) => words.includes(word) && !words.includes('id')
     return reading.open().flatMap((one) => (ofWord(one) ? [{ parameter: one, token }] : []))
   })
   const change = only(named)
@@ -354,7 +354,7 @@ function placeExamples(reading: Reading): void {
   for (const parameter of reading.open()) {
     if (!parameter.required || parameter.kind !== 'string' || parameter.choices.length > 0) continue
     const examples = new Set(examplesOf(parameter).map((one) => stemOf(one.toLowerCase())))
-    const isMeant = (one: Token): boolean =>
+    const isMeant = (one: Token) =>
       !reading.isUsed(one) && examples.has(one.stem) && !own.has(one.text.toLowerCase())
     const token = only(tokens.filter(isMeant))
     if (token === undefined) continue

@@ -61,7 +61,7 @@ function placeForms(reading: Reading): void {
 
 function placeKind(reading: Reading, kind: SlotKind): void {
   for (const token of free(reading, kind)) placeByDirection(reading, token)
-  const isGlob = ({ text }: Token): boolean => kind === 'path' && text.includes('*')
+  const isGlob = ({ text }: Token) => kind === 'path' && text.includes('*')
   placeAlike(reading, kind, free(reading, kind).filter(isGlob))
   placeAlike(
     reading,
@@ -118,7 +118,7 @@ function candidates(reading: Reading, { slot, text }: Token): readonly Parameter
     const numbers = accepting.filter((one) => ['number', 'integer'].includes(kindOf(one)))
     return numbers.length > 0 ? numbers : accepting.filter(isIdentity)
   }
-  const isId = ({ words }: Parameter): boolean => words.includes('id')
+  const isId = ({ words }: Parameter) => words.includes('id')
   const texts = accepting.filter(
     (one) => kindOf(one) === 'string' && !(isId(one) && (kind === 'sql' || /\s/.test(text))),
   )
@@ -176,7 +176,7 @@ function placeByDirection(reading: Reading, token: Token): void {
   const isSource = ['to', 'into'].includes(wordAt(at + 1)) && reading.tokens[at + 2]?.slot
   const isFrom = fromWords.includes(before) || (isSource && !toWords.includes(before))
   const names = isFrom ? fromNames : toWords.includes(before) ? toNames : []
-  const isMeant = ({ words }: Parameter): boolean => words.some((word) => names.includes(word))
+  const isMeant = ({ words }: Parameter) => words.some((word) => names.includes(word))
   takeForm(reading, only(candidates(reading, token).filter(isMeant)), token)
 }
 
@@ -291,7 +291,7 @@ function placeProperName(reading: Reading): void {
 /** `for react hooks`: the only words that the tool does not say, for the one text to search for. */
 function placeSearch(reading: Reading): void {
   const { tokens, text } = reading
-  const isLeft = (token: Token): boolean => reading.isLeft(token)
+  const isLeft = (token: Token) => reading.isLeft(token)
   const lastSlot = tokens.findLastIndex(({ slot }) => slot !== undefined)
   const from = tokens.findIndex((token, at) => at > lastSlot && isLeft(token))
   const words = tokens.slice(Math.max(from, 0), tokens.findLastIndex(isLeft) + 1)

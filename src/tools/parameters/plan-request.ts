@@ -117,7 +117,7 @@ class Planner {
     const words = new Set(bindings.flatMap(({ extraction }) => extraction.words))
     const names = this.steps.map(({ name }) => name)
     const base = tool.name.replaceAll(/\W/g, '_')
-    const isSame = (name: string): boolean => [name, withoutEnd(name, '0123456789')].includes(base)
+    const isSame = (name: string) => [name, withoutEnd(name, '0123456789')].includes(base)
     const same = names.filter(isSame).length
     const step: PlannedCall = {
       name: same === 0 ? base : `${base}${same + 1}`,
@@ -193,7 +193,7 @@ function sequenceOf(clause: string, tool: ToolDefinition, tools: PlanTools): Too
 /** The tool of that name on the same server; `-` and `_` are the same. */
 function sibling({ tools, definition }: PlanTools, { server }: ToolDefinition, name: string) {
   const wanted = plainWords(name).join()
-  const isWanted = (id: string): boolean =>
+  const isWanted = (id: string) =>
     id.startsWith(`${server}__`) && plainWords(id.slice(server.length + 2)).join() === wanted
   const id = tools.find(isWanted)
   return id === undefined ? undefined : definition(id)

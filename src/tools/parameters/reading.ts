@@ -213,7 +213,7 @@ function tokensOf(text: string): Token[] {
     found.push({ text: word, stem: stemOf(plain), start: index, end, negated: false, isProper })
   }
   const tokens = found.toSorted((a, b) => a.start - b.start)
-  const isNegation = ({ text: word }: Token): boolean => negations.has(plainWords(word).join(''))
+  const isNegation = ({ text: word }: Token) => negations.has(plainWords(word).join(''))
   return tokens.map((token, at) => ({
     ...token,
     negated: tokens.slice(Math.max(0, at - 2), at).some(isNegation),
@@ -236,8 +236,8 @@ export function examplesOf({ description }: Parameter): string[] {
 function fitsExamples(text: string, parameter: Parameter): boolean {
   if (parameter.kind !== 'string' || parameter.choices.length > 0) return true
   const examples = examplesOf(parameter)
-  const isCode = (value: string): boolean => /^\p{Lu}+$/u.test(value)
-  const isParted = (value: string): boolean => /^\w+\/\w+$/.test(value)
+  const isCode = (value: string) => /^\p{Lu}+$/u.test(value)
+  const isParted = (value: string) => /^\w+\/\w+$/.test(value)
   return [isCode, isParted].every(
     (isLike) => examples.length === 0 || !examples.every(isLike) || isLike(text),
   )

@@ -19,10 +19,7 @@ export const maxRequestLength = 20_000
  * is read from its beginning only, or bounded.
  */
 const slotPatterns = [
-  [
-    'quoted',
-    /"([^"\n]+)"|“([^“”\n]+)”|`([^`\n]+)`|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])/gu,
-  ],
+  ['quoted', /"([^"\n]+)"|“([^“”\n]+)”|`([^`\n]+)`|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])/gu],
   [
     'sql',
     /\b((?:select\s(?!(?:the|an?|first|second|third|last)\s(?!from\b))[^;:\n]{1,2000}?\sfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|explain\s+select)\s[^;]+)/gi,

@@ -134,7 +134,7 @@ function withLesson(
   lesson: Pick<LearnedExample, 'request' | 'tool' | 'wrong'>,
   now: number,
 ): LearnedExample[] {
-  const isSame = ({ request, tool }: LearnedExample): boolean =>
+  const isSame = ({ request, tool }: LearnedExample) =>
     tool === lesson.tool && request.toLowerCase() === lesson.request.toLowerCase()
   const before = examples.find((example) => isSame(example) && example.wrong === lesson.wrong)
   const at = new Date(now).toISOString()

@@ -36,14 +36,14 @@ it.each<[string, JsonValue]>([
 
 it.each([
   ['$nobody', '$nobody is unknown; known here: $element, $items, $text, $nothing'],
-  ['$element.missing', '$element has no field missing'],
-  ['$items[9]', '$items has no item 9'],
-  ['$text.length', '$text has no field length'],
-  ['$items.length', '$items has no field length'],
-  ['$element.__proto__', '$element.__proto__ is not allowed'],
-  ['$element.constructor.name', '$element.constructor.name is not allowed'],
-  ['see $element["prototype"]', '$element["prototype"] is not allowed'],
-  ['$element.toString', '$element has no field toString'],
+  ['$element.missing', '$element.missing has no value'],
+  ['$items[9]', '$items[9] has no value'],
+  ['$text.length', '$text.length has no value'],
+  ['$items.length', '$items.length has no value'],
+  ['$element.__proto__', '$element.__proto__ has no value'],
+  ['$element.constructor.name', '$element.constructor.name has no value'],
+  ['see $element["prototype"]', '$element["prototype"] has no value'],
+  ['$element.toString', '$element.toString has no value'],
 ])('%s is refused: %s', (written, message) => {
   expect(bindParameters({ value: written }, variables)).toEqual({ ok: false, message })
 })
@@ -52,7 +52,7 @@ it('says when a reference comes before its value', () => {
   const declared = new Set(['later'])
   expect(bindParameters({ a: 'x $later' }, new Map(), declared)).toEqual({
     ok: false,
-    message: '$later has no value yet; known here: none',
+    message: '$later is unknown; known here: none',
   })
 })
 
