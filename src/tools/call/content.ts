@@ -25,38 +25,28 @@ export interface SavePlace {
  * Writes images, sounds and binary resources to new files with mode 0600. An existing file is never
  * overwritten: the name gets a number. Throws {@link ToolError} `result-unsaved`.
  */
-export async function saveContent(
-  outcome: ToolOutcome,
-  toolName: string,
-  place: SavePlace,
-): Promise<SavedFile[]> {
+export function saveContent(outcome: ToolOutcome, toolName: string, place: SavePlace): SavedFile[] {
   return outcome.content.flatMap((block) => {
-    const data = bytesOf(block)
-    if (data === undefined) return []
-    const mimeType =
-      ('mimeType' in block ? block.mimeType : undefined) ?? 'application/octet-stream'
-    const path = saveBytes(data, fileStem(toolName, place.now), extensionOf(mimeType), place)
+    if (!('data' in block) || block.data === undefined) return []
+    const { data, mimeType = 'application/octet-stream' } = block
+    const path = saveBytes(data, toolName, extensionOf(mimeType), place)
     return [{ block, path, mimeType, size: data.byteLength }]
   })
 }
 
-export async function saveText(
+export function saveText(
   text: string,
   toolName: string,
   extension: 'json' | 'txt',
   place: SavePlace,
-): Promise<string> {
-  return saveBytes(Buffer.from(text), fileStem(toolName, place.now), `.${extension}`, place)
+): string {
+  return saveBytes(Buffer.from(text), toolName, `.${extension}`, place)
 }
 
-function bytesOf(block: ToolContent): Uint8Array | undefined {
-  if (block.type === 'image' || block.type === 'audio') return block.data
-  return block.type === 'resource' ? block.data : undefined
-}
-
-function saveBytes(data: Uint8Array, stem: string, extension: string, place: SavePlace): string {
+function saveBytes(data: Uint8Array, tool: string, extension: string, place: SavePlace): string {
+  const { directory, within, now } = place
+  const stem = fileStem(tool, now)
   try {
-    const { directory, within } = place
     if (within !== undefined) requireWithin(realpathSync.native(within), directory)
     makePrivateDirectory(directory)
     for (let number = 1; ; number++) {
@@ -64,10 +54,9 @@ function saveBytes(data: Uint8Array, stem: string, extension: string, place: Sav
       if (writeNew(path, data)) return path
     }
   } catch (error) {
-    if (error instanceof ToolError) throw error
     throw new ToolError({
       code: 'result-unsaved',
-      message: `${place.directory} cannot take the file: ${messageOf(error)}`,
+      message: `${directory} cannot take the file: ${messageOf(error)}`,
       hint: 'Name another place with --output.',
     })
   }
@@ -98,19 +87,18 @@ const endings: ReadonlySet<string> = new Set(
   'gif html json mp4 ogg pdf png wav webm webp zip'.split(' '),
 )
 
-const extensions: ReadonlyMap<string, string> = new Map([
-  ['application/gzip', '.gz'],
-  ['audio/mpeg', '.mp3'],
-  ['audio/x-wav', '.wav'],
-  ['image/jpeg', '.jpg'],
-  ['image/svg+xml', '.svg'],
-  ['text/plain', '.txt'],
+const otherEndings: ReadonlyMap<string, string> = new Map([
+  ['gzip', 'gz'],
+  ['jpeg', 'jpg'],
+  ['mpeg', 'mp3'],
+  ['plain', 'txt'],
+  ['svg+xml', 'svg'],
+  ['x-wav', 'wav'],
 ])
 
 function extensionOf(mimeType: string): string {
-  const [type = ''] = mimeType.split(';')
-  const [, subtype = ''] = type.split('/')
-  return endings.has(subtype) ? `.${subtype}` : (extensions.get(type) ?? '.bin')
+  const [, subtype = ''] = /^[^;]*\/([^;]*)/.exec(mimeType) ?? []
+  return `.${endings.has(subtype) ? subtype : (otherEndings.get(subtype) ?? 'bin')}`
 }
 
 /**
@@ -138,19 +126,13 @@ export function outcomeText(outcome: ToolOutcome): string {
 
 function blockValue(block: ToolContent, path: string | undefined): JsonValue {
   const file = path === undefined ? {} : { path }
-  switch (block.type) {
-    case 'text':
-      return block.text
-    case 'image':
-    case 'audio':
-      return { type: block.type, mimeType: block.mimeType, size: block.data.byteLength, ...file }
-    case 'resource':
-    case 'link': {
-      const mimeType = block.mimeType === undefined ? {} : { mimeType: block.mimeType }
-      if (block.type === 'link')
-        return { type: 'link', uri: block.uri, name: block.name, ...mimeType }
-      const text = block.text === undefined ? {} : { text: block.text }
-      return { type: 'resource', uri: block.uri, ...mimeType, ...text, ...file }
-    }
+  if (block.type === 'text') return block.text
+  if (!('uri' in block)) {
+    return { type: block.type, mimeType: block.mimeType, size: block.data.byteLength, ...file }
   }
+  const { type, uri, mimeType: said } = block
+  const mimeType = said === undefined ? {} : { mimeType: said }
+  if (type === 'link') return { type, uri, name: block.name, ...mimeType }
+  const text = block.text === undefined ? {} : { text: block.text }
+  return { type, uri, ...mimeType, ...text, ...file }
 }

@@ -1,6 +1,5 @@
 import { deepestJson, isList, isObject, tooDeepAt } from '../../core/json.ts'
 import { messageOf } from '../../core/errors.ts'
-import { nearest } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
@@ -39,9 +38,9 @@ export function parseDirective(text: string, wanted: DirectiveKind): DirectiveRe
   const bare = text.trim()
   if (bare.startsWith('[')) return readSteps(bare, wanted)
   const reading = readDirective(text)
-  if (reading.kind === 'none' || reading.kind === 'broken' || reading.kind === wanted)
-    return reading
-  return broken(wanted, `this is a ${reading.kind}, not a ${wanted}`)
+  const { kind } = reading
+  const isOther = (kind === 'batch' || kind === 'chain') && kind !== wanted
+  return isOther ? broken(wanted, `this is a ${kind}, not a ${wanted}`) : reading
 }
 
 function readSteps(json: string, kind: DirectiveKind): DirectiveReading {
@@ -74,11 +73,9 @@ function readStep(item: JsonValue, kind: DirectiveKind): ToolStep | string {
 function notesOn(item: JsonObject, kind: DirectiveKind): Pick<ToolStep, 'notes'> {
   const keys = ['tool', 'params', ...(kind === 'chain' ? ['output_as'] : [])]
   const unknown = Object.keys(item).filter((key) => !keys.includes(key))
-  const notes = unknown.map((key) => {
-    const meant = nearest(key, keys)
-    const advice = meant === undefined ? `it has ${keys.join(', ')}.` : `did you mean \`${meant}\`?`
-    return `\`${key}\` is not a key of a ${kind} member; ${advice}`
-  })
+  const notes = unknown.map(
+    (key) => `\`${key}\` is not a key of a ${kind} member; it has ${keys.join(', ')}.`,
+  )
   return notes.length === 0 ? {} : { notes }
 }
 
@@ -152,13 +149,10 @@ export function isOnlyJson(text: string): boolean {
 
 /** The text with spaces in the place of the objects, so that every other place stays as it is. */
 export function blankObjects(text: string, objects: readonly JsonInText[]): string {
-  const parts: string[] = []
-  let read = 0
-  for (const { start, end } of objects) {
-    parts.push(text.slice(read, start), ' '.repeat(end - start))
-    read = end
-  }
-  return parts.join('') + text.slice(read)
+  return objects.reduce(
+    (rest, { start, end }) => rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end),
+    text,
+  )
 }
 
 export function readJson(

@@ -5,58 +5,56 @@ import type { CallReport } from './context.ts'
 
 /** The seed's text for a call that failed; from a server, so it is not yet safe to print. */
 export function callFailureText(report: CallReport & { status: 'error' }): string {
-  const { tool, failure, attempts } = report
-  if (failure.kind === 'timeout') return timeoutText(report)
-  const lines = [`Error: ${cutText(bareMessage(failure.message), 1000)}`, `Tool: ${tool.id}`]
+  const { tool, failure, attempts, durationMs, notes } = report
+  if (failure.kind === 'timeout') {
+    return [
+      `Timeout: ${tool.id} after ${durationMs}ms`,
+      'Partial: none',
+      'Suggestions: narrow scope, reduce output, retry',
+      ...notes,
+      'Next: confirm retry with new parameters',
+    ].join('\n')
+  }
   const params = Object.entries(report.params)
     .slice(0, 8)
     .map(([name, value]) => {
       return `${name}=${cutText(typeof value === 'string' ? value : JSON.stringify(value), 80)}`
     })
-    .join(', ')
-  if (params !== '') lines.push(`Params: ${params}`)
-  if (attempts > 1) lines.push(...report.report.errors.map((error) => cutText(error, 300)))
-  lines.push('Suggestions:', ...failure.suggestions.map((text, index) => `${index + 1}) ${text}`))
-  lines.push(...report.notes, 'Next: confirm retry or provide new parameters.')
-  return lines.join('\n')
+  return [
+    `Error: ${cutText(bareMessage(failure.message), 1000)}`,
+    `Tool: ${tool.id}`,
+    ...(params.length > 0 ? [`Params: ${params.join(', ')}`] : []),
+    ...(attempts > 1 ? report.report.errors.map((error) => cutText(error, 300)) : []),
+    'Suggestions:',
+    ...failure.suggestions.map((text, index) => `${index + 1}) ${text}`),
+    ...notes,
+    'Next: confirm retry or provide new parameters.',
+  ].join('\n')
 }
 
 export function bareMessage(message: string): string {
   return message.replace(/^(?:### Error\n|Error: )+/, '')
 }
 
-function timeoutText({ tool, durationMs, notes }: CallReport & { status: 'error' }): string {
-  return [
-    `Timeout: ${tool.id} after ${durationMs}ms`,
-    'Partial: none',
-    'Suggestions: narrow scope, reduce output, retry',
-    ...notes,
-    'Next: confirm retry with new parameters',
-  ].join('\n')
-}
-
 /** The seed's text for a batch that did not succeed as a whole, or undefined. */
 export function partialText(results: readonly BatchResult[]): string | undefined {
-  const named = (status: BatchResult['status']): string[] =>
+  const named = (status: BatchResult['status']) =>
     results.filter((result) => result.status === status).map(({ tool }) => tool)
   const [succeeded, failed, cancelled] = [named('success'), named('error'), named('cancelled')]
   if (failed.length + cancelled.length === 0) return undefined
   const isStopped = cancelled.length > 0
   const head = isStopped ? 'Cancelled' : succeeded.length > 0 ? 'Partial success' : 'Failure'
-  const counts = `${head}: ${succeeded.length} succeeded, ${failed.length} failed`
-  const list = (name: string, tools: readonly string[]): string[] =>
+  const stopped = isStopped ? `, ${cancelled.length} cancelled` : ''
+  const list = (name: string, tools: readonly string[]) =>
     tools.length === 0 ? [] : [`${name}: [${tools.join(', ')}]`]
-  const isHinted = results.every((result) => result.status === 'success' || 'hint' in result)
   return [
-    isStopped ? `${counts}, ${cancelled.length} cancelled` : counts,
+    `${head}: ${succeeded.length} succeeded, ${failed.length} failed${stopped}`,
     ...list('Succeeded', succeeded),
     ...list('Failed', failed),
     ...list('Cancelled', cancelled),
     isStopped
       ? 'Next: run what is left, after a look at what was under way'
-      : isHinted
-        ? 'Next: do what is said of the failed items, then call them again'
-        : 'Next: retry failed items with adjusted params',
+      : 'Next: retry failed items with adjusted params',
   ].join('\n')
 }
 

@@ -140,7 +140,7 @@ type Succeeded = CallReport & { status: 'success' }
 
 async function succeeded(report: Succeeded, place: SavePlace, raw: boolean) {
   const { outcome, category, tool, params } = report
-  const saved = await saveContent(outcome, tool.name, place)
+  const saved = saveContent(outcome, tool.name, place)
   const summary = summarise(outcome, { name: tool.name, category }, params, saved)
   const value = valueWithPaths(report, saved)
   const files = saved.map(({ path, mimeType, size }) => ({ path, mimeType, size }))
@@ -163,7 +163,7 @@ function factsOf<S extends CallReport['status']>({
 }
 
 export async function valueOfReport(report: Succeeded, place: SavePlace): Promise<JsonValue> {
-  const files = await saveContent(report.outcome, report.tool.name, place)
+  const files = saveContent(report.outcome, report.tool.name, place)
   return valueWithPaths(report, files)
 }
 
@@ -182,6 +182,6 @@ export async function boundedValue(
   const isText = typeof value === 'string'
   const text = isText ? value : JSON.stringify(value)
   if (text.length <= mostInline) return value
-  const path = await saveText(text, name, isText ? 'txt' : 'json', place)
+  const path = saveText(text, name, isText ? 'txt' : 'json', place)
   return { path, size: Buffer.byteLength(text) }
 }

@@ -202,7 +202,7 @@ it('says in the note of a member what of it means nothing', async () => {
   const [result] = await runBatch(steps, context)
   expect(result?.note).toBe(
     [
-      '`parms` is not a key of a batch member; did you mean `params`?',
+      '`parms` is not a key of a batch member; it has tool, params.',
       '`why` is not a key of a batch member; it has tool, params.',
       'There is no tool list_pages; fake__list-pages was taken, which differs only in its spelling.',
       '`limt` is not a parameter of fake__list-pages; did you mean `limit`?',

@@ -32,8 +32,8 @@ const outcome: ToolOutcome = {
   size: 9,
 }
 
-it('writes each picture to a new file that only the user can read', async () => {
-  const files = await saveContent(outcome, 'take_screenshot', { directory: join(root, 'out'), now })
+it('writes each picture to a new file that only the user can read', () => {
+  const files = saveContent(outcome, 'take_screenshot', { directory: join(root, 'out'), now })
   expect(files.map(({ path }) => path)).toEqual([
     join(root, 'out', 'take_screenshot-20261122-014506.png'),
     join(root, 'out', 'take_screenshot-20261122-014506-2.png'),
@@ -43,36 +43,35 @@ it('writes each picture to a new file that only the user can read', async () => 
   expect([...readFileSync(files[0]?.path ?? '')]).toEqual([1, 2, 3])
 })
 
-it('never overwrites: neither a file nor what a link points to', async () => {
+it('never overwrites: neither a file nor what a link points to', () => {
   writeFileSync(join(root, 'x-20261122-014506.txt'), 'mine')
   writeFileSync(join(root, 'target'), 'mine')
   symlinkSync(join(root, 'target'), join(root, 'x-20261122-014506-2.txt'))
   symlinkSync(join(root, 'nowhere'), join(root, 'x-20261122-014506-3.txt'))
-  const path = await saveText('new', 'x', 'txt', { directory: root, now })
+  const path = saveText('new', 'x', 'txt', { directory: root, now })
   expect(path).toBe(join(root, 'x-20261122-014506-4.txt'))
   expect(readFileSync(join(root, 'target'), 'utf8')).toBe('mine')
   expect(readdirSync(root)).not.toContain('nowhere')
 })
 
-it('makes a harmless name of any name of a tool', async () => {
-  const path = await saveText('x', '../../etc/passwd\u0000', 'json', { directory: root, now })
+it('makes a harmless name of any name of a tool', () => {
+  const path = saveText('x', '../../etc/passwd\u0000', 'json', { directory: root, now })
   expect(path).toBe(join(root, '-etc-passwd--20261122-014506.json'))
 })
 
-it('does not follow a link out of the project for its own directory', async () => {
+it('does not follow a link out of the project for its own directory', () => {
   const project = join(root, 'project')
   mkdirSync(project)
   mkdirSync(join(root, 'elsewhere'))
   symlinkSync(join(root, 'elsewhere'), join(project, '.skillrail'))
   const place = { directory: join(project, '.skillrail', 'results'), within: project, now }
-  await expect(saveText('x', 'x', 'txt', place)).rejects.toMatchObject({ code: 'result-unsaved' })
+  const unsaved = expect.objectContaining({ code: 'result-unsaved' })
+  expect(() => saveText('x', 'x', 'txt', place)).toThrow(unsaved)
 })
 
-it('says where it could not write', async () => {
+it('says where it could not write', () => {
   writeFileSync(join(root, 'file'), '')
-  const attempt = saveContent(outcome, 'x', { directory: join(root, 'file'), now })
-  await expect(attempt).rejects.toMatchObject({
-    code: 'result-unsaved',
-    hint: 'Name another place with --output.',
-  })
+  const attempt = () => saveContent(outcome, 'x', { directory: join(root, 'file'), now })
+  const hint = 'Name another place with --output.'
+  expect(attempt).toThrow(expect.objectContaining({ code: 'result-unsaved', hint }))
 })
