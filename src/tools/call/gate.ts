@@ -46,7 +46,7 @@ interface ProjectGateOptions {
  */
 export function projectGate(options: ProjectGateOptions): CallGate {
   const { project, runtime, workspaceTrust, workflows, diagnostics, session, note } = options
-  const { index, ask, skipPrerequisites } = options
+  const { index, ask, skipPrerequisites, permissions } = options
   const problem = diagnostics.find(({ severity }) => severity === 'error')
   if (problem !== undefined) {
     const refuse = (): Promise<never> => Promise.reject(unreadable(problem, project))
@@ -55,7 +55,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
   const trust = options.trust ?? workflowTrust(project, runtime, workspaceTrust, workflows)
   const installed = (): WorkflowTool[] =>
     index().tools.map((tool) => {
-      const readOnly = tool.readOnly || isDeclaredReadOnly(tool.id, options.permissions)
+      const readOnly = tool.readOnly || isDeclaredReadOnly(tool.id, permissions)
       return workflowTool({ ...tool, readOnly })
     })
   return {
@@ -83,16 +83,14 @@ export function projectGate(options: ProjectGateOptions): CallGate {
           .filter(({ status }) => ['run', 'waits', 'blocked'].includes(status))
           .map(({ step, tool, id, params, required }) => ({ step, tool, id, params, required }))
         if (workflow === undefined || open.length === 0) return []
-        const acts = workflow.mode === 'enforce' || skipPrerequisites !== true
-        if (workflow.mode !== 'suggest' && acts) requireTrusted(workflow, trust)
-        return [{ workflow, prerequisites: acts ? open : [] }]
+        const { name, mode, path } = workflow
+        const acts = mode === 'enforce' || skipPrerequisites !== true
+        if (mode !== 'suggest' && acts) requireTrusted({ name, path }, trust)
+        return [{ workflow: name, mode, prerequisites: acts ? open : [] }]
       })
       const [one] = foreseen
-      if (one === undefined) return undefined
-      const { name, mode } = one.workflow
-      const same = foreseen.filter(({ workflow }) => workflow.mode === mode)
-      const prerequisites = same.flatMap((each) => each.prerequisites)
-      return { workflow: name, mode, prerequisites }
+      const same = foreseen.filter(({ mode }) => mode === one?.mode)
+      return one && { ...one, prerequisites: same.flatMap((each) => each.prerequisites) }
     },
     lacks(call) {
       const binding = workflows.filter(({ mode }) => mode !== 'suggest')
@@ -115,11 +113,12 @@ function unreadable({ code, path, line }: Diagnostic, project: string): ToolRefu
   const at = line === undefined ? path : `${path}:${line}`
   const isUnreadable = code === 'workflows-syntax' || code.startsWith('file-')
   const isCache = isUnreadable && path !== workflowsPath(project)
+  const what = isCache
+    ? `the tool cache ${at} cannot be read and may hold a workflow that comes first`
+    : `a workflow of this project cannot be read (${at})`
   return new ToolRefusedError({
     code: 'workflows-unreadable',
-    message: isCache
-      ? `nothing is called, because the tool cache ${at} cannot be read and may hold a workflow that comes first`
-      : `nothing is called, because a workflow of this project cannot be read (${at})`,
+    message: `nothing is called, because ${what}`,
     hint: isCache
       ? 'skillrail tools refresh moves the file aside and writes a new one; copy workflows that were in it.'
       : 'Find the errors with: skillrail workflow check',
@@ -127,12 +126,12 @@ function unreadable({ code, path, line }: Diagnostic, project: string): ToolRefu
 }
 
 export function requireTrusted(
-  workflow: WorkflowDefinition,
+  { name, path }: Pick<WorkflowDefinition, 'name' | 'path'>,
   { blockOf }: Pick<WorkflowTrust, 'blockOf'>,
 ): void {
-  const block = blockOf(workflow.path)
+  const block = blockOf(path)
   if (block === undefined) return
-  const message = `Workflow '${workflow.name}' must run first and may not: ${block.message}`
+  const message = `Workflow '${name}' must run first and may not: ${block.message}`
   throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })
 }
 
@@ -224,18 +223,15 @@ export function workflowTrust(
   loaded: readonly WorkflowDefinition[],
 ): WorkflowTrust {
   let files: FileTrust | undefined
-  const asLoaded = new Map<string, boolean>()
   let texts: AcceptedTexts | undefined
   let gone: GoneWorkflows | undefined
-  const trust = (): FileTrust => (files ??= fileTrust(project, runtime, workspaceTrust))
-  const acceptedTexts = (): AcceptedTexts => (texts ??= textsOf('workflow'))
+  const trust = () => (files ??= fileTrust(project, runtime, workspaceTrust))
+  const acceptedTexts = () => (texts ??= textsOf('workflow'))
   return {
     blockOf(path) {
       const block = trust().blockOf(path)
       if (block !== undefined || workspaceTrust === 'trusted') return block
-      const known = asLoaded.get(path) ?? isAsLoaded(path, acceptedTexts().get(path), loaded)
-      asLoaded.set(path, known)
-      if (known) return undefined
+      if (isAsLoaded(path, acceptedTexts().get(path), loaded)) return undefined
       return {
         reason: 'changed',
         message: `what was read from ${path} is not what was accepted when the workspace was trusted`,
@@ -259,26 +255,23 @@ export function workflowTrust(
     const categories = textsOf('category')
     const [unknown] = [...categories].find(([, text]) => text === undefined) ?? []
     const cache = readableCachePath(project)
-    const read = trust()
-      .now()
-      .find(({ kind, path }) => kind === 'category' && join(project, path) === cache)
+    const now = trust().now()
+    const read = now.find(({ kind, path }) => kind === 'category' && join(project, path) === cache)
     const placed = acceptedPlacements(read?.text ?? '')
-    const was = [...categories.values()]
+    const moved = [...categories.values()]
       .toReversed()
       .flatMap((text = '') => [...acceptedPlacements(text)])
-    const moved = was.filter(([id, name]) => placed.get(id) !== name)
-    return {
-      ...(unknown === undefined ? {} : { unknown }),
-      moved: new Map(moved.map(([id, name]) => [id, canonicalCategory(name)])),
-    }
+      .filter(([id, name]) => placed.get(id) !== name)
+      .map(([id, name]): [string, string] => [id, canonicalCategory(name)])
+    return { ...(unknown === undefined ? {} : { unknown }), moved: new Map(moved) }
   }
 
-  function textOf(accepted: AcceptedPart, path: string): string | undefined {
+  function textOf({ kind, path: name, digest }: AcceptedPart, path: string): string | undefined {
     const now = trust()
       .now()
-      .find(({ kind, path: name }) => kind === accepted.kind && name === accepted.path)
-    const isHere = now?.digest === accepted.digest && now.problem === undefined
-    if (!isHere) return new TrustStore(runtime).texts.read(accepted.digest)
+      .find((part) => part.kind === kind && part.path === name)
+    const isHere = now?.digest === digest && now.problem === undefined
+    if (!isHere) return new TrustStore(runtime).texts.read(digest)
     if (now.text !== undefined) return now.text
     // Of a file that is too long for a preview all bytes count.
     const file = readRegularFile(path, { maxBytes })
