@@ -160,7 +160,7 @@ async function reportOf(
   if (kind === 'tool-not-found') {
     await discoverOnce(context)
     const others = context.index.tools.filter((tool) => tool.id !== id)
-    const near = suggestTools(id, others, context.ranking)
+    const near = suggestTools(id, others)
     if (near.length > 0) suggestions.push(`Use one of ${near.join(', ')}`)
   }
   const unclear = `Delivery unknown: ${id} may have acted. It was not called again, because nothing says that this is safe.`

@@ -15,15 +15,12 @@ import type {
 import type { FailureKind, RetrySettings } from './attempts.ts'
 import type { ToolPermissions } from '../workflow/match.ts'
 import type { SchemaChecker } from './schema-checker.ts'
-import type { ToolRanking } from './find-tool.ts'
 
 export interface CallContext {
   /** What is known of the tools; replaced by {@link CallContext.discover}. */
   index: CallIndex
   /** Asks the servers for their tools now, at most once in a context; undefined: never. */
   discover?: ((signal: AbortSignal) => Promise<CallIndex>) | undefined
-  /** Finds what an unknown id may mean; without it only the nearest names do. */
-  ranking?: ToolRanking | undefined
   servers: {
     get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
   }

@@ -195,7 +195,7 @@ async function readNamed(
     case 'none':
       return undefined
     case 'unknown':
-      throw toolNotFound(found.written, context.index.tools, context.ranking, {
+      throw toolNotFound(found.written, context.index.tools, {
         head: `Tool '${found.written}' not found`,
         advice: 'verify the tool name',
       })

@@ -17,14 +17,10 @@ export async function findDefinition(id: string, context: CallContext): Promise<
 /** The tool that an id or a name means, after asking the servers once where needed. */
 export async function findTool(id: string, context: CallContext): Promise<FoundTool> {
   if (resolveTool(id, context.index).kind === 'unknown') await discoverOnce(context)
-  return namedTool(id, context.index.tools, context.ranking)
+  return namedTool(id, context.index.tools)
 }
 
-export function namedTool(
-  name: string,
-  tools: readonly ToolSummary[],
-  rank?: ToolRanking,
-): FoundTool {
+export function namedTool(name: string, tools: readonly ToolSummary[]): FoundTool {
   const resolution = resolveTool(name, { tools })
   switch (resolution.kind) {
     case 'found': {
@@ -34,7 +30,7 @@ export function namedTool(
     case 'ambiguous':
       throw ambiguousName(name, resolution.candidates)
     case 'unknown':
-      throw toolNotFound(name, tools, rank)
+      throw toolNotFound(name, tools)
   }
 }
 
@@ -122,24 +118,12 @@ function letters(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
 }
 
-export type ToolRanking = (text: string) => readonly string[]
-
-/**
- * The ids of at most five tools that may have been meant: the nearest names, then what `rank`
- * finds, then tools of its server, up to three.
- */
-export function suggestTools(
-  id: string,
-  tools: readonly ToolSummary[],
-  rank: ToolRanking = () => [],
-): readonly string[] {
+/** The ids of tools that may have been meant: the nearest names, then others of its server. */
+export function suggestTools(id: string, tools: readonly ToolSummary[]): readonly string[] {
   const server = serverOf(id, tools)
   const own = tools.filter((tool) => tool.server === server)
   const near = nearestTools(id, [...own, ...tools])
-  return [...new Set([...near, ...rank(id), ...own.map((tool) => tool.id)])].slice(
-    0,
-    near.length > 2 ? 5 : 3,
-  )
+  return [...new Set([...near, ...own.map((tool) => tool.id)])].slice(0, near.length > 2 ? 5 : 3)
 }
 
 /** At most a third of the id or of the name may differ. */
@@ -158,13 +142,12 @@ function nearestTools(id: string, tools: readonly ToolSummary[]): string[] {
 export function toolNotFound(
   id: string,
   tools: readonly ToolSummary[],
-  rank?: ToolRanking,
   { head, advice } = {
     head: `Error: Tool not found: ${id}`,
     advice: 'confirm the intended tool',
   },
 ): ToolNotFoundError {
-  const suggestions = suggestTools(id, tools, rank)
+  const suggestions = suggestTools(id, tools)
   const lines = [head]
   if (suggestions.length > 0) lines.push(`Suggestions: ${suggestions.join(', ')}`)
   if (id.includes('__') && tools.length > 0 && serverOf(id, tools) === undefined) {

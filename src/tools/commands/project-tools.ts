@@ -16,7 +16,7 @@ import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolSummary } from '../model.ts'
 import { configuredEmbedding, meaningOf } from '../route/embedding.ts'
-import { projectRouter, type RouteOptions } from '../route/router.ts'
+import type { RouteOptions } from '../route/router.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
 import {
   NoServersError,
@@ -164,16 +164,9 @@ export async function toolNamed(
 ): Promise<{ tool: ToolSummary; index: ToolIndex }> {
   const isKnown = resolveTool(name, index).kind !== 'unknown'
   const found = isKnown || discover === undefined ? index : await discover()
-  const { tool, note } = namedTool(name, found.tools, (id) => rankedTools(id, found, context))
+  const { tool, note } = namedTool(name, found.tools)
   if (note !== undefined) context.note(note)
   return { tool, index: found }
-}
-
-/** By meaning: the words of an id are routed as a request. */
-export function rankedTools(id: string, index: ToolIndex, context: ToolContext): string[] {
-  const place = { project: toolProject(context), runtime: context.runtime }
-  const { candidates } = projectRouter(index, place).router.route(id.replaceAll(/[_.-]+/g, ' '))
-  return candidates.map(({ tool }) => tool)
 }
 
 /**

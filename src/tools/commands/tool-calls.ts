@@ -24,7 +24,6 @@ import {
   answerOf,
   discoverTools,
   foundAmongAsked,
-  rankedTools,
   type ToolContext,
   toolProject,
 } from './project-tools.ts'
@@ -185,7 +184,6 @@ export function openCalls(
   const { retryWaits, replaySafe, neverReplay } = settings.tools
   const calls: CallContext = {
     index,
-    ranking: (id) => rankedTools(id, index, context),
     servers: pool,
     rules: rulesOf(pool, options.timeout),
     async discover() {

@@ -48,7 +48,6 @@ function placeForms(reading: Reading): void {
   placeKind(reading, 'email')
   placeKind(reading, 'date')
   placeKind(reading, 'path')
-  placeSizes(reading)
   placeLimit(reading)
   placeDescribedNumbers(reading)
   placeKind(reading, 'number')
@@ -194,20 +193,6 @@ function placeWordDirections(reading: Reading): void {
     const said = reading.wordFrom(token)
     if (parameter === undefined || meant.length > 1 || parameter.choices.length > 0) continue
     reading.take(parameter, reading.textOf(said), 'by its preposition', said)
-  }
-}
-
-/** `1280x720` is a width and a height. */
-function placeSizes(reading: Reading): void {
-  for (const token of free(reading, 'size')) placeByDirection(reading, token)
-  for (const token of free(reading, 'size')) {
-    const [across = '', down = ''] = token.text.split(/\s?[x×]\s?/)
-    const sideOf = (side: string): Parameter | undefined =>
-      reading.open().find(({ words }) => words.includes(side))
-    const [width, height] = [sideOf('width'), sideOf('height')]
-    if (width === undefined || height === undefined) continue
-    if (reading.take(width, across, 'by its form', []))
-      reading.take(height, down, 'by its form', [token])
   }
 }
 

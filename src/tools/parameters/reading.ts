@@ -36,10 +36,9 @@ export class Reading {
   /** Tokens that may be a value for several parameters, or were negated. */
   readonly #doubtful = new Set<Token>()
   readonly #parameters: readonly Parameter[]
-  readonly #vocabulary: readonly string[]
-  readonly #words = new Map<string, boolean>()
+  readonly #vocabulary: ReadonlySet<string>
   /** Words of each parameter: they say something of the request once it has a value. */
-  readonly #described: ReadonlyMap<string, readonly string[]>
+  readonly #described: ReadonlyMap<string, ReadonlySet<string>>
   readonly #said: string
   readonly #name: readonly string[]
 
@@ -138,17 +137,11 @@ export class Reading {
     return (
       stopWords.has(word) ||
       plainPrepositions.has(word) ||
-      this.#isOfTool(stem) ||
-      [...this.found.keys()].some((name) => this.#described.get(name)?.includes(stem)) ||
+      this.#vocabulary.has(stem) ||
+      [...this.found.keys()].some((name) => this.#described.get(name)?.has(stem)) ||
       isInitials(word, this.#name) ||
       (isVerb && start === this.tokens.find(({ text: one }) => !isGrammar(one))?.start)
     )
-  }
-
-  #isOfTool(stem: string): boolean {
-    const known = this.#words.get(stem) ?? this.#vocabulary.some((word) => isSameWord(word, stem))
-    this.#words.set(stem, known)
-    return known
   }
 
   /** What the request says and no parameter took: the rest of it is of the tool, or grammar. */
@@ -174,8 +167,8 @@ export class Reading {
   }
 }
 
-function stemsOf(texts: readonly string[]): string[] {
-  return [...new Set(texts.flatMap((text) => plainWords(text).map(stemOf)))]
+function stemsOf(texts: readonly string[]): Set<string> {
+  return new Set(texts.flatMap((text) => plainWords(text).map(stemOf)))
 }
 
 export function only<T>(list: readonly T[]): T | undefined {
@@ -253,12 +246,6 @@ function plainDescription(description: string): string {
 
 export function choicesOf({ choices, items }: Parameter): Parameter['choices'] {
   return choices.length > 0 ? choices : (items?.choices ?? [])
-}
-
-/** The same stem, or the beginning of it: `repo` for `repository`, but not `use` for `user`. */
-function isSameWord(known: string, said: string): boolean {
-  const isShortened = /^[a-z]{4,}$/.test(said) || (/^[a-z]{3}$/.test(said) && known.length >= 6)
-  return known === said || (isShortened && known.startsWith(said))
 }
 
 /** `PR` and `PRs` for `get_pull_request`. */

@@ -52,7 +52,6 @@ const seedRows: readonly [request: string, tool: string, params: JsonObject, mis
 
 const moreRows: typeof seedRows = [
   ['press Enter on page 1', 'press_key', { pageId: 1, key: 'Enter' }],
-  ['resize page 3 to 1280x720', 'resize_page', { pageId: 3, width: 1280, height: 720 }],
   [
     'screenshot of page 1 as jpeg to ./shot.jpg',
     'take_screenshot',
