@@ -11,9 +11,9 @@ import type {
 import type { SkillManager } from '../library/manager.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import { AgentEnvironment, type AgentOptions, defaultTimeoutMs } from './agent-options.ts'
-import { loopSettings, openLoop } from './ai/agent-loop.ts'
+import { openLoop } from './ai/agent-loop.ts'
 import type { SkillTools } from './ai/skill-tool-set.ts'
-import { Skills, type SkillSettings } from './ai/skills.ts'
+import { Skills } from './ai/skills.ts'
 import { fromToolSet, toToolSet } from './ai/tool-set.ts'
 import { approvalPart } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
@@ -387,15 +387,15 @@ export class Agent<
   async #loop(): Promise<unknown> {
     await this.ready()
     const usage = this.#ledger.begin(this.#environment.options.maxTokens)
-    return await openLoop(this.#environment, this.#settings(usage), usage)
+    return await openLoop(this.#environment, this.#ofSdk(), this.#toolSet(usage), usage)
   }
 
   #typedTools(): Tools & SkillTools
   #typedTools(): unknown {
-    return this.#settings(this.#ledger.begin(undefined)).tools
+    return this.#ofSdk().settings({ tools: this.#toolSet(this.#ledger.begin(undefined)) }).tools
   }
 
-  #settings(usage: RunUsage): SkillSettings<ToolSet> {
+  #toolSet(usage: RunUsage): ToolSet {
     const { set, tools: replaced } = this.#given
     const ofSkills = this.#skills?.tools() ?? []
     const own = this.listTools()
@@ -404,8 +404,7 @@ export class Agent<
         const execute: AgentTool['execute'] = (...call) => usage.within(() => tool.execute(...call))
         return { ...tool, execute }
       })
-    const tools = { ...toToolSet(own), ...set }
-    return loopSettings(this.#environment, this.#ofSdk(), tools, usage)
+    return { ...toToolSet(own), ...set }
   }
 
   /** Kept, so that one secret signs all approvals. */

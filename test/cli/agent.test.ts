@@ -232,7 +232,7 @@ it('names the address where nothing listens, and where it is set', async () => {
   await server?.close()
   server = undefined
   const { code, stderr } = await run(['Go.'])
-  expect(stderr).toContain(`nothing listens at ${url}/v1/chat/completions.`)
+  expect(stderr).toContain(`Asked was ${url}/v1/chat/completions`)
   expect(stderr).toContain('--base-url')
   expect(code).toBe(1)
 })

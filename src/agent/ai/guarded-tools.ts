@@ -68,9 +68,9 @@ export class CallBook {
         const start = () => execute(call.isChanged ? call.input : input, options)
         // Before its first call, only a generator function is known to stream, and waits to be read.
         const mayStart = this.#workflows?.isIdle !== false || isGenerator(execute)
-        if (!mayStart) return this.#once(asked, async () => await lastOf(await start()))
-        const result = start()
-        return isAsyncIterable(result) ? this.#each(asked, result) : this.#once(asked, () => result)
+        const result = mayStart ? start() : undefined
+        if (isAsyncIterable(result)) return this.#each(asked, () => result)
+        return lastOf(this.#each(asked, mayStart ? () => result : start))
       },
       toModelOutput: async (options: { toolCallId: string; input: unknown; output: unknown }) => {
         const { output, input } = options
@@ -81,23 +81,11 @@ export class CallBook {
     }
   }
 
-  async #once(call: Asked, work: () => unknown): Promise<unknown> {
-    try {
-      await this.#workflows?.beforeTool(call.tool, call.input, call.context)
-      const output = await work()
-      const added = await this.#after(call, jsonValue(output), false)
-      if (added !== undefined && isKey(call.given)) this.#added.set(call.given, added)
-      return output
-    } catch (error) {
-      throw await this.#failed(call, error)
-    }
-  }
-
-  async *#each(call: Asked, results: AsyncIterable<unknown>) {
+  async *#each(call: Asked, start: () => unknown): AsyncGenerator {
     let last: unknown
     try {
       await this.#workflows?.beforeTool(call.tool, call.input, call.context)
-      for await (last of results) yield last
+      for await (last of outputsOf(start)) yield last
       const added = await this.#after(call, jsonValue(last), false)
       if (added !== undefined && isKey(call.given)) this.#added.set(call.given, added)
     } catch (error) {
@@ -126,6 +114,12 @@ interface Asked extends Call {
   context: ToolContext
 }
 
+async function* outputsOf(start: () => unknown): AsyncGenerator {
+  const result = await start()
+  if (isAsyncIterable(result)) yield* result
+  else yield result
+}
+
 function isGenerator(execute: object): boolean {
   return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]'
 }
@@ -140,16 +134,11 @@ function plain(output: unknown): ToolModelOutput {
 }
 
 function withText(output: ToolModelOutput, text: string): ToolModelOutput {
-  switch (output.type) {
-    case 'text':
-    case 'error-text':
-      return { ...output, value: `${output.value}\n\n${text}` }
-    case 'json':
-    case 'error-json':
-      return { type: 'text', value: `${JSON.stringify(output.value)}\n\n${text}` }
-    case 'content':
-      return { ...output, value: [...output.value, { type: 'text', text }] }
-    case 'execution-denied':
-      return output
+  if (output.type === 'execution-denied') return output
+  if (output.type === 'content') {
+    return { ...output, value: [...output.value, { type: 'text', text }] }
   }
+  const { type, value } = output
+  const read = typeof value === 'string' ? value : JSON.stringify(value)
+  return { ...output, type: type === 'error-text' ? type : 'text', value: `${read}\n\n${text}` }
 }

@@ -3,13 +3,12 @@ import { messageOf } from '../../core/errors.ts'
 import { objectOf } from '../../core/json.ts'
 import type { InvocationSource } from '../../library/activation.ts'
 import { SkillInvocationError } from '../../skill/errors.ts'
-import type { CallRules } from '../approval/permit.ts'
 import type { ActiveSkill } from '../skills/active-skills.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
 import { messageTexts, skillToolName } from '../conversation/compact.ts'
 import { type SkillSet, typedSkill } from '../skills/skill-set.ts'
 import type { PermissionMode } from '../subagents/config.ts'
-import type { DescribedTool, ModelObject } from '../types.ts'
+import type { DescribedTool } from '../types.ts'
 
 interface RunSkillsOptions {
   set: SkillSet
@@ -38,14 +37,6 @@ export class RunSkills {
     return [...this.#active.values()]
   }
 
-  get rules(): CallRules {
-    return this.hooks.rules
-  }
-
-  get model(): ModelObject | undefined {
-    return this.hooks.model
-  }
-
   /** A skill in a subagent that the user typed and that was not called yet. */
   get pendingFork(): AskedSkill | undefined {
     return this.#typedForks[0]
@@ -65,18 +56,12 @@ export class RunSkills {
     for (const asked of [...start, ...activationsIn(messages, names, lifetime)]) {
       const key = JSON.stringify(asked)
       const known = this.#active.get(key)
-      if (known !== undefined) {
-        active.set(key, known)
-        continue
-      }
+      if (known !== undefined) active.set(key, known)
+      if (known !== undefined) continue
       try {
-        const { active: added } = await set.prepare(
-          asked.name,
-          asked.arguments,
-          asked.source,
-          notice,
-        )
-        if (added !== undefined) active.set(key, added)
+        const { name, arguments: given, source } = asked
+        const prepared = await set.prepare(name, given, source, notice)
+        if (prepared.active !== undefined) active.set(key, prepared.active)
         else if (asked.source === 'user') forks.push(asked)
       } catch (error) {
         notice(`The skill ${asked.name} is not active: ${messageOf(error)}`)

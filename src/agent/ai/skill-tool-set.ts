@@ -8,13 +8,14 @@ import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { usageError } from '../errors.ts'
 import { answerOf, modelOutput } from '../loop/results.ts'
+import { inputProblem } from '../loop/run-loop.ts'
 import type { SkillSet } from '../skills/skill-set.ts'
 import { findingTools, resourceTools, type SkillCatalogue } from '../skills/skill-tools.ts'
 import { ownTool } from '../tool.ts'
 import type { AgentTool, DescribedTool } from '../types.ts'
 import { describedTools, hasText, type RunSkills, shortName, withTools } from './run-skills.ts'
 import { type AnyAgent, runSubagent, subagentAnswer, type SubagentOutput } from './subagent-tool.ts'
-import { inputProblem, quietContext } from './tool-set.ts'
+import { quietContext } from './tool-set.ts'
 
 /**
  * What the tool `skill` returns: a pointer and no text of the skill, since browsers get it. The model
@@ -26,25 +27,30 @@ export type SkillOutput =
   | { skill: string; hook: string }
   | ({ skill: string } & SubagentOutput)
 
-interface SkillInput {
-  name: string
-  arguments?: string | undefined
-  done?: boolean | undefined
-  hook?: string | undefined
-}
+const skillInput = z.object({
+  name: z.string(),
+  arguments: z
+    .string()
+    .optional()
+    .describe('What the skill is to work on, as a user would write it after its name.'),
+  done: z.boolean().optional().describe('Ends the activation; default false.'),
+  hook: z.string().optional().describe('What a hook of a skill says. Leave it out.'),
+})
 
-interface SkillToolInput {
-  skill: string
-  tool: string
-  input?: Readonly<Record<string, unknown>> | undefined
-}
+const toolInput = z.object({
+  skill: z.string(),
+  tool: z.string(),
+  input: z.looseObject({}).optional(),
+})
+
+type SkillInput = z.infer<typeof skillInput>
 
 /** The tools that `createSkills` adds, by the names that the model calls. */
 export type SkillTools = {
   skill: Tool<SkillInput, SkillOutput>
   search_skills: Tool<{ query: string }, JsonValue>
   skill_resource: Tool<{ skill: string; path?: string | undefined }, JsonValue>
-  skill_tool: Tool<SkillToolInput, JsonValue>
+  skill_tool: Tool<z.infer<typeof toolInput>, JsonValue>
 }
 
 type Execution = Pick<ToolExecutionOptions<never>, 'toolCallId' | 'messages' | 'abortSignal'>
@@ -60,15 +66,7 @@ export function createSkillTools(
     skill: {
       description: () =>
         [finding(catalogue(), 'skill')?.description ?? '', catalogue().text].join('\n\n').trim(),
-      inputSchema: z.object({
-        name: z.string(),
-        arguments: z
-          .string()
-          .optional()
-          .describe('What the skill is to work on, as a user would write it after its name.'),
-        done: z.boolean().optional().describe('Ends the activation; default false.'),
-        hook: z.string().optional().describe('What a hook of a skill says. Leave it out.'),
-      }),
+      inputSchema: skillInput,
       async *execute(input, call) {
         yield* execute(input, call)
       },
@@ -91,11 +89,7 @@ export function createSkillTools(
     skill_tool: {
       description:
         'Calls a tool that belongs to an active skill: its content lists them with their input.',
-      inputSchema: z.object({
-        skill: z.string(),
-        tool: z.string(),
-        input: z.looseObject({}).optional(),
-      }),
+      inputSchema: toolInput,
       execute: run,
       toModelOutput: ({ output }) => modelOutput(answerOf(output)),
     },

@@ -12,13 +12,7 @@ import type {
 } from 'ai'
 import type { SkillManager } from '../../library/manager.ts'
 import { AgentEnvironment, type AgentOptions } from '../agent-options.ts'
-import {
-  askApprover,
-  type CallRules,
-  judgeCall,
-  offersTool,
-  type PermitOptions,
-} from '../approval/permit.ts'
+import { askApprover, judgeCall, offersTool, type PermitOptions } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
 import { ToolNameError } from '../errors.ts'
 import { McpPart } from '../mcp-tools/mcp-part.ts'
@@ -241,7 +235,7 @@ export class Skills {
     const runtimeContext = { ...(prepared?.runtimeContext ?? step.runtimeContext) }
     this.#runs.set(runtimeContext, run)
     const fork = initialMessages.at(-1)?.role === 'user' ? run.pendingFork : undefined
-    const model = prepared?.model ?? run.model ?? step.model
+    const model = prepared?.model ?? run.hooks.model ?? step.model
     const stops = run.hooks.has('Stop') && typeof model !== 'string'
     return {
       ...prepared,
@@ -293,7 +287,7 @@ export class Skills {
     const { denied: never, runtime, name, options } = this.#environment
     const { permissionMode: mode, approver } = options
     const { platform } = runtime
-    const rules = (): CallRules => run.rules
+    const rules = () => run.hooks.rules
     return { agent: name, platform, rules, denied: never, mode, approver, suspends: true }
   }
 
@@ -338,7 +332,7 @@ export class Skills {
   #activeTools(own: readonly string[] | undefined, facts: Facts, run: RunSkills): string[] {
     const { denied: never, options } = this.#environment
     const { permissionMode: mode } = options
-    const { narrowed } = run.rules
+    const { narrowed } = run.hooks.rules
     const names = own ?? [...facts.keys(), ...Object.keys(this.tools)]
     const { skills, incomplete } = this.#catalogue
     const isIdle = skills.length + run.active.length === 0 && run.pendingFork === undefined

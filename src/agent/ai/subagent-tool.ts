@@ -68,7 +68,7 @@ export async function* runSubagent(
   abortSignal: AbortSignal | undefined,
 ): AsyncGenerator<SubagentOutput> {
   const { readUIMessageStream, toUIMessageStream } = await aiSdk()
-  let usage = usageOf([])
+  let usage = sumOf()
   const output = (message: UIMessage | undefined, failure?: string): SubagentOutput => {
     const text = failure ?? lastText(message)
     return { subagent, message, text, failed: failure !== undefined, usage }
@@ -90,8 +90,8 @@ export async function* runSubagent(
     abortSignal?.throwIfAborted()
     if (failure === undefined) {
       usage = sumOf(usage, ...nestedIn(await result.responseMessages))
-      const waits = message?.parts.some((part) => 'approval' in part && isWaiting(part)) === true
-      if (waits) failure = 'It needs an approval, and a subagent cannot wait for one.'
+      if (message?.parts.some((part) => 'state' in part && part.state === 'approval-requested'))
+        failure = 'It needs an approval, and a subagent cannot wait for one.'
       else if (lastText(message) === '') failure = 'It answered nothing.'
     }
   } catch (error) {
@@ -101,23 +101,18 @@ export async function* runSubagent(
   yield output(message, failure)
 }
 
-function isWaiting(part: object): boolean {
-  return 'state' in part && part.state === 'approval-requested'
-}
-
 function lastText(message: UIMessage | undefined): string {
   const start = message?.parts.findLastIndex(({ type }) => type === 'step-start') ?? -1
   const parts = message?.parts.slice(start + 1) ?? []
   return parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('')
 }
 
-/** What the model reads of an answer; the tokens travel along, for {@link totalUsage}. */
+/** What the model reads of an answer; the usage travels along, for {@link totalUsage}. */
 export function subagentAnswer({ text, failed, usage }: SubagentOutput, before = '') {
-  const tokens = countsOf(usage).map((count) => count ?? null)
   return {
     type: failed ? 'error-text' : 'text',
     value: `${failed ? 'Error: ' : before}${text}`,
-    providerOptions: { skillrail: { tokens } },
+    providerOptions: { skillrail: { usage: { ...usage } } },
   } as const
 }
 
@@ -134,60 +129,49 @@ export async function totalUsage(result: {
   return sumOf(await result.usage, ...nestedIn(await result.responseMessages))
 }
 
-function nestedIn(messages: readonly ModelMessage[]): LanguageModelUsage[] {
+function nestedIn(messages: readonly ModelMessage[]): Usage[] {
   return messages.flatMap(({ content }) => {
     if (typeof content === 'string') return []
     return content.flatMap((part) => {
       if (part.type !== 'tool-result' || part.output.type === 'content') return []
-      const tokens = part.output.providerOptions?.['skillrail']?.['tokens']
-      if (!Array.isArray(tokens)) return []
-      return [usageOf(tokens.map((count) => (typeof count === 'number' ? count : undefined)))]
+      return usageSchema.safeParse(part.output.providerOptions?.['skillrail']?.['usage']).data ?? []
     })
   })
 }
 
-type Counts = readonly (number | undefined)[]
+const count = z.number().optional()
 
-function countsOf({
-  inputTokenDetails: input,
-  outputTokenDetails: output,
-  ...all
-}: LanguageModelUsage) {
-  return [
-    all.inputTokens,
-    input.noCacheTokens,
-    input.cacheReadTokens,
-    input.cacheWriteTokens,
-    all.outputTokens,
-    output.textTokens,
-    output.reasoningTokens,
-    all.totalTokens,
-  ]
-}
+const usageSchema = z.object({
+  inputTokens: count,
+  inputTokenDetails: z.object({
+    noCacheTokens: count,
+    cacheReadTokens: count,
+    cacheWriteTokens: count,
+  }),
+  outputTokens: count,
+  outputTokenDetails: z.object({ textTokens: count, reasoningTokens: count }),
+  totalTokens: count,
+})
 
-function usageOf([input, noCache, cacheRead, cacheWrite, output, text, reasoning, total]: Counts) {
-  return {
-    inputTokens: input,
-    inputTokenDetails: {
-      noCacheTokens: noCache,
-      cacheReadTokens: cacheRead,
-      cacheWriteTokens: cacheWrite,
-    },
-    outputTokens: output,
-    outputTokenDetails: { textTokens: text, reasoningTokens: reasoning },
-    totalTokens: total,
+type Usage = z.infer<typeof usageSchema>
+
+function sumOf(...usages: readonly Usage[]): LanguageModelUsage {
+  const sum = (read: (usage: Usage) => number | undefined): number | undefined => {
+    const counts = usages.flatMap((usage) => read(usage) ?? [])
+    return counts.length === 0 ? undefined : counts.reduce((all, one) => all + one)
   }
-}
-
-function sumOf(...usages: readonly LanguageModelUsage[]): LanguageModelUsage {
-  const [first, ...others] = usages.map(countsOf)
-  const sums = others.reduce<Counts>(
-    (sum, counts) => sum.map((one, index) => plus(one, counts[index])),
-    first ?? [],
-  )
-  return usageOf(sums)
-}
-
-function plus(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined ? other : one + (other ?? 0)
+  return {
+    inputTokens: sum((usage) => usage.inputTokens),
+    inputTokenDetails: {
+      noCacheTokens: sum(({ inputTokenDetails: input }) => input.noCacheTokens),
+      cacheReadTokens: sum(({ inputTokenDetails: input }) => input.cacheReadTokens),
+      cacheWriteTokens: sum(({ inputTokenDetails: input }) => input.cacheWriteTokens),
+    },
+    outputTokens: sum((usage) => usage.outputTokens),
+    outputTokenDetails: {
+      textTokens: sum(({ outputTokenDetails: output }) => output.textTokens),
+      reasoningTokens: sum(({ outputTokenDetails: output }) => output.reasoningTokens),
+    },
+    totalTokens: sum((usage) => usage.totalTokens),
+  }
 }

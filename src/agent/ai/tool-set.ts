@@ -5,7 +5,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
 import { answerOf, modelOutput } from '../loop/results.ts'
-import { schemaProblem } from '../loop/run-loop.ts'
+import { inputProblem } from '../loop/run-loop.ts'
 import { jsonSchemaOf, jsonValue, needsApproval, toWireNames } from '../tool.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 
@@ -58,11 +58,6 @@ async function checkInput(tool: AgentTool, value: unknown) {
 export function inputOf(input: unknown): JsonObject | undefined {
   const value = jsonValue(input)
   return isObject<JsonValue>(value) ? value : undefined
-}
-
-/** What goes to a server is checked by its own rules before the call. @internal */
-export async function inputProblem(tool: AgentTool, input: JsonObject) {
-  return tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
 }
 
 /** For a call whose events nobody follows. @internal */

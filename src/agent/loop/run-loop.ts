@@ -1,7 +1,6 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai'
 import { isObject } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
-import { didYouMean } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { JsonObject } from '../../tools/model.ts'
@@ -295,16 +294,12 @@ class Run {
   async #ask(content: string): Promise<string> {
     const { agent, delegation, callSettings, model, onUsage, onEvent } = this.#request
     const { askModel } = await import('./sdk.ts')
-    const answer = askModel(content, {
-      model: model(),
-      settings: callSettings,
-      signal: this.signal,
-      onUsage(answering, usage) {
-        onUsage({ model: answering, agent, delegation, usage })
-        onEvent({ type: 'step', agent, delegation, usage })
-      },
+    const { signal } = this
+    const answer = askModel(content, model(), callSettings, signal, (answering, usage) => {
+      onUsage({ model: answering, agent, delegation, usage })
+      onEvent({ type: 'step', agent, delegation, usage })
     })
-    return await untilAborted(answer, this.signal)
+    return await untilAborted(answer, signal)
   }
 
   /** One call of the model, reported and added to the conversation; without names for text. */
@@ -392,16 +387,18 @@ async function callProblem(
   if (tool === undefined) {
     const known = [...names.keys()]
     if (known.length === 0) return `there is no tool called ${name}, and no other one now.`
-    const guess = didYouMean(wireName(name), known)
-    const all = `The tools are: ${known.join(', ')}.`
-    return [`there is no tool called ${name}.`, guess, all].filter(Boolean).join(' ')
+    return `there is no tool called ${name}. The tools are: ${known.join(', ')}.`
   }
   let problem: string | undefined
   if (isUnreadable) problem = 'the arguments are not JSON'
   else if (!isObject<JsonValue>(input)) problem = 'its arguments must be one JSON object'
-  // What goes to a server is checked by its own rules before the call.
-  else if (tool.origin.kind !== 'mcp') problem = await schemaProblem(tool.inputSchema, input)
+  else problem = await inputProblem(tool, input)
   return problem && `${tool.name} was not called: ${problem}. Call it again with right arguments.`
+}
+
+/** What goes to a server is checked by its own rules before the call. */
+export async function inputProblem(tool: AgentTool, input: JsonObject) {
+  return tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
 }
 
 function schemaInstructions(schema: JsonObject): string {
@@ -426,10 +423,7 @@ function parsed(text: string): JsonValue | undefined {
 
 const checker = createSchemaChecker()
 
-export async function schemaProblem(
-  schema: JsonObject,
-  value: JsonValue,
-): Promise<string | undefined> {
+async function schemaProblem(schema: JsonObject, value: JsonValue): Promise<string | undefined> {
   const verdict = await checker.check(schema, value)
   // An unusable schema is its tool's fault: the tool has the last word then.
   const problems = verdict.checked ? verdict.problems.slice(0, 10) : []

@@ -14,7 +14,7 @@ import {
   type ToolSet,
   type TypedToolCall,
 } from 'ai'
-import { messageOf, systemCode } from '../../core/errors.ts'
+import { messageOf } from '../../core/errors.ts'
 import { redactText } from '../../core/redact.ts'
 import { cutToColumns } from '../../core/text.ts'
 import type { JsonObject } from '../../tools/model.ts'
@@ -73,10 +73,14 @@ export async function callModel(call: ModelCall): Promise<ModelReply> {
 /** A question beside a conversation. */
 export async function askModel(
   content: string,
-  call: Pick<ModelCall, 'model' | 'settings' | 'signal' | 'onUsage'>,
+  model: ModelObject,
+  settings: ModelCall['settings'],
+  signal: AbortSignal,
+  onUsage: ModelCall['onUsage'],
 ): Promise<string> {
-  const messages = [{ role: 'user' as const, content }]
-  return (await callModel({ ...call, instructions: '', messages, tools: new Map() })).text
+  const [messages, tools] = [[{ role: 'user' as const, content }], new Map()]
+  const call = { model, settings, signal, onUsage, instructions: '', messages, tools }
+  return (await callModel(call)).text
 }
 
 /** Models whose servers refuse an output schema. The instructions contain it in any case. */
@@ -88,7 +92,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
   const settings = Object.entries(call.settings ?? {}).filter(([, value]) => value !== undefined)
   const options = {
     model,
-    messages: resultsAsText(messages, model),
+    messages: [...resultsAsText(messages, model)],
     tools: toolSet(call.tools),
     ...(call.telemetry === undefined ? {} : { telemetry: call.telemetry }),
     abortSignal: signal,
@@ -127,9 +131,9 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
 export function resultsAsText(
   messages: readonly ModelMessage[],
   { provider }: ModelObject,
-): ModelMessage[] {
+): readonly ModelMessage[] {
   const isChat = provider.endsWith('.chat')
-  if (!isChat && !provider.endsWith('.responses')) return [...messages]
+  if (!isChat && !provider.endsWith('.responses')) return messages
   let files: FilePart[] = []
   return messages.flatMap((message, index): ModelMessage[] => {
     if (message.role !== 'tool') return [message]
@@ -243,15 +247,10 @@ function unreached(error: unknown): string | undefined {
   const url = APICallError.isInstance(error) ? URL.parse(error.url) : null
   if (!APICallError.isInstance(error) || url === null) return undefined
   const { statusCode, cause } = error
+  if (statusCode !== 404 && (statusCode !== undefined || cause === undefined)) return undefined
   // Without the query, in which some providers have a key.
   const address = `${url.origin}${url.pathname}`
-  const whereSet = '(--base-url or agent.baseUrl sets it)'
-  if (statusCode === 404) {
-    const reason = said(error).replace(/\.$/, '')
-    return `${reason}. Asked was ${address}: check the name of the model, and the address ${whereSet}.`
-  }
-  if (statusCode !== undefined || cause === undefined) return undefined
-  return systemCode(cause) === 'ECONNREFUSED'
-    ? `nothing listens at ${address}. Check that the server runs, and its address ${whereSet}.`
-    : `${address} cannot be reached: ${messageOf(cause)}. Check the network, and the address ${whereSet}.`
+  const reason = said(statusCode === 404 ? error : cause).replace(/\.$/, '')
+  const what = statusCode === 404 ? 'the name of the model' : 'that the server runs'
+  return `${reason}. Asked was ${address}: check ${what}, and the address (--base-url or agent.baseUrl sets it).`
 }

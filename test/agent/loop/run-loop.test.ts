@@ -186,7 +186,7 @@ describe('what the model does wrong', () => {
       offered: () => [echoTool('read'), echoTool('write')],
     })
     expect(resultsSeen(model, 1)).toEqual([
-      'Error: there is no tool called raed. Did you mean read? The tools are: read, write.',
+      'Error: there is no tool called raed. The tools are: read, write.',
     ])
     expect(outcome.status).toBe('completed')
   })
