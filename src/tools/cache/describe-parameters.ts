@@ -1,7 +1,8 @@
-import { isObject } from '../../core/json.ts'
+import { objectOf } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { typeText } from '../call/check-parameters.ts'
 import type { JsonObject } from '../model.ts'
+import { valueAt } from '../workflow/references.ts'
 import { readStrings } from './cache-file.ts'
 
 export interface ParameterDescription {
@@ -12,7 +13,7 @@ export interface ParameterDescription {
   type: string
   description: string
   default?: string | undefined
-  /** `at least 1`, `format uri`. */
+  /** As the schema has them: `minimum 1`, `format uri`. */
   limits: readonly string[]
 }
 
@@ -24,79 +25,56 @@ const mostParameters = 200
  * The parameters of an input schema in its order, required ones first, each field of an object
  * after the object. Understands what servers use; the rest of a schema stays in `--json`.
  */
-export function describeParameters(schema: JsonObject): ParameterDescription[] {
+export function describeParameters(root: JsonObject): ParameterDescription[] {
   const found: ParameterDescription[] = []
-  collect(schema, '', 1, { root: schema, found })
+  collect(root, '', 1)
   return found
-}
 
-type Walk = { root: JsonObject; found: ParameterDescription[] }
-
-function collect(schema: JsonObject, prefix: string, depth: number, walk: Walk): void {
-  const properties = schema['properties']
-  if (!isObject(properties)) return
-  const required = new Set(readStrings(schema['required']))
-  const names = Object.keys(properties).toSorted(
-    (a, b) => Number(required.has(b)) - Number(required.has(a)),
-  )
-  for (const name of names) {
-    if (walk.found.length >= mostParameters) return
-    const value = resolve(properties[name], walk.root)
-    walk.found.push({
-      name: prefix + name,
-      required: required.has(name),
-      type: typeText(value),
-      description: typeof value['description'] === 'string' ? value['description'] : '',
-      default: value['default'] === undefined ? undefined : JSON.stringify(value['default']),
-      limits: limitsOf(value),
-    })
-    if (depth < deepest) {
-      collect(value, `${prefix}${name}.`, depth + 1, walk)
-      collect(resolve(value['items'], walk.root), `${prefix}${name}[].`, depth + 1, walk)
+  function collect(schema: JsonObject, prefix: string, depth: number): void {
+    const required = new Set(readStrings(schema['required']))
+    const properties = Object.entries(objectOf<JsonValue>(schema['properties'])).toSorted(
+      ([a], [b]) => Number(required.has(b)) - Number(required.has(a)),
+    )
+    for (const [name, property] of properties) {
+      if (found.length >= mostParameters) return
+      const value = resolve(property, root)
+      const { description, default: preset } = value
+      found.push({
+        name: prefix + name,
+        required: required.has(name),
+        type: typeText(value),
+        description: typeof description === 'string' ? description : '',
+        default: preset === undefined ? undefined : JSON.stringify(preset),
+        limits: limitsOf(value),
+      })
+      if (depth === deepest) continue
+      collect(value, `${prefix}${name}.`, depth + 1)
+      collect(resolve(value['items'], root), `${prefix}${name}[].`, depth + 1)
     }
   }
 }
 
 /** The schema itself, or what its `$ref` into the same document names. */
-function resolve(value: JsonValue | undefined, root: JsonObject): JsonObject {
-  let schema: JsonValue | undefined = value
-  for (let jumps = 0; jumps < 10; jumps++) {
-    if (!isObject(schema)) return {}
-    const reference = schema['$ref']
-    if (typeof reference !== 'string') return schema
-    schema = reference.startsWith('#/') ? pointed(root, reference.slice(2)) : undefined
-  }
-  return {}
+function resolve(value: unknown, root: JsonObject, jumps = 10): JsonObject {
+  const schema = objectOf<JsonValue>(value)
+  const reference = schema['$ref']
+  if (typeof reference !== 'string') return schema
+  if (jumps === 0 || !reference.startsWith('#/')) return {}
+  const keys = reference.slice(2).split('/')
+  const path = keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return resolve(valueAt(root, path), root, jumps - 1)
 }
 
-function pointed(root: JsonObject, pointer: string): JsonValue | undefined {
-  let value: JsonValue | undefined = root
-  for (const part of pointer.split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined
-    value = value[key]
-  }
-  return value
-}
-
-const limitTexts: Readonly<Record<string, string>> = {
-  exclusiveMaximum: 'less than',
-  exclusiveMinimum: 'more than',
-  format: 'format',
-  maxItems: 'items at most',
-  maxLength: 'characters at most',
-  maximum: 'at most',
-  minItems: 'items at least',
-  minLength: 'characters at least',
-  minimum: 'at least',
-  pattern: 'pattern',
-}
+const limiting =
+  'format pattern minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems'.split(
+    ' ',
+  )
 
 /** The largest numbers of JavaScript, which schema generators write down, limit nothing. */
 function limitsOf(schema: JsonObject): string[] {
-  return Object.entries(limitTexts).flatMap(([key, text]) => {
+  return limiting.flatMap((key) => {
     const limit = schema[key]
     const isLimit = typeof limit === 'number' && Math.abs(limit) < Number.MAX_SAFE_INTEGER
-    return isLimit || typeof limit === 'string' ? [`${text} ${limit}`] : []
+    return isLimit || typeof limit === 'string' ? [`${key} ${limit}`] : []
   })
 }
