@@ -1,9 +1,7 @@
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import type { Screen } from '../core/command.ts'
 import { UsageError } from '../core/errors.ts'
 import { safeText } from '../core/text.ts'
-import type { ChainEvent } from '../chain/engine.ts'
 import {
   type ChainProject,
   linesAgain,
@@ -13,7 +11,6 @@ import {
   type PlannedSkillRun,
   usablePlan,
 } from '../chain/commands/project.ts'
-import { runProgress } from '../chain/commands/run-text.ts'
 import { driveStepper, stepperResult } from '../chain/commands/stepper.ts'
 import { runNotFound, RunStateError } from '../chain/errors.ts'
 import { allSteps, type Plan } from '../chain/plan-model.ts'
@@ -127,20 +124,9 @@ export function chainTools(project: ServedProject): OfferedTool[] {
   ]
 }
 
-const plainScreen: Screen = {
-  isTerminal: false,
-  width: 100,
-  quiet: false,
-  verbose: false,
-  stdoutTaken: true,
-  style: (_format, text) => text,
-  table: () => '',
-}
-
 class ServedRuns {
   readonly #project: ServedProject
   readonly #lines: RunLine
-  readonly #progress = runProgress(plainScreen)
   readonly #given = new Map<string, readonly string[]>()
   /** Runs whose scripts the user allowed, with the digest of their plan: another plan needs a yes. */
   readonly #allowed = new Set<string>()
@@ -250,13 +236,7 @@ class ServedRuns {
   }
 
   #open({ signal }: ClientCall): ChainProject {
-    const { context } = this.#project
-    const emit = (event: ChainEvent): void => {
-      if (event.type === 'step-output') return
-      const { line } = this.#progress.event(event) ?? {}
-      if (line !== undefined) context.note(line)
-    }
-    return openProject({ ...this.#project.during(signal), emit })
+    return openProject({ ...this.#project.during(signal), emit: () => undefined })
   }
 
   /** @throws {RunStateError} where they held a secret, and the server that was given them has ended */

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client'
 import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
@@ -10,11 +9,9 @@ import {
   callFailure,
   hasCode,
   httpStatus,
-  inputRequiredText,
   isHeaderMismatch,
   type Mask,
   maskedError,
-  readInputRequired,
   readOutcome,
   readTools,
   type SentCalls,
@@ -68,9 +65,6 @@ export async function connect(
 /** Bounds of a listing: a server whose pages never end must not hold us for ever. */
 const maxPages = 100
 const maxTools = 20_000
-/** How often, and after which pause, a server is asked again that wants nothing but that. */
-const maxRounds = 10
-const pauseMs = 250
 
 interface GivenCall extends ToolCallOptions {
   tool: string
@@ -184,49 +178,35 @@ export class Connection {
 
   /** The client itself adds such headers only where it reads the result, too. */
   async #callWithHeaders(call: GivenCall): Promise<JsonObject> {
+    const { tool, given, signal, onProgress, timeoutMs: timeout } = call
+    const ask = async (): Promise<JsonObject> => {
+      const schema = this.#schemas.get(tool) ?? call.inputSchema
+      return await this.#request(
+        'tools/call',
+        { name: tool, arguments: given },
+        {
+          timeout,
+          ...(signal && { signal }),
+          ...(this.#hasHeaders && schema && { headers: parameterHeaders(schema, given) }),
+          ...(onProgress && {
+            onprogress: (step) => onProgress({ ...step, message: this.#mask(step.message) }),
+          }),
+        },
+      )
+    }
     try {
-      return await this.#callInRounds(call)
+      return await ask()
     } catch (error) {
       // The schema that we have is not that of the server any more (MCP, Server Validation).
       if (!this.#hasHeaders || !isHeaderMismatch(error)) throw error
-      await this.list(call.signal)
-      return await this.#callInRounds(call)
-    }
-  }
-
-  /** Asks again for a server that wants to be asked again; nobody answers its questions here. */
-  async #callInRounds(call: GivenCall): Promise<JsonObject> {
-    const { tool, given, signal, onProgress, timeoutMs } = call
-    const schema = this.#schemas.get(tool) ?? call.inputSchema
-    const limits: RequestOptions = {
-      ...(signal && { signal }),
-      ...(this.#hasHeaders && schema && { headers: parameterHeaders(schema, given) }),
-      ...(onProgress && {
-        onprogress: (step) => onProgress({ ...step, message: this.#mask(step.message) }),
-      }),
-    }
-    const began = performance.now()
-    let state: { requestState?: string } = {}
-    for (let round = 1; ; round++) {
-      const timeout = Math.max(1, timeoutMs - Math.round(performance.now() - began))
-      const params = { name: tool, arguments: given, ...state }
-      const result = await this.#request('tools/call', params, { timeout, ...limits })
-      const asked = readInputRequired(result)
-      if (asked === undefined) return result
-      const isQuestion = Object.keys(asked.requests).length > 0 || asked.state === undefined
-      if (isQuestion || round === maxRounds) {
-        const message = inputRequiredText(tool, asked, schema, this.#mask)
-        throw new ToolCallError({ kind: 'input-required', message, delivered: 'yes' })
-      }
-      state = { requestState: asked.state ?? '' }
-      await wait(pauseMs, undefined, signal && { signal })
+      await this.list(signal)
+      return await ask()
     }
   }
 
   /** Past the client's own reading of the result, which drops a whole list for one bad tool. */
   #request(method: 'tools/list' | 'tools/call', params: JsonObject, limits: RequestOptions) {
-    const options = { ...limits, allowInputRequired: true }
-    return this.#opened.client.request({ method, params }, anyObject, options)
+    return this.#opened.client.request({ method, params }, anyObject, limits)
   }
 }
 

@@ -6,7 +6,6 @@ import type { JsonValue } from '../../skill/model.ts'
 import { safeLine } from '../../core/text.ts'
 import { cutText, toolIdProblem } from '../cache/cache-file.ts'
 import { readDefinition } from '../cache/stored-tools.ts'
-import { parameterNames } from '../cache/tool-index.ts'
 import { tellsFailure } from '../call/attempts.ts'
 import type { ServerTransport } from '../config/model.ts'
 import { ToolCallError } from '../errors.ts'
@@ -175,50 +174,6 @@ export function readTools(server: string, listed: readonly unknown[]): ListedToo
   return { tools, problems }
 }
 
-interface InputRequired {
-  requests: JsonObject
-  /** To be handed back; with no requests it is all that is required. */
-  state?: string | undefined
-}
-
-export function readInputRequired(result: JsonObject): InputRequired | undefined {
-  const { resultType, inputRequests, requestState } = result
-  // A server of an earlier protocol that answers so has its `resultType` taken away by the client.
-  const asks =
-    resultType === 'input_required' || (isObject(inputRequests) && !('content' in result))
-  if (!asks) return undefined
-  return {
-    requests: isObject(inputRequests) ? inputRequests : {},
-    state: typeof requestState === 'string' ? requestState : undefined,
-  }
-}
-
-/** What a server wants to know before it continues, and whether a parameter of the call can tell it. */
-export function inputRequiredText(
-  tool: string,
-  { requests }: InputRequired,
-  inputSchema: JsonObject | undefined,
-  mask: Mask,
-): string {
-  const names: string[] = []
-  const asked = Object.values(requests).map((request) => {
-    const { method, params } = objectOf(request)
-    const { message = method, url, requestedSchema } = objectOf(params)
-    const fields = parameterNames({ inputSchema: objectOf<JsonValue>(requestedSchema) })
-    names.push(...fields)
-    const said = [message, url, ...fields].filter((text) => typeof text === 'string').join(', ')
-    // A secret that was cut is none that a mask knows.
-    return cutText(mask(JSON.stringify(said)), 500)
-  })
-  const known = parameterNames({ inputSchema: inputSchema ?? {} })
-  const isKnown = names.length > 0 && names.every((name) => known.includes(name))
-  const advice = isKnown
-    ? `Give ${names.join(' and ')} as a parameter of the call`
-    : 'Skillrail answers no questions during a call'
-  const asks = asked.join('; ') || 'it does not say which'
-  return `${tool} was not finished, because its server needs an answer first: ${asks}. ${advice}`
-}
-
 interface FailedCall {
   server: string
   tool: string
@@ -241,6 +196,7 @@ export function callFailure(error: unknown, call: FailedCall): CallFailure {
   const answered = `The server ${server} answered the call of ${tool} with`
   if (call.cancelled) return failure('cancelled', `The call of ${tool} was cancelled`, unanswered)
   if (typeof code === 'number') return answeredWithError(code, said, call)
+  if (code === 'CAPABILITY_NOT_SUPPORTED') return needsInput(tool, said, 'yes')
   if (code === 'REQUEST_TIMEOUT')
     return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, unanswered)
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE')
@@ -270,6 +226,11 @@ function failure(kind: CallFailure['kind'], message: string, delivered: CallFail
   return { kind, message, delivered }
 }
 
+function needsInput(tool: string, said: string, delivered: CallFailure['delivered']) {
+  const message = `${tool} was not finished, because its server asks during the call, which Skillrail does not answer: ${said}`
+  return failure('input-required', message, delivered)
+}
+
 export function isHeaderMismatch(error: unknown): boolean {
   return codeOf(error) === headerMismatch
 }
@@ -292,10 +253,8 @@ function answeredWithError(
       const message = `The answer of ${tool} on the server ${server} cannot be used: ${said}`
       return failure('protocol', message, 'yes')
     }
-    case missingCapability: {
-      const message = `${tool} was not finished: Skillrail answers no questions during a call: ${said}`
-      return failure('input-required', message, 'no')
-    }
+    case missingCapability:
+      return needsInput(tool, said, 'no')
     default: {
       const message = `The server ${server} answered the call of ${tool} with error ${code}: ${said}`
       return failure('protocol', message, refusedUnseen.includes(code) ? 'no' : 'yes')

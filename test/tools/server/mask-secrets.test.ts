@@ -87,7 +87,6 @@ const { MY_API_KEY: key } = process.env
 const text = (text) => [{ type: 'text', text }]
 const said = 'not with ' + key
 const deep = { why: { list: [said], [key]: 1 }, token: 'anything', code: 7 }
-const form = { properties: { password: { type: 'string' }, way: { enum: [key, 'none'] } } }
 const parts = [
   { type: 'resource', resource: { uri: 'x://' + key, text: said } },
   { type: 'resource_link', uri: 'x://' + key, name: said },
@@ -99,7 +98,6 @@ const results = {
   parts: { content: parts, isError: true },
   told: { content: text('### Error\\n' + said), structuredContent: deep },
   odd: { content: [{ type: 'odd', said }], isError: true },
-  asked: { inputRequests: { q: { method: 'elicitation/create', params: { message: said, requestedSchema: form } } } },
   good: { content: text(said), structuredContent: deep },
 }
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -154,12 +152,6 @@ describe('an answer of a server with its secret in it', () => {
       token: '[redacted]',
       code: 7,
     })
-  })
-
-  it('has it masked in what the server asks instead', async () => {
-    const error: unknown = await called('asked').catch((thrown: unknown) => thrown)
-    expect(String(error)).toContain('"not with [redacted], password, way"')
-    expect(String(error)).not.toContain('horse')
   })
 
   it('has it masked in what is said on the way', async () => {
