@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { OAuthClientProvider, StoredOAuthTokens } from '@modelcontextprotocol/client'
-import { exitCode, type ExitCode } from '../../core/errors.ts'
+import { exitCode } from '../../core/errors.ts'
 import { type Runtime, untilAborted } from '../../core/runtime.ts'
 import { safeLine } from '../../core/text.ts'
 import type { HttpServer, ServerDefinition } from '../config/model.ts'
@@ -31,10 +31,6 @@ export interface SignInOptions {
 
 export class SignInError extends ToolError {}
 
-class SignInTimeout extends SignInError {
-  override readonly exitCode: ExitCode = exitCode.budget
-}
-
 type Challenge = { resourceMetadataUrl?: URL; scope?: string }
 
 const patienceMs = 300_000
@@ -53,12 +49,11 @@ export async function signInAt(
   const sdk = await import('@modelcontextprotocol/client')
   const file = new SignInFile(server.url, options.runtime)
   const { resourceMetadataUrl } = challenge
-  const discovery = {
-    ...(await sdk.discoverOAuthServerInfo(server.url, {
-      ...(resourceMetadataUrl && { resourceMetadataUrl }),
-    })),
-    ...(resourceMetadataUrl && { resourceMetadataUrl: resourceMetadataUrl.href }),
-  }
+  const found = await sdk.discoverOAuthServerInfo(server.url, {
+    ...(resourceMetadataUrl && { resourceMetadataUrl }),
+  })
+  const metadataUrl = resourceMetadataUrl && { resourceMetadataUrl: resourceMetadataUrl.href }
+  const discovery = { ...found, ...metadataUrl }
   const asked = sdk.computeScopeUnion(challenge.scope, file.read()?.wantedScope)
   const scope = options.scope ?? asked
   const redirect = await openRedirect(options.port ?? 0)
@@ -70,16 +65,15 @@ export async function signInAt(
     const limit = AbortSignal.timeout(patienceMs)
     const ends = AbortSignal.any([options.signal, limit])
     const answer = await untilAborted(redirect.answer, ends).catch((error: unknown) => {
-      throw limit.aborted ? timeout(definition.name) : error
+      if (!limit.aborted) throw error
+      throw new SignInError({
+        code: 'sign-in-timeout',
+        message: `Nobody signed in at ${definition.name} within ${patienceMs / 60_000} minutes`,
+        hint: `Try again: skillrail tools auth ${definition.name}`,
+        exitCode: exitCode.budget,
+      })
     })
-    const iss = answer.get('iss') ?? undefined
-    const metadata = discovery.authorizationServerMetadata
-    // Before anything else of the answer is read: it may be that of another server.
-    sdk.validateAuthorizationResponseIssuer({
-      iss,
-      expectedIssuer: metadata?.issuer,
-      issParameterSupported: metadata?.['authorization_response_iss_parameter_supported'] === true,
-    })
+    const iss = answer.get('iss')
     const code = answer.get('code')
     if (code === null) throw refused(definition.name, answer)
     await sdk.auth(provider, { ...flow, authorizationCode: code, ...(iss && { iss }) })
@@ -201,23 +195,10 @@ async function openRedirect(port: number): Promise<Redirect> {
 }
 
 function refused(server: string, answer: URLSearchParams): SignInError {
-  const said = [answer.get('error'), answer.get('error_description')].filter(
-    (text) => text !== null,
-  )
+  const said = ['error', 'error_description'].flatMap((name) => answer.get(name) ?? [])
   const reason = safeLine(said.join(': ')).slice(0, 500) || 'it gave no code'
-  return new SignInError({
-    code: 'sign-in-refused',
-    message: `The sign-in at ${server} was refused: ${reason}`,
-  })
-}
-
-function timeout(server: string): SignInTimeout {
-  const message = `Nobody signed in at ${server} within ${patienceMs / 60_000} minutes`
-  return new SignInTimeout({
-    code: 'sign-in-timeout',
-    message,
-    hint: `Try again: skillrail tools auth ${server}`,
-  })
+  const message = `The sign-in at ${server} was refused: ${reason}`
+  return new SignInError({ code: 'sign-in-refused', message })
 }
 
 /** Tells the authorization server that the tokens are over, as far as it wants to know (RFC 7009). */
