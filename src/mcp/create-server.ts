@@ -10,7 +10,7 @@ import type * as SkillsSdk from '@modelcontextprotocol/server/ext/skills'
 import { messageOf } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
 import { packageVersion } from '../core/runtime.ts'
-import { nearest, safeLine } from '../core/text.ts'
+import { safeLine } from '../core/text.ts'
 import { mostQuestions } from './ask-user.ts'
 import { chainTools } from './chain-tools.ts'
 import { type Arrival, Exchanges, questionPatienceMs } from './exchange.ts'
@@ -98,7 +98,7 @@ export class McpService {
     }))
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const tool = tools.find(({ name }) => name === params.name)
-      if (tool === undefined) throw invalid(unknownTool(params.name, tools))
+      if (tool === undefined) throw invalid(unknownTool(params.name))
       try {
         return await this.#call(tool, params.arguments ?? {}, mcpReq, client, server)
       } catch (error) {
@@ -158,13 +158,8 @@ export class McpService {
   #progressOf({ _meta: meta, notify }: McpRequest): Arrival['progress'] {
     const progressToken = meta?.progressToken
     if (progressToken === undefined) return () => undefined
-    return ({ progress, total, message }) => {
-      const params = {
-        progressToken,
-        progress,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message: safeLine(message) }),
-      }
+    return ({ message, ...step }) => {
+      const params = { progressToken, ...step, ...(message && { message: safeLine(message) }) }
       notify({ method: 'notifications/progress', params }).catch((error: unknown) =>
         this.warn(`Progress was not told: ${messageOf(error)}`),
       )
@@ -185,32 +180,27 @@ function formOf({ message, properties, required }: Question): ElicitRequestFormP
   return { message, requestedSchema }
 }
 
-function unknownTool(given: string, tools: readonly OfferedTool[]): string {
-  const name = shortened(given)
-  const names = tools.map((tool) => tool.name)
-  const meant = nearest(name, names)
-  const advice = meant === undefined ? '' : ` Did you mean ${meant}?`
-  return safeLine(
-    `There is no tool ${name} here.${advice} Tools of other servers are called with call_tool.`,
-  )
+function unknownTool(given: string): string {
+  const name = safeLine(shortened(given))
+  return `There is no tool ${name} here. Tools of other servers are called with call_tool.`
 }
 
 function resultOf({ text, notes = [], blocks = [], value, isError }: ToolAnswer): CallToolResult {
   const texts = notes.length === 0 ? [text] : [notes.join('\n'), text]
   return {
     content: [
-      ...texts.map((one) => ({ type: 'text' as const, text: one })),
+      ...texts.map((one) => contentBlock({ type: 'text', text: one })),
       ...blocks.map(contentBlock),
     ],
-    ...(value === undefined ? {} : { structuredContent: { ...value } }),
-    ...(isError === true ? { isError } : {}),
+    ...(value && { structuredContent: { ...value } }),
+    ...(isError && { isError }),
   }
 }
 
 /** A block of another server, as the protocol writes it. */
 function contentBlock(block: ToolContent): CallToolResult['content'][number] {
   if (block.type === 'text') return block
-  const mimeType = block.mimeType === undefined ? {} : { mimeType: block.mimeType }
+  const mimeType = block.mimeType && { mimeType: block.mimeType }
   if (block.type === 'link')
     return { type: 'resource_link', uri: block.uri, name: block.name, ...mimeType }
   const data = block.data === undefined ? '' : Buffer.from(block.data).toString('base64')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nearest, safeLine, safeText } from '../core/text.ts'
+import { safeLine, safeText } from '../core/text.ts'
 import { checkInvocation, type InvocationSource } from '../library/activation.ts'
 import { currentTrust, discoverOptionsFrom } from '../library/discover.ts'
 import type { SkillInfo } from '../library/model.ts'
@@ -116,11 +116,9 @@ async function readResource(
   const manager = project.skills()
   const found = await manager.get(name)
   if (found === undefined) {
-    throw new McpRequestError({
-      code: 'skill-not-found',
-      message: `There is no skill named ${name}.`,
-      hint: 'List skills with: find_skills',
-    })
+    const message = `There is no skill named ${name}.`
+    const hint = 'List skills with: find_skills'
+    throw new McpRequestError({ code: 'skill-not-found', message, hint })
   }
   const { info, resources } = found
   if (connection.activated?.has(info.directory) !== true) checkInvocation(info, 'model')
@@ -214,15 +212,8 @@ export async function getPrompt(
   const skills = await project.skills().list()
   const info = skills.find((one) => one.name === known)
   if (info === undefined) {
-    const meant = nearest(
-      known,
-      skills.map((one) => one.name),
-    )
-    throw new McpRequestError({
-      code: 'prompt-not-found',
-      message: `there is no prompt ${safeLine(known)}`,
-      hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
-    })
+    const message = `there is no prompt ${safeLine(known)}`
+    throw new McpRequestError({ code: 'prompt-not-found', message })
   }
   const text = await useSkill(project, known, argumentText(info, given), 'user')
   connection.activated?.add(info.directory)

@@ -2,7 +2,7 @@ import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { exitCode, type ExitCode, messageOf, SkillrailError } from '../core/errors.ts'
 import { isObject, tooDeepAt } from '../core/json.ts'
-import { nearest, safeText } from '../core/text.ts'
+import { safeText } from '../core/text.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject, ToolContent, ToolProgress } from '../tools/model.ts'
 
@@ -163,23 +163,14 @@ export function inputText(tool: string, input: unknown): string {
 function checkedInput<S extends z.ZodObject>(tool: string, schema: S, given: unknown): z.output<S> {
   const reading = schema.safeParse(given, { reportInput: true })
   if (reading.success) return reading.data
-  const names = Object.keys(schema.shape)
-  const problems = reading.error.issues.flatMap((issue) => {
-    if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map(shortened).map((key) => {
-        const meant = nearest(key, names)
-        const advice = meant === undefined ? '' : ` (did you mean ${meant}?)`
-        return `Invalid: ${key} is not a parameter${advice}`
-      })
-    }
+  const problems = reading.error.issues.map((issue) => {
+    if (issue.code === 'unrecognized_keys')
+      return `Invalid: ${issue.keys.map(shortened).join(', ')} is not a parameter`
     const at = shortened(issue.path.join('.')) || 'the whole'
     return issue.input === undefined ? `Missing: ${at}` : `Invalid: ${at}: ${issue.message}`
   })
-  const allowed = Object.entries(schema.shape).map(([name, one]) =>
-    z.safeParse(one, undefined).success ? name : `${name}*`,
-  )
-  const hint = allowed.length === 0 ? 'nothing' : `${allowed.join(', ')} (* required)`
-  throw wrongInput(tool, problems.slice(0, 10), `It takes: ${hint}`)
+  const takes = Object.keys(schema.shape).join(', ') || 'nothing'
+  throw wrongInput(tool, problems.slice(0, 10), `It takes: ${takes}`)
 }
 
 function wrongInput(tool: string, problems: readonly string[], hint?: string): McpRequestError {
