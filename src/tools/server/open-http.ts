@@ -110,22 +110,13 @@ class StartTimeout extends Error {}
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (error instanceof StartTimeout || hasCode(error, 'REQUEST_TIMEOUT'))
     return `it gave no answer within ${timeoutMs} ms`
-  const unreached = neverReached(error) ?? fetchFailure(error)
+  const unreached = neverReached(error)
   if (unreached !== undefined) return `nothing answers there (${unreached})`
   const status = httpStatus(error)
   if (status !== undefined) return `it answers with HTTP ${status}`
   return hasCode(error, 'CLIENT_HTTP_UNEXPECTED_CONTENT')
     ? `it answers with ${foreign}`
     : messageOf(error)
-}
-
-/** What `fetch` says of a connection that did not come about: a code, else the words of its cause. */
-function fetchFailure(error: unknown): string | undefined {
-  const messages: string[] = []
-  for (let at: unknown = error; at instanceof Error; at = at.cause) messages.push(at.message)
-  if (!messages.some((message) => message.includes('fetch failed'))) return undefined
-  const said = (messages.at(-1) ?? '').replace(/^.*fetch failed:? ?/s, '')
-  return /\bE[A-Z_]{4,}\b/.exec(said)?.[0] ?? (said === '' ? 'fetch failed' : said)
 }
 
 /** `fetch` that breaks off an answer to a message once it is over the limit. */

@@ -61,8 +61,8 @@ export async function openStdio(
     const ended = await endOf(process)
     await process.end()
     if (signal.aborted) throw startCancelled(definition.name, error)
-    const failed = ended?.kind === 'exit' && ended.code !== 0
-    const missing = failed ? missingFor(transport, project) : undefined
+    const hasFailed = ended?.kind === 'exit' && ended.code !== 0
+    const missing = hasFailed ? missingFor(transport, project) : undefined
     const end = missing ?? (ended && endingText(ended, printed()))
     const message = mask(startFailure(definition, error, end, garbage, printed()))
     const stderrTail = printed() || garbage.join('\n')
@@ -120,8 +120,7 @@ function notStarted(command: string, error: unknown): string {
   const code = systemCode(error)
   if (code === 'EACCES') return `permission to execute ${command} is denied`
   if (code !== 'ENOENT') return messageOf(error)
-  const where = command.includes('/') ? '' : ' on the search path that can be started'
-  return `there is no program ${command}${where}`
+  return `there is no program ${command}${command.includes('/') ? '' : ' on the search path'}`
 }
 
 const longestGarbage = 8192
@@ -133,14 +132,14 @@ function startFailure(
   [garbage]: readonly string[],
   stderr: string,
 ): string {
+  const head = `The server ${name} did not start: `
   // Otherwise it was ended by us, because of the error.
   const hasEnded = hasCode(error, 'CONNECTION_CLOSED') || hasCode(error, 'EPIPE')
-  if (hasEnded && end !== undefined) return `The server ${name} did not start: ${end}`
-  const reason = hasCode(error, 'REQUEST_TIMEOUT')
-    ? `it gave no answer within ${startupTimeoutMs} ms`
-    : messageOf(error)
+  if (hasEnded && end !== undefined) return head + end
+  const isLate = hasCode(error, 'REQUEST_TIMEOUT')
+  const reason = isLate ? `it gave no answer within ${startupTimeoutMs} ms` : messageOf(error)
   const printed = garbage === undefined ? '' : `; it printed ${JSON.stringify(garbage)} to stdout`
-  return `The server ${name} did not start: ${reason}${printed}${lastOutput(stderr)}`
+  return head + reason + printed + lastOutput(stderr)
 }
 
 function endingText(end: ProcessEnd, stderr: string): string {

@@ -296,17 +296,9 @@ function requireAllowed(definition: ServerDefinition, tool: string): void {
   )
 }
 
-const longest = 200
-
-/**
- * Why a server failed, in one line: the first line of the message, and of what the server printed
- * the first line that speaks of an error, else the last.
- */
+/** Why a server failed, in one line: the first line of the message, and what the server said last. */
 function failureReason(message: string, stderrTail: string): string {
   const head = (message.split('\n')[0] ?? '').replace(/\. Its last error output:$/, '')
-  const lines = stderrTail.split('\n').flatMap((line) => line.trim() || [])
-  const telling = lines.find((line) => /error|fatal|cannot|failed/i.test(line)) ?? lines.at(-1)
-  if (telling === undefined || head.includes(telling)) return head
-  const said = telling.length > longest ? `${telling.slice(0, longest - 1)}…` : telling
-  return `${head}: ${said}`
+  const last = stderrTail.trim().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
+  return last === '' || head.includes(last) ? head : `${head}: ${last}`
 }

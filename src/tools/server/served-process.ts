@@ -134,13 +134,11 @@ async function readAnswer(
     throw new Error(`it answered with HTTP ${response.statusCode}`)
   }
   let last: Readonly<Record<string, unknown>> | undefined
-  const read = splitLines(Infinity, {
-    line(text) {
-      const value: unknown = JSON.parse(text)
-      if (!isObject(value)) return
-      if ('progress' in value) onProgress?.(value['progress'])
-      else last = value
-    },
+  const read = splitLines(Infinity, (text) => {
+    const value: unknown = JSON.parse(text)
+    if (!isObject(value)) return
+    if ('progress' in value) onProgress?.(value['progress'])
+    else last = value
   })
   for await (const chunk of response) read(Buffer.from(chunk))
   if (last === undefined) throw new Error('it broke off its answer')

@@ -26,7 +26,7 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
   let isClosed = false
   const transport: Transport = {
     async start() {
-      const read = splitLines(messageLimit, { line: receive, dropped: refuse })
+      const read = splitLines(messageLimit, receive, refuse)
       process.stdout.on('data', read)
       process.stdout.on('end', closed)
       void process.ended.then(() => setTimeout(closed, drainMs).unref())
@@ -75,10 +75,10 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
     deliver({ jsonrpc: '2.0', id, error: { code: unusableAnswer, message } })
   }
 
-  /** Its id stands before or after the result, in one of the ends that were kept. */
-  function refuse({ head, tail, bytes }: DroppedLine): void {
+  /** @param ends beginning and end of it: the id stands before or after the result */
+  function refuse(ends: string, bytes: number): void {
+    const named = [...ends.matchAll(/"id"\s*:\s*(\d+)/g)].map(([, id]) => Number(id))
     const [only] = waiting
-    const named = [...`${head}\n${tail}`.matchAll(/"id"\s*:\s*(\d+)/g)].map(([, id]) => Number(id))
     const id = waiting.size === 1 ? only : named.find((number) => waiting.has(number))
     if (id === undefined) return
     fail(id, `its answer of ${bytes} bytes is over the limit of ${messageLimit}`)
@@ -91,53 +91,34 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
   }
 }
 
-interface DroppedLine {
-  head: string
-  tail: string
-  bytes: number
-}
-
-interface LineListener {
-  line(text: string): void
-  dropped?(line: DroppedLine): void
-}
-
 const keptEnds = 512
 
 /** Cuts a stream into lines without ever holding more than `limit` bytes of one. */
-export function splitLines(limit: number, listener: LineListener): (chunk: Buffer) => void {
+export function splitLines(
+  limit: number,
+  onLine: (text: string) => void,
+  onDropped?: (ends: string, bytes: number) => void,
+): (chunk: Buffer) => void {
   let parts: Buffer[] = []
   let bytes = 0
-  let overflow: { head: string; tail: Buffer } | undefined
 
   function add(part: Buffer): void {
     bytes += part.length
-    if (overflow !== undefined) {
-      overflow.tail = Buffer.concat([overflow.tail, part.subarray(-keptEnds)]).subarray(-keptEnds)
-      return
-    }
     parts.push(part)
     if (bytes <= limit) return
     const whole = Buffer.concat(parts)
-    parts = []
-    overflow = {
-      head: whole.toString('utf8', 0, keptEnds),
-      tail: Buffer.from(whole.subarray(-keptEnds)),
-    }
+    parts = [whole.subarray(0, keptEnds), whole.subarray(-keptEnds)].map((end) => Buffer.from(end))
   }
 
   function finish(): void {
-    if (overflow !== undefined) {
-      listener.dropped?.({ head: overflow.head, tail: overflow.tail.toString('utf8'), bytes })
-    } else {
-      const [only] = parts
-      const line = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
-      const end = line.at(-1) === 13 ? line.length - 1 : line.length
-      if (end > 0) listener.line(line.toString('utf8', 0, end))
-    }
+    const [only] = parts
+    const line = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
+    const end = line.at(-1) === 13 ? line.length - 1 : line.length
+    const text = line.toString('utf8', 0, end)
+    if (bytes > limit) onDropped?.(text, bytes)
+    else if (text !== '') onLine(text)
     parts = []
     bytes = 0
-    overflow = undefined
   }
 
   return (chunk) => {

@@ -5,10 +5,11 @@ import { splitLines } from '../../../src/tools/server/stdio-transport.ts'
 function split(chunks: readonly Buffer[], limit: number): { lines: string[]; dropped: number[] } {
   const lines: string[] = []
   const dropped: number[] = []
-  const feed = splitLines(limit, {
-    line: (text) => lines.push(text),
-    dropped: ({ bytes }) => dropped.push(bytes),
-  })
+  const feed = splitLines(
+    limit,
+    (text) => lines.push(text),
+    (_ends, bytes) => dropped.push(bytes),
+  )
   for (const chunk of chunks) feed(chunk)
   return { lines, dropped }
 }
