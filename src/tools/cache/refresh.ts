@@ -8,7 +8,7 @@ import { acceptPlacements } from '../../trust/project-files.ts'
 import { TrustStore } from '../../trust/store.ts'
 import { requireWithin, writeFileAtomic } from '../../core/write-files.ts'
 import type { ServerDefinition } from '../config/model.ts'
-import type { ListOptions, ServerFailure, ToolDefinition, ToolListing } from '../model.ts'
+import type { ListOptions, ServerFailure, ToolListing } from '../model.ts'
 import {
   cachedTools,
   type CacheReading,
@@ -26,13 +26,12 @@ import {
   type ProjectPlace,
   readableCachePath,
   readRefreshRecord,
-  readSidecar,
   realProject,
   type RecordedServer,
   type RefreshRecord,
   refreshRecordPath,
   serializeRecord,
-  type Sidecar,
+  storedDefinitions,
   toolCachePath,
   writeSidecar,
 } from './stored-tools.ts'
@@ -118,7 +117,7 @@ async function merge(path: string, options: RefreshOptions, listing: Answered) {
     current: new Set(tools.map(({ id }) => id)),
     cached: cachedTools(cache),
     record,
-    earlier: earlierDefinitions(record, options),
+    earlier: storedDefinitions(record, options).definition,
     at: refreshedAt,
     accept: options.accept === true,
   })
@@ -231,21 +230,4 @@ function recordServers(
     const last = known ?? { name, digest, trusted, listedAt: '' }
     return [{ ...last, trusted, failure: { message, stderrTail, notTrusted } }]
   })
-}
-
-/** As the last refresh wrote them; each server's are read when the first of them is asked for. */
-function earlierDefinitions(
-  record: RefreshRecord | undefined,
-  place: ProjectPlace,
-): (id: string) => ToolDefinition | undefined {
-  const servers = record?.servers ?? []
-  const names = servers.map(({ name }) => name)
-  const known = new Map<string, Sidecar | undefined>()
-  return (id) => {
-    const server = serverOfId(id, names)
-    const digest = servers.find(({ name }) => name === server)?.digest
-    if (digest === undefined) return undefined
-    if (!known.has(server)) known.set(server, readSidecar(digest, server, place).sidecar)
-    return known.get(server)?.get(nameInServer(id, server))
-  }
 }

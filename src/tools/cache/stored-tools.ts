@@ -9,6 +9,7 @@ import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { ToolAnnotations, ToolDefinition } from '../model.ts'
+import { nameInServer, serverOfId } from './cache-file.ts'
 import type { ToolDigests } from './changes.ts'
 
 export interface ProjectPlace {
@@ -145,8 +146,6 @@ export function serializeRecord(record: RefreshRecord): string {
   return `${JSON.stringify({ ...record, categories: [...record.categories] })}\n`
 }
 
-export type Sidecar = ReadonlyMap<string, ToolDefinition>
-
 export async function writeSidecar(
   serverDigest: string,
   tools: readonly ToolDefinition[],
@@ -156,25 +155,25 @@ export async function writeSidecar(
   await writeFileAtomic(sidecarPath(serverDigest, place), text, { mode: 0o600 })
 }
 
-/**
- * Reads a server's sidecar; one that is damaged, or of another server, counts as none and is
- * reported.
- *
- * @param server the name that the definitions get.
- */
-export function readSidecar(
-  serverDigest: string,
-  server: string,
-  place: ProjectPlace,
-): { sidecar?: Sidecar | undefined; diagnostics: readonly Diagnostic[] } {
-  const path = sidecarPath(serverDigest, place)
-  const { value, diagnostics } = readStored(path, 'sidecar-damaged', (z) =>
-    z.object({ server: z.literal(serverDigest), tools: z.array(z.unknown()) }),
-  )
-  const definitions = value?.tools.flatMap((tool) => readDefinition(tool, server) ?? [])
+/** The definitions of a record; those that are damaged, or of another server, count as none. */
+export function storedDefinitions(record: RefreshRecord | undefined, place: ProjectPlace) {
+  const diagnostics: Diagnostic[] = []
+  const byServer = new Map<string, ReadonlyMap<string, ToolDefinition>>()
+  for (const { name: server, digest } of record?.servers ?? []) {
+    const stored = readStored(sidecarPath(digest, place), 'sidecar-damaged', (z) =>
+      z.object({ server: z.literal(digest), tools: z.array(z.unknown()) }),
+    )
+    const tools = stored.value?.tools.flatMap((tool) => readDefinition(tool, server) ?? []) ?? []
+    diagnostics.push(...stored.diagnostics)
+    byServer.set(server, new Map(tools.map((tool) => [tool.name, tool])))
+  }
+  const names = [...byServer.keys()]
   return {
-    sidecar: definitions && new Map(definitions.map((tool) => [tool.name, tool])),
     diagnostics,
+    definition(id: string): ToolDefinition | undefined {
+      const server = serverOfId(id, names)
+      return byServer.get(server)?.get(nameInServer(id, server))
+    },
   }
 }
 

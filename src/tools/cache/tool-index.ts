@@ -25,9 +25,8 @@ import {
   readableCachePath,
   readAnnotations,
   readRefreshRecord,
-  readSidecar,
+  storedDefinitions,
   type RefreshRecord,
-  type Sidecar,
 } from './stored-tools.ts'
 
 export interface ToolIndex {
@@ -91,11 +90,8 @@ export function loadToolIndex(place: ProjectPlace): ToolIndexLoading {
   }
   const { cache } = reading
   const { record, diagnostics } = readRefreshRecord(place)
-  const readings = (record?.servers ?? []).map(({ name, digest }) => {
-    return { name, ...readSidecar(digest, name, place) }
-  })
-  const sidecars = new Map(readings.map(({ name, sidecar }) => [name, sidecar]))
-  const index = storedIndex(cache, record, sidecars)
+  const stored = storedDefinitions(record, place)
+  const index = storedIndex(cache, record, stored.definition)
   const isHidden = ({ id, description }: CachedTool): boolean =>
     description !== '' && index.tool(id)?.description === '' && holdOf(id, index) === undefined
   const hidden = [...cachedTools(cache).values()].some(isHidden)
@@ -105,26 +101,18 @@ export function loadToolIndex(place: ProjectPlace): ToolIndexLoading {
     state: stale ? 'stale' : 'fresh',
     message: stale ? refreshAdvice : undefined,
     path,
-    diagnostics: [
-      ...reading.diagnostics,
-      ...diagnostics,
-      ...readings.flatMap((sidecar) => sidecar.diagnostics),
-    ],
+    diagnostics: [...reading.diagnostics, ...diagnostics, ...stored.diagnostics],
   }
 }
 
 function storedIndex(
   cache: ToolCache,
   record: RefreshRecord | undefined,
-  sidecars: ReadonlyMap<string, Sidecar | undefined>,
+  definition: ToolIndex['definition'],
 ): ToolIndex {
   const recorded = new Map(record?.servers.map((server) => [server.name, server]))
   const digests = new Map(record?.tools.map(({ id, description }) => [id, description]))
   const names = [...new Set([...cache.servers, ...recorded.keys()])]
-  const definition = (id: string): ToolDefinition | undefined => {
-    const server = serverOfId(id, names)
-    return sidecars.get(server)?.get(nameInServer(id, server))
-  }
   const summarise = (tool: CachedTool, category?: string): ToolSummary => {
     const { id, examples } = tool
     const server = serverOf(tool, names)
