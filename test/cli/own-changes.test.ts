@@ -81,7 +81,7 @@ describe.each(['in a trusted project', 'in one that nobody trusted'])('%s', (pla
     await cli(...own, '--yes')
     const { code, stderr } = await cli('tools', 'call', 'others__deploy')
     expect(code).toBe(4)
-    expect(stderr).toContain('others was not started')
+    expect(stderr).toContain('Not started: others')
   })
 })
 

@@ -184,7 +184,7 @@ describe('the commands about known tools', () => {
       cwd: project,
       home: realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-tools-home-'))),
     })
-    expect(stderr).toContain('The servers failing, github were not started')
+    expect(stderr).toContain('Not started: failing, github')
     expect(stderr).toContain('never trusted')
     expect(stdout).toBe('')
     expect(code).toBe(4)

@@ -52,9 +52,7 @@ describe('in a project that nobody trusts', () => {
   it.each(needy)('tools %s %s is refused, with the command that allows it', async (...words) => {
     writeFileSync(join(project, '.mcp.json'), configuration('notes'))
     const { code, stdout, stderr } = await skillrail('tools', ...words)
-    expect(stderr).toContain(
-      'The server notes was not started, because the workspace was never trusted',
-    )
+    expect(stderr).toContain('Not started: notes, because the workspace was never trusted')
     expect(stderr).toContain('skillrail trust')
     expect(stderr).not.toContain('tools refresh')
     expect(stdout).toBe('')
@@ -73,7 +71,7 @@ describe('in a project that nobody trusts', () => {
     writeFileSync(join(project, '.mcp.json'), configuration('notes'))
     writeFileSync(join(home, '.cursor', 'mcp.json'), configuration('pages'))
     const { code, stderr } = await skillrail('tools', ...words)
-    expect(stderr).toContain('The server notes was not started')
+    expect(stderr).toContain('Not started: notes')
     expect(code).toBe(4)
   })
 
@@ -93,7 +91,7 @@ describe('in a project that nobody trusts', () => {
   it('tools list shows what is known, and why it is not more', async () => {
     writeFileSync(join(project, '.mcp.json'), configuration('notes'))
     const { code, stderr } = await skillrail('tools', 'list')
-    expect(stderr).toContain('The server notes was not started')
+    expect(stderr).toContain('Not started: notes')
     expect(stderr).not.toContain('failing')
     expect(code).toBe(0)
   })
@@ -112,7 +110,7 @@ describe('in a project that nobody trusts', () => {
     writeFileSync(path, configuration('others'))
     const { code, stderr } = await skillrail('tools', 'call', 'list_others')
     expect(stderr).toContain(
-      `The server others was not started, because ${path} has changed since the workspace was trusted`,
+      `Not started: others, because ${path} has changed since the workspace was trusted`,
     )
     expect(code).toBe(4)
   })

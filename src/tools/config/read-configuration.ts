@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { basename, isAbsolute, join, relative, sep } from 'node:path'
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject, sha256 } from '../../core/json.ts'
 import { findWorkspace, readRegularFile } from '../../core/read-files.ts'
@@ -10,7 +10,7 @@ import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { collectActingParts } from '../../trust/acting-parts.ts'
 import { readTrustPolicy } from '../../trust/decide.ts'
-import type { AcceptedPart, ActingPart, PartChange } from '../../trust/model.ts'
+import type { ActingPart, PartChange } from '../../trust/model.ts'
 import { pluginFolder, pluginsIn } from '../../trust/project-files.ts'
 import { assessWorkspace } from '../../trust/skill-trust.ts'
 import { TrustStore } from '../../trust/store.ts'
@@ -44,11 +44,11 @@ export function fileTrust(
   const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: project, workspaceTrust })
   const { workspace, acceptance } = policy
   const isVouched = workspaceTrust === 'trusted'
-  const own = acceptance?.parts.filter(({ owner }) => owner === '') ?? []
-  const accepted: readonly AcceptedPart[] = isVouched ? [] : own
-  let parts: readonly ActingPart[] | undefined
+  const parts = isVouched ? undefined : acceptance?.parts
+  const accepted = parts?.filter(({ owner }) => owner === '') ?? []
+  let found: readonly ActingPart[] | undefined
   let changes: readonly PartChange[] | undefined
-  const now = (): readonly ActingPart[] => (parts ??= collectActingParts(workspace, []))
+  const now = (): readonly ActingPart[] => (found ??= collectActingParts(workspace, []))
   return {
     diagnostics,
     /**
@@ -73,13 +73,13 @@ export function fileTrust(
       }
       changes ??= assessWorkspace({ ...acceptance, parts: accepted }, now()).changes
       const isServers = now().some((part) => part.path === name && part.kind === 'mcp')
-      const found = changes.find(
+      const change = changes.find(
         ({ part: { kind, path: changed } }) =>
           (changed === name && kind !== 'category') || (isServers && kind === 'server-file'),
       )
       // A file that was read and is gone by now is not as accepted, whether it was accepted or not.
-      if (found === undefined && now().some((part) => part.path === name)) return undefined
-      const file = join(workspace, found?.part.path ?? name)
+      if (change === undefined && now().some((part) => part.path === name)) return undefined
+      const file = join(workspace, change?.part.path ?? name)
       const message = `${file} has changed since the workspace was trusted`
       return { reason: 'changed', message, hint: acceptingHint }
     },
@@ -105,34 +105,30 @@ export function readServerConfiguration(options: {
   const { runtime } = options
   const project = findWorkspace(options.project, runtime)
   const trust = fileTrust(project, runtime, options.trust ?? 'ask')
-  const programs = trust.accepted.flatMap(({ kind, path }) =>
-    kind === 'server-file' ? join(project, path) : [],
-  )
+  const programs = trust.accepted.filter(({ kind }) => kind === 'server-file')
+  const plugins = pluginPlaces(project, runtime)
   const found: Found = {
     project,
     runtime,
     trust,
     servers: [],
-    inputs: new Set([new TrustStore(runtime).path, ...programs]),
-    diagnostics: [...trust.diagnostics],
+    inputs: new Set([
+      new TrustStore(runtime).path,
+      ...programs.map(({ path }) => join(project, path)),
+      ...plugins.inputs,
+    ]),
+    diagnostics: [...trust.diagnostics, ...plugins.diagnostics],
   }
-  const plugins = pluginPlaces(project, runtime)
-  found.diagnostics.push(...plugins.diagnostics)
-  for (const path of plugins.inputs) found.inputs.add(path)
   const files = [...serverPlaces(project, runtime), ...plugins.places].map((place): ServerFile => {
-    const { client, path, scope } = place
+    const { shape: _shape, ...source } = place
     const before = found.servers.length
     const state = readPlace(place, found)
-    return { client, path, scope, state, servers: found.servers.length - before }
+    return { ...source, state, servers: found.servers.length - before }
   })
   // A file that is read for two places is reported once.
   const reported = new Map(found.diagnostics.map((one) => [JSON.stringify(one), one]))
-  return {
-    ...selectServers(found.servers),
-    files,
-    inputs: [...found.inputs],
-    diagnostics: [...reported.values()],
-  }
+  const diagnostics = [...reported.values()]
+  return { ...selectServers(found.servers), files, inputs: [...found.inputs], diagnostics }
 }
 
 /** What is wrong with a plugin, the text of its skills aside. */
@@ -180,26 +176,21 @@ interface Found {
 function readPlace(place: ServerPlace, found: Found): ServerFile['state'] {
   const { path, scope, shape } = place
   const { diagnostics, servers } = found
+  const broken = (code: string, problem: string, at: Partial<Diagnostic> = {}): 'broken' => {
+    const message = `${problem}; its servers are left out`
+    diagnostics.push({ code, severity: 'error', message, path, ...at })
+    return 'broken'
+  }
   found.inputs.add(path)
   const file = readRegularFile(path, { maxBytes: maxFileBytes })
-  if (!file.ok) {
-    if (file.code === 'file-missing') return 'missing'
-    diagnostics.push({ code: file.code, severity: 'error', message: file.message, path })
-    return 'broken'
-  }
+  if (!file.ok) return file.code === 'file-missing' ? 'missing' : broken(file.code, file.message)
   const document = readDocument(file.text, shape.syntax, shape.strict)
   if (!document.ok) {
-    const message = `${document.message}; its servers are left out`
-    const { line, column } = document
-    diagnostics.push({ code: 'servers-syntax', severity: 'error', message, path, line, column })
-    return 'broken'
+    const { message, line, column } = document
+    return broken('servers-syntax', message, { line, column })
   }
   const groups = shape.groups(document.root)
-  if ('problem' in groups) {
-    const message = `${groups.problem}; its servers are left out`
-    diagnostics.push({ code: 'servers-invalid', severity: 'error', message, path, line: 1 })
-    return 'broken'
-  }
+  if ('problem' in groups) return broken('servers-invalid', groups.problem, { line: 1 })
   const block = scope === 'project' ? found.trust.blockOf(path) : undefined
   const before = servers.length
   for (const { place: keys, entries } of groups) {
@@ -366,6 +357,8 @@ function pluginPlaces(project: string, runtime: Runtime) {
   return { places, diagnostics, inputs }
 }
 
+type Places = (readonly [client: keyof typeof shapes, path: string])[]
+
 /**
  * Every place, in the order of precedence: files of the project before those of the user. The servers
  * that Claude Code has for this project alone are in the user's own file and come first, as Claude
@@ -377,39 +370,43 @@ function serverPlaces(
   project: string,
   { env, home, platform }: Pick<Runtime, 'env' | 'home' | 'platform'>,
 ): ServerPlace[] {
-  const of = (client: keyof typeof shapes, scope: ServerSource['scope'], ...paths: string[]) =>
-    paths.map((path): ServerPlace => ({ client, scope, path, shape: shapes[client] }))
-  const ofProject = (client: keyof typeof shapes, ...names: string[]) =>
-    of(client, 'project', ...names.map((name) => join(project, name)))
-  const ofUser = (client: keyof typeof shapes, ...names: string[]) =>
-    of(client, 'user', ...names.map((name) => join(home, name)))
-
-  const claude = of(
-    'claude-code',
-    'user',
-    join(absolute('CLAUDE_CONFIG_DIR') ?? home, '.claude.json'),
-  )
   const config = absolute('XDG_CONFIG_HOME') ?? join(home, '.config')
+  const claude = join(absolute('CLAUDE_CONFIG_DIR') ?? home, '.claude.json')
   const openCode = ['opencode.jsonc', 'opencode.json', 'config.json']
+  const ofProject: Places = [
+    ['claude-code', '.mcp.json'],
+    ['cursor', '.cursor/mcp.json'],
+    ['vscode', '.vscode/mcp.json'],
+    ['gemini', '.gemini/settings.json'],
+    ['codex', '.codex/config.toml'],
+    ['opencode', '.opencode/opencode.jsonc'],
+    ['opencode', '.opencode/opencode.json'],
+    ['opencode', 'opencode.jsonc'],
+    ['opencode', 'opencode.json'],
+  ]
+  const ofUser: Places = [
+    ['claude-code', claude],
+    ['claude-desktop', join(applications(), 'Claude/claude_desktop_config.json')],
+    ['cursor', '.cursor/mcp.json'],
+    ['vscode', join(applications(), 'Code/User/mcp.json')],
+    ['windsurf', '.codeium/windsurf/mcp_config.json'],
+    ['gemini', '.gemini/settings.json'],
+    ['codex', join(absolute('CODEX_HOME') ?? '.codex', 'config.toml')],
+    ...openCode.map((name) => ['opencode', join(config, 'opencode', name)] as const),
+  ]
   const named = absolute('OPENCODE_CONFIG')
+  if (named !== undefined) ofUser.splice(-openCode.length, 0, ['opencode', named])
+  const placesOf = (scope: ServerSource['scope'], root: string, places: Places): ServerPlace[] =>
+    places.map(([client, path]) => ({
+      client,
+      scope,
+      path: resolve(root, path),
+      shape: shapes[client],
+    }))
   return [
-    ...claude.map((place) => ({ ...place, shape: claudeProject(project) })),
-    ...ofProject('claude-code', '.mcp.json'),
-    ...ofProject('cursor', '.cursor/mcp.json'),
-    ...ofProject('vscode', '.vscode/mcp.json'),
-    ...ofProject('gemini', '.gemini/settings.json'),
-    ...ofProject('codex', '.codex/config.toml'),
-    ...ofProject('opencode', '.opencode/opencode.jsonc', '.opencode/opencode.json'),
-    ...ofProject('opencode', 'opencode.jsonc', 'opencode.json'),
-    ...claude,
-    ...of('claude-desktop', 'user', join(applications(), 'Claude/claude_desktop_config.json')),
-    ...ofUser('cursor', '.cursor/mcp.json'),
-    ...of('vscode', 'user', join(applications(), 'Code/User/mcp.json')),
-    ...ofUser('windsurf', '.codeium/windsurf/mcp_config.json'),
-    ...ofUser('gemini', '.gemini/settings.json'),
-    ...of('codex', 'user', join(absolute('CODEX_HOME') ?? join(home, '.codex'), 'config.toml')),
-    ...of('opencode', 'user', ...(named === undefined ? [] : [named])),
-    ...of('opencode', 'user', ...openCode.map((name) => join(config, 'opencode', name))),
+    { client: 'claude-code', scope: 'user', path: claude, shape: claudeProject(project) },
+    ...placesOf('project', project, ofProject),
+    ...placesOf('user', home, ofUser),
   ]
 
   /** Where desktop programs keep the user's settings. */

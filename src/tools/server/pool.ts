@@ -296,9 +296,14 @@ function requireAllowed(definition: ServerDefinition, tool: string): void {
   )
 }
 
-/** Why a server failed, in one line: the first line of the message, and what the server said last. */
+/**
+ * Why a server failed, in one line: the first line of the message, and of what the server printed
+ * the first line that speaks of an error, else the last.
+ */
 function failureReason(message: string, stderrTail: string): string {
   const head = (message.split('\n')[0] ?? '').replace(/\. Its last error output:$/, '')
-  const last = stderrTail.trim().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
-  return last === '' || head.includes(last) ? head : `${head}: ${last}`
+  const lines = stderrTail.trim().split('\n')
+  const telling = lines.find((line) => /error|fatal|cannot|failed/i.test(line)) ?? lines.at(-1)
+  const said = telling?.trim().slice(0, 200) ?? ''
+  return said === '' || head.includes(said) ? head : `${head}: ${said}`
 }
