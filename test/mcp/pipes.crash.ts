@@ -79,7 +79,7 @@ describe('bad input on the pipe', () => {
     server.write(call(2, 'use_skil', { name: 'saw' }))
     const unknown = await server.answer(2)
     expect(unknown).toMatchObject({ error: { code: -32_602 } })
-    expect(JSON.stringify(unknown)).toContain('Did you mean use_skill?')
+    expect(JSON.stringify(unknown)).toContain('There is no tool')
     server.write(call(3, 'call_tool', { tool: 7, params: [] }))
     const wrong = JSON.stringify(await server.answer(3))
     expect(wrong).toContain('invalid parameters for call_tool')

@@ -183,7 +183,7 @@ describe('the extension io.modelcontextprotocol/skills', () => {
     const error: unknown = await trusted.client
       .getPrompt({ name: 'swa' })
       .catch((one: unknown) => one)
-    expect(String(error)).toContain('Did you mean saw?')
+    expect(String(error)).toContain('there is no prompt')
     expect(String(error)).not.toContain(project.home)
     expect(String(error)).not.toContain(project.project)
   })

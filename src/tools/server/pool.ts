@@ -12,7 +12,6 @@ import type {
 } from '../model.ts'
 import { connect, type Connection, type ConnectOptions } from './connection.ts'
 import { ServerNotFoundError, ServerStartError, startCancelled } from './errors.ts'
-import type { ServerState } from './served-protocol.ts'
 
 export interface ServerEvent {
   server: string
@@ -47,6 +46,13 @@ export interface OpenServersOptions {
 }
 
 export type ServerConnection = Pick<Connection, 'instance' | 'isClosed' | 'list' | 'call' | 'close'>
+
+export interface ServerState {
+  name: string
+  state: 'running' | 'idle' | 'failed' | 'disabled' | 'blocked'
+  instance?: string | undefined
+  message?: string | undefined
+}
 
 const defaultAnswerLimit = 32 * 1024 * 1024
 

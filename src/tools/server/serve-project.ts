@@ -16,14 +16,14 @@ import { findWorkspace } from '../../core/read-files.ts'
 import { ToolError } from '../errors.ts'
 import { type KeptServers, openServers, type OpenServersOptions } from './pool.ts'
 import { currentConfiguration } from './project-servers.ts'
-import { servedRecordPath } from './served-process.ts'
 import {
   encodeError,
   encodeOutcome,
   type ServedLine,
   type ServedRecord,
+  servedRecordPath,
   servedSchemas,
-} from './served-protocol.ts'
+} from './served-process.ts'
 
 interface ServeProjectOptions extends Pick<OpenServersOptions, 'onLog'> {
   project: string

@@ -1,17 +1,26 @@
 import type { Agent, IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type * as Zod from 'zod'
 import { isAlive } from '../../core/file-lock.ts'
 import { isObject, parseJson, sha256 } from '../../core/json.ts'
-import { messageOf, systemCode } from '../../core/errors.ts'
+import {
+  exitCode,
+  type ExitCode,
+  messageOf,
+  SkillrailError,
+  systemCode,
+} from '../../core/errors.ts'
 import { findWorkspace, readRegularFile } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
-import { splitLines } from './stdio-transport.ts'
-import { decodeError, type ServedRecord, servedSchemas } from './served-protocol.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { splitLines } from './open-stdio.ts'
 import type { ServerDefinition } from '../config/model.ts'
-import { ToolCallError } from '../errors.ts'
+import { ToolCallError, ToolError } from '../errors.ts'
+import type { CallFailure, ListedTools, ToolContent, ToolOutcome, ToolProgress } from '../model.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
-import type { ServerConnection } from './pool.ts'
+import type { ServerConnection, ServerState } from './pool.ts'
 
 export function servedRecordPath(project: string, runtime: Pick<Runtime, 'env' | 'home'>): string {
   const key = sha256(project).slice('sha256:'.length, 'sha256:'.length + 24)
@@ -214,4 +223,100 @@ export async function connectKept(
       client.close()
     },
   }
+}
+
+export type ServedLine = { progress: unknown } | { done: unknown } | { error: ServedError }
+
+type Schemas = ReturnType<typeof schemasOf>
+type ServedError = Zod.infer<Schemas['error']>
+/** How the servers that are kept for a project are reached; in a file that only the user can read. */
+export type ServedRecord = Zod.infer<Schemas['record']>
+
+/** Loaded only by commands that find a process which keeps servers, and by that process. */
+export function servedSchemas(): Schemas {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  return (schemas ??= schemasOf(z))
+}
+
+let schemas: Schemas | undefined
+
+/** What was checked when it was read from a server is not checked again on its way between our processes. */
+function schemasOf(z: typeof Zod) {
+  const text = z.string()
+  const maybe = text.optional()
+  const object = z.record(text, z.custom<JsonValue>())
+  return {
+    record: z.object({
+      version: z.literal(1),
+      project: text,
+      process: z.object({ pid: z.number(), host: text, startedAt: maybe }),
+      /** On 127.0.0.1. */
+      port: z.number(),
+      token: text,
+      startedAt: text,
+    }),
+    request: z.object({
+      server: text,
+      tool: text.default(''),
+      parameters: object.default({}),
+      timeoutMs: z.number().optional(),
+      inputSchema: object.optional(),
+      progress: z.boolean().default(false),
+    }),
+    error: z.object({
+      code: text,
+      message: text,
+      hint: maybe,
+      exitCode: z.custom<ExitCode>((value) => typeof value === 'number'),
+      failure: z.custom<CallFailure>(isObject).optional(),
+      server: maybe,
+      stderrTail: maybe,
+    }),
+    started: z.object({ instance: text }),
+    listed: z.custom<ListedTools & { instance: string }>(isObject),
+    called: z
+      .custom<{ instance: string; outcome: ToolOutcome }>(isObject)
+      .transform(({ instance, outcome }) => ({ instance, outcome: decodeOutcome(outcome) })),
+    progress: z.custom<ToolProgress>(isObject),
+    /** `idleExitMs` 0: it does not end by itself. */
+    status: z.custom<{ idleExitMs: number; servers: readonly ServerState[] }>(isObject),
+  }
+}
+
+export function encodeError(error: unknown): ServedError {
+  if (!(error instanceof SkillrailError))
+    return { code: 'internal', message: messageOf(error), exitCode: exitCode.badAnswer }
+  const { code, message, hint, exitCode: status } = error
+  const facts = { code, message, hint, exitCode: status }
+  if (!(error instanceof ToolCallError)) return facts
+  const { failure } = error
+  if (!(error instanceof ServerStartError)) return { ...facts, failure }
+  const { server, stderrTail } = error
+  return { ...facts, failure, server, stderrTail }
+}
+
+export function decodeError(value: unknown): SkillrailError {
+  const { failure, server, stderrTail, ...facts } = servedSchemas().error.parse(value)
+  if (failure === undefined) return new ToolError(facts)
+  if (server === undefined) return new ToolCallError(failure, facts)
+  return new ServerStartError({ ...failure, server, stderrTail }, facts)
+}
+
+/** Bytes as text, for JSON; {@link servedSchemas} reads them back. */
+export function encodeOutcome(outcome: ToolOutcome): object {
+  const content = outcome.content.map((block) =>
+    'data' in block && block.data !== undefined
+      ? { ...block, data: Buffer.from(block.data).toString('base64') }
+      : block,
+  )
+  return { ...outcome, content }
+}
+
+function decodeOutcome(outcome: ToolOutcome): ToolOutcome {
+  const content = outcome.content.map((block): ToolContent => {
+    if (!('data' in block)) return block
+    const data: unknown = block.data
+    return typeof data === 'string' ? { ...block, data: Buffer.from(data, 'base64') } : block
+  })
+  return { ...outcome, content }
 }

@@ -1,4 +1,4 @@
-import { splitLines } from '../../../src/tools/server/stdio-transport.ts'
+import { splitLines } from '../../../src/tools/server/open-stdio.ts'
 import { demand, same } from '../target.ts'
 
 export const name = 'lines'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitLines } from '../../../src/tools/server/stdio-transport.ts'
+import { splitLines } from '../../../src/tools/server/open-stdio.ts'
 
 function split(chunks: readonly Buffer[], limit: number): { lines: string[]; dropped: number[] } {
   const lines: string[] = []

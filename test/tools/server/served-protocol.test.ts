@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ToolOutcome } from '../../../src/tools/model.ts'
-import { encodeOutcome, servedSchemas } from '../../../src/tools/server/served-protocol.ts'
+import { encodeOutcome, servedSchemas } from '../../../src/tools/server/served-process.ts'
 
 it('an answer comes through the process that keeps a server as it was', () => {
   const outcome: ToolOutcome = {
