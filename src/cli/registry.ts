@@ -26,10 +26,8 @@ const auth = () => import('../tools/commands/auth.ts')
 const refresh = () => import('../tools/commands/refresh.ts')
 const list = () => import('../tools/commands/list.ts')
 const show = () => import('../tools/commands/show.ts')
-const search = () => import('../tools/commands/search.ts')
 const workflowList = () => import('../tools/commands/workflow-list.ts')
 const workflowChange = () => import('../tools/commands/workflow-change.ts')
-const workflowPlan = () => import('../tools/commands/workflow-plan.ts')
 const sessions = () => import('../tools/commands/sessions.ts')
 const route = () => import('../tools/commands/route.ts')
 const learned = () => import('../tools/commands/learned.ts')
@@ -114,9 +112,9 @@ export const commands: readonly CommandEntry[] = [
     'tools auth': of('Sign in at an MCP server with an address, or show who is signed in', auth),
     'tools serve': of('Keep the MCP servers of this project running between commands', serve),
     'tools refresh': of('Rebuild the cache of tools from the MCP servers', refresh),
-    'tools list': of('List the known tools by category', list),
+    'tools list': one('List the known tools by category', list, 'list'),
     'tools show': of('Show one tool: parameters, hints, workflows', show),
-    'tools search': of('Search tools by keywords', search),
+    'tools search': one('Search tools by keywords', list, 'search'),
     'workflow list': one('List the workflows and the tools that they guard', workflowList, 'list'),
     'workflow add': one('Add a workflow, from a template or from options', workflowChange, 'add'),
     'workflow edit': one('Change a workflow', workflowChange, 'edit'),
@@ -124,7 +122,11 @@ export const commands: readonly CommandEntry[] = [
     'workflow disable': one('Disable a workflow', workflowChange, 'disable'),
     'workflow remove': one('Delete a workflow', workflowChange, 'remove'),
     'workflow check': one('Find cycles, conflicts and missing tools', workflowList, 'check'),
-    'workflow plan': of('Show the prerequisites that would run before a call', workflowPlan),
+    'workflow plan': one(
+      'Show the prerequisites that would run before a call',
+      workflowList,
+      'plan',
+    ),
     'session show': one(
       'Show the completed prerequisites and calls of a session',
       sessions,

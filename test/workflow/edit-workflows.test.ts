@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { StateFileError } from '../../src/core/errors.ts'
+import { StateFileError, UsageError } from '../../src/core/errors.ts'
 import { definitionText, editWorkflows } from '../../src/tools/workflow/edit-workflows.ts'
 import { readWorkflows, workflowsPath } from '../../src/tools/workflow/read-workflows.ts'
-import { WorkflowInvalidError } from '../../src/tools/workflow/errors.ts'
 import { temporaryProject, workflow } from './helpers.ts'
 
 const definition = {
@@ -74,7 +73,7 @@ describe('a file that is malformed', () => {
 it('refuses a definition with errors', async () => {
   const path = fileWith('{}')
   const edit = { kind: 'write', name: 'a', definition: { description: 'x' } } as const
-  await expect(editWorkflows(path, edit)).rejects.toThrow(WorkflowInvalidError)
+  await expect(editWorkflows(path, edit)).rejects.toThrow(UsageError)
   expect(readFileSync(path, 'utf8')).toBe('{}')
 })
 

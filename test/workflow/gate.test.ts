@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { afterCall } from '../../src/tools/workflow/gate.ts'
 import type { GatedCall, JsonObject, WorkflowTool } from '../../src/tools/workflow/model.ts'
 import { planGate } from '../../src/tools/workflow/plan.ts'
-import { WorkflowPrerequisiteError } from '../../src/tools/workflow/errors.ts'
+import { ToolError } from '../../src/tools/errors.ts'
 import {
   browserTools,
   call,
@@ -175,7 +175,7 @@ describe('the database template on the tools of a real server', () => {
         : databaseAnswer(called, params),
     )
     const failed = gate(call(query, { database: 'shop', query: 'SELECT * FROM users' }))
-    await expect(failed).rejects.toThrow(WorkflowPrerequisiteError)
+    await expect(failed).rejects.toThrow(ToolError)
     await expect(failed).rejects.toMatchObject({
       message: "Workflow 'database-safe-query' failed at step 2 (list_tables): Connection refused",
       hint: 'Suggestion: Check the connection settings',

@@ -24,7 +24,7 @@ import type { SchemaChecker } from './schema-checker.ts'
  * is forbidden, checks the parameters, passes the workflow gate, calls (again where that is safe),
  * checks the answer, logs. An answer that is an error, or no answer, is a report with `status:
  * 'error'`. Nothing was called after {@link ToolNotFoundError}, {@link InvalidParametersError},
- * {@link ToolRefusedError} and {@link WorkflowPrerequisiteError}; a cancellation throws {@link
+ * {@link ToolRefusedError} and a prerequisite that failed; a cancellation throws {@link
  * ToolCallError}.
  */
 export async function callTool(request: ToolRequest, context: CallContext): Promise<CallReport> {

@@ -24,9 +24,6 @@ import {
   type CallEvent,
   callOptions,
   callProgress,
-  type Cancelled,
-  cancelledView,
-  isCancelled,
   rawOption,
   type ResultView,
   viewedBy,
@@ -58,7 +55,7 @@ export type CallResult = {
 
 export type ShownCall = CallResult & { text?: string | undefined; raw?: true | undefined }
 
-export const command = defineCommand<ShownCall | Cancelled, CallEvent>()({
+export const command = defineCommand<ShownCall, CallEvent>()({
   arguments: {
     '<tool>': 'SERVER__TOOL, or a name that only one server has',
     '[parameters...]': 'a JSON object, @FILE, - for stdin, or name=value',
@@ -93,8 +90,7 @@ async function readParameters(
   })
 }
 
-function viewOf(result: ShownCall | Cancelled): ResultView {
-  if (isCancelled(result)) return cancelledView
+function viewOf(result: ShownCall): ResultView {
   const code = result.status === 'success' ? exitCode.done : exitCode.badAnswer
   return { code, ...callView(result) }
 }

@@ -41,7 +41,6 @@ import {
   callOptions,
   callProgress,
   dryRunOption,
-  isCancelled,
   rawOption,
   type ResultView,
   stepListener,
@@ -111,7 +110,7 @@ async function modelOf(name: string, context: Context): Promise<ToolModel | unde
 }
 
 function viewOf(result: Result): ResultView {
-  if (isBatch(result) || isCancelled(result)) return stepsView(result)
+  if (isBatch(result)) return stepsView(result)
   if ('error' in result) {
     return { code: result.exitCode ?? exitCode.notFound, text: '', notes: unclearNotes(result) }
   }

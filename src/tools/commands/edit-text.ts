@@ -41,7 +41,7 @@ function editorOf({ runtime, interactive }: Parameters<typeof editText>[0]): str
     throw new UsageError({
       code: 'no-terminal',
       message: 'there is no terminal to open an editor at',
-      hint: 'Describe the workflow with --description, --category, --tool, --keyword, --step and --mode, or set EDITOR.',
+      hint: 'Give --description, --tool and --step, or set EDITOR.',
     })
   }
   return runtime.platform === 'win32' ? 'notepad' : 'vi'

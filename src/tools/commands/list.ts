@@ -1,7 +1,7 @@
 import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { nearest, safeLine, amount, cell } from '../../core/text.ts'
+import { amount, cell, didYouMean, safeLine } from '../../core/text.ts'
 import type {
   IndexedServer,
   ToolCaution,
@@ -12,9 +12,16 @@ import { canonicalCategory } from '../category/categorise.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolSummary } from '../model.ts'
+import { projectRouter } from '../route/router.ts'
 import { ServerNotFoundError, unaskedServers } from '../server/errors.ts'
 import { cautionMark } from './show.ts'
-import { hearing, listableTools, serverConfiguration } from './project-tools.ts'
+import {
+  hearing,
+  knownTools,
+  listableTools,
+  sayUnasked,
+  serverConfiguration,
+} from './project-tools.ts'
 import { unavailableNotes } from './server-rows.ts'
 
 interface ListResult {
@@ -40,17 +47,11 @@ interface Filter {
   changed: boolean
 }
 
-export const command = defineCommand<ListResult>()({
+export const list = defineCommand<ListResult>()({
   options: {
-    category: option.text(
-      '--category <name>',
-      'only tools of this category; aliases are understood',
-    ),
-    server: option.text('--server <name>', 'only tools of this server'),
-    changed: option.flag(
-      '--changed',
-      'only tools that were added or changed since they were accepted',
-    ),
+    category: option.text('--category <name>', 'only of this category, also by another name'),
+    server: option.text('--server <name>', 'only of this server'),
+    changed: option.flag('--changed', 'only those added or changed since they were accepted'),
   },
   examples: ['tools list --category browser'],
   async run(context, filter) {
@@ -101,35 +102,35 @@ function requireKnown(
   }
   if (category === undefined || index.tools.length === 0) return
   const categories = categoriesOf(index, index.tools).map(({ name }) => name)
-  if (!categories.includes(canonicalCategory(category))) {
-    const meant = nearest(category, categories)
-    const list = `There are: ${categories.join(', ')}.`
-    throw new CategoryNotFoundError({
-      code: 'category-not-found',
-      message: `No tool here is in a category ${category}`,
-      hint: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
-    })
-  }
+  if (categories.includes(canonicalCategory(category))) return
+  throw new ToolError({
+    code: 'category-not-found',
+    message: `No tool here is in a category ${category}`,
+    hint: `${didYouMean(category, categories)} There are: ${categories.join(', ')}.`.trim(),
+    exitCode: exitCode.notFound,
+  })
 }
 
 function select(index: ToolIndex, { category, server, changed }: Filter): ToolSummary[] {
   const wanted = category === undefined ? undefined : canonicalCategory(category)
   return index.tools.filter(
     (tool) =>
-      (wanted === undefined || (tool.category ?? 'uncategorized') === wanted) &&
+      (wanted === undefined || categoryOf(tool) === wanted) &&
       (server === undefined || tool.server === server) &&
       (!changed || index.caution(tool.id)?.kind === 'changed'),
   )
 }
 
+function categoryOf({ category = 'uncategorized' }: ToolSummary): string {
+  return category
+}
+
 function categoriesOf(index: ToolIndex, tools: readonly ToolSummary[]): ListedCategory[] {
-  const named = index.categories.map((category) => ({
-    ...category,
-    tools: tools.filter((tool) => tool.category === category.name).map(({ id }) => id),
-  }))
-  const rest = tools.filter((tool) => tool.category === undefined).map(({ id }) => id)
-  const last = { name: 'uncategorized', description: 'In no category.', keywords: [], tools: rest }
-  return [...named, last].filter((category) => category.tools.length > 0)
+  const last = { name: 'uncategorized', description: 'In no category.', keywords: [] }
+  return [...index.categories, last].flatMap((category) => {
+    const own = tools.filter((tool) => categoryOf(tool) === category.name)
+    return own.length === 0 ? [] : [{ ...category, tools: own.map(({ id }) => id) }]
+  })
 }
 
 function categoryText(
@@ -146,6 +147,49 @@ function categoryText(
   return `${head}\n${screen.table(rows)}\n`
 }
 
-class CategoryNotFoundError extends ToolError {
-  override readonly exitCode: ExitCode = exitCode.notFound
+interface SearchResult {
+  query: string
+  state: ToolIndexLoading['state']
+  tools: readonly (ToolSummary & { score: number; caution?: ToolCaution | undefined })[]
+  diagnostics: readonly Diagnostic[]
+  /** The exit code where nothing was found: 4 where a server was not asked for lack of trust. */
+  notFound?: ExitCode | undefined
 }
+
+export const search = defineCommand<SearchResult>()({
+  arguments: { '<words...>': 'what the tool should do, or parts of its name' },
+  options: {
+    limit: option.integer('--limit <number>', 'maximum number of tools', {
+      least: 1,
+      most: 1000,
+      default: 10,
+    }),
+  },
+  examples: ['tools search take a screenshot'],
+  async run(context, { arguments: words, limit }) {
+    const query = words.join(' ')
+    const { found, diagnostics } = await hearing(context, knownTools)
+    const { index, project, state } = found
+    const { router } = projectRouter(index, { project, runtime: context.runtime })
+    const tools = router.route(query, { limit }).candidates.flatMap(({ tool: id, score }) => {
+      const tool = index.tool(id)
+      return tool === undefined ? [] : [{ ...tool, score, caution: index.caution(id) }]
+    })
+    const notFound = tools.length === 0 ? sayUnasked(context) : undefined
+    return { query, state, tools, diagnostics, notFound }
+  },
+  exitCode: ({ notFound = exitCode.done }) => notFound,
+  render: ({ tools }, screen) =>
+    screen.table(
+      tools.map(({ id, category, description, caution }) => [
+        safeLine(id),
+        screen.style('dim', safeLine(category ?? '')),
+        screen.style('yellow', cautionMark(caution)),
+        cell(description, screen.width - 50),
+      ]),
+    ),
+  notes: ({ tools, diagnostics }): Note[] => [
+    ...diagnostics,
+    ...(tools.length === 0 ? ['No tool matches. `skillrail tools list` shows all.'] : []),
+  ],
+})

@@ -130,8 +130,8 @@ function changeLines({ changes, held }: RefreshReport): string[] {
     ...idsLine('accepted as they are now', accepted),
   ]
   const holding =
-    `${amount(held.length, 'tool')} held back, added or changed since first seen: look with \`skillrail tools list --changed\`,` +
-    ' accept with `skillrail tools refresh --accept`.'
+    `${amount(held.length, 'tool')} held back, added or changed since first seen: \`skillrail tools list --changed\`,` +
+    ' then `skillrail tools refresh --accept`.'
   const heading = lines.length > 0 ? 'Changes:' : 'Nothing changed.'
   return [heading, ...lines, ...(held.length > 0 ? [holding] : [])]
 }

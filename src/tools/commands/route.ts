@@ -180,7 +180,7 @@ function explanationText(
 
 const decisionNotes = {
   answer: [],
-  shortlist: ['More than one tool may be meant. Say it with the name of one, or in other words.'],
+  shortlist: ['More than one tool may be meant. Say it with the name of one.'],
   ask: ['No tool fits well enough. Say it in other words; `skillrail tools list` shows all.'],
 } as const satisfies Record<Route['decision'], readonly string[]>
 
@@ -191,7 +191,7 @@ function routeNotes({ decision, candidates, heldBack = [], diagnostics }: RouteR
     ...diagnostics,
     ...heldBack.map(
       (id) =>
-        `${id} is held back: it was added or changed, and nobody accepted that. Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,
+        `${id} is held back, since it was added or changed: \`skillrail tools show ${id}\`, then \`skillrail tools refresh --accept\`.`,
     ),
     ...(failing === undefined
       ? []

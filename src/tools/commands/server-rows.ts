@@ -1,4 +1,4 @@
-import type { Context, Note } from '../../core/command.ts'
+import type { Context } from '../../core/command.ts'
 import { redactText } from '../../core/redact.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { safeLine, safeText } from '../../core/text.ts'
@@ -62,17 +62,15 @@ export function standingOf({
   return blocked.reason === 'unresolved' ? 'unusable' : 'not trusted'
 }
 
-export function unavailableNotes(servers: readonly IndexedServer[]): Note[] {
-  const failing = servers.flatMap(({ name, unavailable }) =>
-    unavailable === undefined ? [] : [{ name, ...unavailable }],
-  )
-  const notes = failing.flatMap(({ name, message, stderrTail, notTrusted }): Note[] => [
-    notTrusted === true
-      ? `${safeLine(name)} was not trusted at the last refresh, and not asked`
-      : `${safeLine(name)} is configured and failing: ${safeLine(message)}`,
-    ...(stderrTail === '' ? [] : [{ detail: indented(stderrTail) }]),
-  ])
-  return failing.some(({ stderrTail }) => stderrTail !== '') ? [...notes, whereTheRestIs] : notes
+export function unavailableNotes(servers: readonly IndexedServer[]): string[] {
+  const notes = servers.flatMap(({ name, unavailable }) => {
+    if (unavailable === undefined) return []
+    return unavailable.notTrusted === true
+      ? [`${name} was not trusted at the last refresh, and not asked`]
+      : [`${name} is configured and failing: ${safeLine(unavailable.message)}`]
+  })
+  const isSaid = servers.some(({ unavailable }) => unavailable?.stderrTail)
+  return isSaid ? [...notes, whereTheRestIs] : notes
 }
 
 export const whereTheRestIs = '`skillrail tools servers` shows all that they said.'
@@ -94,16 +92,13 @@ export function shownServer(server: ServerDefinition): ShownServer {
   const { transport } = server
   const masked = (map: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.keys(map).map((key) => [key, mask]))
-  const shown: ServerDefinition['transport'] =
-    transport.kind === 'stdio'
-      ? {
-          kind: transport.kind,
-          command: transport.command,
-          args: maskedWords(transport.args),
-          env: masked(transport.env),
-          cwd: transport.cwd,
-        }
-      : { kind: transport.kind, url: maskedUrl(transport.url), headers: masked(transport.headers) }
+  if (transport.kind === 'stdio') {
+    const { kind, command, args, env, cwd } = transport
+    const shown = { kind, command, args: maskedWords(args), env: masked(env), cwd }
+    return { ...server, transport: shown, digest: undefined }
+  }
+  const { kind, url, headers } = transport
+  const shown = { kind, url: maskedUrl(url), headers: masked(headers) }
   return { ...server, transport: shown, digest: undefined }
 }
 

@@ -1,8 +1,8 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { amount, linesText, nearest, safeLine } from '../../core/text.ts'
-import { SessionNotFoundError } from '../workflow/errors.ts'
+import { amount, didYouMean, linesText, safeLine } from '../../core/text.ts'
+import { ToolError } from '../errors.ts'
 import { listSessions, type SessionSummary } from '../workflow/session.ts'
 import type { ToolContext } from './project-tools.ts'
 import { openWorkflows, sessionOf } from './workflow-project.ts'
@@ -149,5 +149,12 @@ async function readSession(context: SessionContext, id: string | undefined) {
   const own = [sessionOf(context, project, undefined).id, 'default']
   if (left || isDamaged || own.includes(session.id)) return { session, reading, log }
   const known = (await listSessions({ ...context, project })).map((one) => one.id)
-  throw new SessionNotFoundError(session.id, known, nearest(session.id, known))
+  const there =
+    known.length === 0 ? 'There are no sessions here.' : `Sessions here: ${known.join(', ')}.`
+  throw new ToolError({
+    code: 'session-not-found',
+    message: `Session '${session.id}' not found.`,
+    hint: `${didYouMean(session.id, known)} ${there}`.trim(),
+    exitCode: exitCode.notFound,
+  })
 }

@@ -29,10 +29,7 @@ import {
   type CallEvent,
   callOptions,
   callProgress,
-  type Cancelled,
-  cancelledView,
   dryRunOption,
-  isCancelled,
   type ResultView,
   stepListener,
   viewedBy,
@@ -40,7 +37,7 @@ import {
 } from './tool-calls.ts'
 
 type DryRun = Awaited<ReturnType<typeof dryRun>>
-export type StepsResult = readonly BatchResult[] | ChainResult | DryRun | Cancelled
+export type StepsResult = readonly BatchResult[] | ChainResult | DryRun
 
 export const batch = stepsCommand(
   'batch',
@@ -49,7 +46,7 @@ export const batch = stepsCommand(
 
 export const chain = stepsCommand(
   'chain',
-  '[{"tool": "get_element", "params": {"selector": "#btn"}, "output_as": "element"}, {"tool": "click", "params": {"target": "$element"}}]',
+  '[{"tool": "get_element", "output_as": "element"}, {"tool": "click", "params": {"target": "$element"}}]',
 )
 
 function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
@@ -83,13 +80,12 @@ function readSteps(kind: 'batch' | 'chain', text: string): readonly ToolStep[] {
   const message =
     reading.kind === 'broken'
       ? reading.message
-      : `there is no ${kind} in the text: it needs ${kind.toUpperCase()}: [{"tool": "name", "params": {}}], or the JSON list alone`
+      : `there is no ${kind} in the text: ${kind.toUpperCase()}: [{"tool": "name", "params": {}}], or the list alone`
   throw new ToolRequestError({ code: `${kind}-syntax`, message })
 }
 
 export function stepsView(result: StepsResult): ResultView {
   if (isBatch(result)) return batchView(result)
-  if (isCancelled(result)) return cancelledView
   return 'steps' in result ? dryRunView(result) : chainView(result)
 }
 

@@ -9,8 +9,7 @@ import {
   type Values,
 } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { isObject } from '../../core/json.ts'
+import type { ExitCode } from '../../core/errors.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { holdOf, indexDefinitions, loadToolIndex, type ToolIndex } from '../cache/tool-index.ts'
 import type { SavePlace } from '../call/content.ts'
@@ -55,20 +54,10 @@ export interface ToolCalls {
   place: SavePlace
 }
 
-export interface Cancelled {
-  error: { code: 'cancelled'; message: string }
-}
-
 export interface ResultView {
   code: ExitCode
   text: string
   notes: readonly Note[]
-}
-
-export const cancelledView: ResultView = {
-  code: exitCode.interrupted,
-  text: '',
-  notes: ['Cancelled.'],
 }
 
 export function viewedBy<R>(view: (result: R) => ResultView) {
@@ -79,22 +68,13 @@ export function viewedBy<R>(view: (result: R) => ResultView) {
   }
 }
 
-export function isCancelled(result: object): result is Cancelled {
-  if (!('error' in result)) return false
-  const { error } = result
-  return isObject(error) && error['code'] === 'cancelled'
-}
-
-/**
- * Prepares what calls need, does the work, and ends the servers that were started for it. Ctrl-C
- * cancels the running call and ends with exit code 130.
- */
+/** Prepares what calls need, does the work, and ends the servers that were started for it. */
 export async function withToolCalls<T>(
   context: Context<CallEvent>,
   options: CallOptions,
   work: (tools: ToolCalls) => Promise<T>,
-): Promise<T | Cancelled> {
-  const { runtime, settings, signal } = context
+): Promise<T> {
+  const { runtime, settings } = context
   const project = toolProject(context)
   const pool = openProjectServers({
     project,
@@ -109,9 +89,6 @@ export async function withToolCalls<T>(
     const listener = terminalListener(context)
     const calls = openCalls({ ...context, diagnose }, options, project, pool, listener)
     return await foundAmongAsked(context, () => work(calls))
-  } catch (error) {
-    if (!signal.aborted) throw error
-    return { error: { code: 'cancelled', message: 'Cancelled.' } }
   } finally {
     await pool.close()
   }

@@ -9,7 +9,7 @@ import {
   type Values,
 } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { UsageError, wrongUse } from '../../core/errors.ts'
+import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
 import { objectOf } from '../../core/json.ts'
 import { isYes, safeLine } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -28,7 +28,7 @@ import {
   invalid,
   type WorkflowEdit,
 } from '../workflow/edit-workflows.ts'
-import { WorkflowExistsError, WorkflowNotConfirmedError } from '../workflow/errors.ts'
+import { ToolError } from '../errors.ts'
 import { listLines } from '../workflow/messages.ts'
 import {
   type JsonObject,
@@ -97,7 +97,7 @@ const changeOptions = {
 } as const
 const nameArgument = { '<name>': 'the workflow' }
 const lifted =
-  'At a terminal, or with --yes, the change is accepted with it. Otherwise calls that it guards are blocked in a trusted workspace until you accept it: skillrail trust'
+  'Without a terminal and --yes, calls that it guards are blocked until you accept the change: skillrail trust'
 
 interface TemplateList {
   templates: readonly {
@@ -132,12 +132,13 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
     if (name === undefined) {
       throw wrongUse(
         'the workflow needs a name',
-        'skillrail workflow add NAME, or --template with one of the templates.',
+        'skillrail workflow add NAME, or --template TEMPLATE',
       )
     }
     const opened = openWorkflows(context)
     if (opened.workflows.some((workflow) => workflow.name === name)) {
-      throw new WorkflowExistsError(name)
+      const message = `Workflow '${name}' already exists. Use \`skillrail workflow edit\` to modify.`
+      throw new ToolError({ code: 'workflow-exists', message })
     }
     const path = workflowsPath(opened.project)
     const definition = await newDefinition(context, name, template?.definition, flags, (written) =>
@@ -196,11 +197,14 @@ export const remove = defineCommand<WorkflowChange>()({
   ...output,
 })
 
-/** @throws {WorkflowNotConfirmedError} */
+/** @throws {ToolError} */
 async function confirm({ ask }: ToolContext, name: string, about: readonly string[]) {
-  const message = `Workflow '${name}' was not removed: it was not confirmed`
-  const hint = 'Give --yes.'
-  const refused = new WorkflowNotConfirmedError({ code: 'workflow-not-confirmed', message, hint })
+  const refused = new ToolError({
+    code: 'workflow-not-confirmed',
+    message: `Workflow '${name}' was not removed: it was not confirmed`,
+    hint: 'Give --yes.',
+    exitCode: exitCode.refused,
+  })
   const answer = await ask({
     text: `Remove workflow '${safeLine(name)}'? [y/N] `,
     about: () => `${about.map(safeLine).join('\n')}\n`,

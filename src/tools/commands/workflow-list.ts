@@ -1,12 +1,20 @@
-import { defineCommand } from '../../core/command.ts'
+import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { exitCode } from '../../core/errors.ts'
+import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
+import { isObject, parseJson } from '../../core/json.ts'
 import { amount, safeLine } from '../../core/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { loadToolIndex } from '../cache/tool-index.ts'
+import { unknownParameters } from '../call/check-parameters.ts'
+import { namedTool } from '../call/find-tool.ts'
+import type { ToolDefinition } from '../model.ts'
 import { checkWorkflows } from '../workflow/check-workflows.ts'
-import { listLines, noWorkflowsText } from '../workflow/messages.ts'
-import type { WorkflowDefinition } from '../workflow/model.ts'
-import type { ToolContext } from './project-tools.ts'
-import { installedTools, openWorkflows, untrustedWorkflows } from './workflow-project.ts'
+import { workflowTool } from '../workflow/match.ts'
+import { listLines, multipleLine, noWorkflowsText, notInstalledLine } from '../workflow/messages.ts'
+import type { JsonObject, WorkflowDefinition, WorkflowMode } from '../workflow/model.ts'
+import { type GatePlan, planGate, type PlannedStep, type WorkflowPlan } from '../workflow/plan.ts'
+import { foundAmongAsked, type ToolContext } from './project-tools.ts'
+import { installedTools, openWorkflows, sessionOf, untrustedWorkflows } from './workflow-project.ts'
 
 interface WorkflowList {
   workflows: readonly WorkflowDefinition[]
@@ -70,3 +78,117 @@ export const check = defineCommand<WorkflowCheck>()({
     ...(message === undefined ? [] : [message]),
   ],
 })
+
+interface Guard {
+  workflow?: string | undefined
+  mode?: WorkflowMode | undefined
+  why?: GatePlan['why']
+  steps: readonly PlannedStep[]
+}
+
+interface PlanResult extends Guard, Omit<GatePlan, 'workflow' | 'others'> {
+  tool: string
+  /** Workflows that act after the first. */
+  others: readonly Guard[]
+  notes: readonly string[]
+  diagnostics: readonly Diagnostic[]
+}
+
+export const plan = defineCommand<PlanResult>()({
+  arguments: {
+    '<tool>': 'SERVER__TOOL, or a name that only one server has',
+    '[params]': 'its parameters as a JSON object (default: "{}")',
+  },
+  options: {
+    request: option.text('--request <text>', 'the request of the user, for keyword triggers'),
+    session: option.text('--session <id>', 'the session to use'),
+  },
+  examples: [
+    'workflow plan execute_query \'{"database": "shop", "query": "SELECT * FROM users"}\'',
+  ],
+  async run(context, { arguments: [name = '', text = '{}'], request, session }) {
+    const params = readParams(text)
+    const opened = openWorkflows(context)
+    const { project, workflows, diagnostics } = opened
+    const { index, message } = loadToolIndex({ project, runtime: context.runtime })
+    const { tools: summaries } = index ?? { tools: [] }
+    if (index === undefined && message !== undefined) context.note(message)
+    const named = await foundAmongAsked(context, () => namedTool(name, summaries))
+    const tool = workflowTool(named.tool)
+    const ownNotes = notesOn(index?.definition(tool.id), params)
+    const { state, diagnostics: damaged } = await sessionOf(context, project, session).read()
+    const tools = summaries.map(workflowTool)
+    const planned = planGate({ tool, params, request }, workflows, state, tools)
+    const { others, also, notInstalled, keywordOnly, ...first } = planned
+    const acting = [first, ...others].flatMap(({ open, workflow }) =>
+      open === 0 || workflow === undefined ? [] : [workflow],
+    )
+    return {
+      tool: tool.id,
+      ...shown(first),
+      open: first.open,
+      others: others.map(shown),
+      also,
+      notInstalled,
+      keywordOnly,
+      notes: named.note === undefined ? ownNotes : [named.note, ...ownNotes],
+      diagnostics: [...diagnostics, ...damaged, ...untrustedWorkflows(context, opened, acting)],
+    }
+  },
+  render: planText,
+  notes: planNotes,
+})
+
+function shown({ workflow, why, steps }: WorkflowPlan): Guard {
+  return { workflow: workflow?.name, mode: workflow?.mode, why, steps }
+}
+
+function planText({ tool, others, ...first }: PlanResult, screen: Screen): string {
+  if (first.workflow === undefined) return `Nothing comes before ${safeLine(tool)}.\n`
+  return [first, ...others].map((guard) => guardText(guard, screen)).join('')
+}
+
+function guardText({ workflow = '', mode, why, steps }: Guard, screen: Screen): string {
+  const reason = why === undefined ? '' : ` (${why.by} ${why.value})`
+  const rows = steps.map((step) => [
+    `  ${step.step}. ${safeLine(step.tool)}`,
+    step.status,
+    detail(step),
+  ])
+  return `${safeLine(`Workflow '${workflow}' [${mode ?? ''}]${reason}`)}\n${screen.table(rows)}`
+}
+
+function planNotes(result: PlanResult): Note[] {
+  const { diagnostics, notes, notInstalled, keywordOnly, workflow, also } = result
+  return [
+    ...diagnostics,
+    ...notes,
+    ...notInstalled.map(notInstalledLine),
+    ...keywordOnly.map(
+      ({ workflow: name, keyword }) =>
+        `Workflow '${name}' has the keyword '${keyword}', but not this tool's category`,
+    ),
+    ...(workflow === undefined || also.length === 0 ? [] : [multipleLine(workflow, also)]),
+  ]
+}
+
+function detail({ status, id = '', params, reason, at }: PlannedStep): string {
+  if (status === 'valid') return `since ${at ?? ''}`
+  const call = safeLine(`${id} ${JSON.stringify(params)}`)
+  if (status === 'run') return reason === undefined ? call : `${call}, since ${safeLine(reason)}`
+  return safeLine(reason ?? '')
+}
+
+/** Unknown parameters of the call, perhaps misspelt. */
+function notesOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
+  if (definition === undefined) return []
+  const forbidden = unknownParameters(definition, params, true)
+  if (forbidden.length === 0) return unknownParameters(definition, params)
+  throw new UsageError({ code: 'invalid-parameters', message: forbidden.join('\n') })
+}
+
+function readParams(text: string): JsonObject {
+  const value = parseJson(text)
+  if (isObject<JsonValue>(value)) return value
+  throw wrongUse('the parameters must be a JSON object', 'Example: \'{"database": "shop"}\'')
+}

@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { nearest } from '../../core/text.ts'
+import { exitCode } from '../../core/errors.ts'
+import { didYouMean } from '../../core/text.ts'
 import { findWorkspace } from '../../core/read-files.ts'
-import { WorkflowNotFoundError } from '../workflow/errors.ts'
+import { ToolError } from '../errors.ts'
 import type { WorkflowDefinition, WorkflowReading, WorkflowTool } from '../workflow/model.ts'
 import { loadWorkflows } from '../workflow/read-workflows.ts'
 import { openSession, type SessionStore } from '../workflow/session.ts'
@@ -23,13 +24,13 @@ export function openWorkflows(context: Pick<ToolContext, 'runtime'>): WorkflowPr
 export function requireWorkflow({ workflows }: WorkflowReading, name: string): WorkflowDefinition {
   const found = workflows.find((workflow) => workflow.name === name)
   if (found !== undefined) return found
-  throw new WorkflowNotFoundError(
-    name,
-    nearest(
-      name,
-      workflows.map((workflow) => workflow.name),
-    ),
-  )
+  const names = workflows.map((workflow) => workflow.name)
+  throw new ToolError({
+    code: 'workflow-not-found',
+    message: `Workflow '${name}' not found.`,
+    hint: didYouMean(name, names) || '`skillrail workflow list` shows those that are defined.',
+    exitCode: exitCode.notFound,
+  })
 }
 
 export function installedTools(
@@ -67,20 +68,22 @@ export function untrustedWorkflows(
 ): Diagnostic[] {
   const trust = trustOfWorkflows(context, project)
   const acting = asked.filter(({ enabled, mode }) => enabled && mode !== 'suggest')
-  const untrusted = [...new Set(acting.map(({ path }) => path))].flatMap((path) => {
+  const untrusted = [...Map.groupBy(acting, ({ path }) => path)].flatMap(([path, group]) => {
     const block = trust.blockOf(path)
     if (block === undefined) return []
+    const names = group.map(({ name }) => `'${name}'`).join(', ')
     const why =
       block.reason === 'changed'
         ? 'the file has changed since the workspace was trusted'
         : 'the workspace was never trusted'
-    const names = acting.filter((workflow) => workflow.path === path).map(({ name }) => `'${name}'`)
-    const message = `calls that ${names.join(', ')} must come before are refused: ${why}`
-    const code = 'workflow-not-trusted'
-    return [{ code, severity: 'warning' as const, message, path, hint: block.hint }]
+    return notTrusted(path, `calls that ${names} must come before are refused: ${why}`, block.hint)
   })
   const told = new Set(untrusted.map(({ path }) => path))
   return [...untrusted, ...goneFindings(trust, told)]
+}
+
+function notTrusted(path: string, message: string, hint = acceptingHint): Diagnostic {
+  return { code: 'workflow-not-trusted', severity: 'warning', message, path, hint }
 }
 
 /**
@@ -89,17 +92,14 @@ export function untrustedWorkflows(
  */
 function goneFindings(trust: WorkflowTrust, told: ReadonlySet<string>): Diagnostic[] {
   const { workflows, loaded, unknown } = trust.gone()
-  const now = new Set(loaded.map(({ name }) => name))
-  const finding = (path: string, message: string): Diagnostic => {
-    return { code: 'workflow-not-trusted', severity: 'warning', message, path, hint: acceptingHint }
-  }
   if (unknown !== undefined) {
-    return [finding(unknown, 'every call is refused: the file held workflows and has changed')]
+    return [notTrusted(unknown, 'every call is refused: the file held workflows and has changed')]
   }
+  const now = new Set(loaded.map(({ name }) => name))
   return workflows.flatMap(({ name, path }) => {
     if (now.has(name) && told.has(path)) return []
     const what = now.has(name) ? 'was changed' : 'was removed'
-    return finding(
+    return notTrusted(
       path,
       `calls that '${name}' came before are refused: it was accepted and ${what}`,
     )

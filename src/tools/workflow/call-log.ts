@@ -54,12 +54,9 @@ const listLength = 50
 export async function appendCall(
   path: string,
   entry: CallLogEntry,
-  context: { session: string; at: string },
+  context: Pick<LoggedCall, 'at' | 'session'>,
 ): Promise<void> {
-  const { at = context.at, tool, durationMs, outcome, size, attempts } = entry
-  const { workflow, error, params } = entry
-  const shown = { tool, durationMs, outcome, size, attempts, workflow, error, params }
-  const line = JSON.stringify({ at, session: context.session, ...redactValue(shown) }, cut)
+  const line = JSON.stringify({ ...context, ...redactValue(entry) }, cut)
   makePrivateDirectory(dirname(path))
   const length = appendLine(path, line)
   if (length > rotateBytes) await rotate(path)

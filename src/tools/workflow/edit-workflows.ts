@@ -2,13 +2,12 @@ import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { readRegularFile } from '../../core/read-files.ts'
-import { StateFileError } from '../../core/errors.ts'
+import { StateFileError, UsageError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
 import { requireWithin, writeFileAtomic } from '../../core/write-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { readDocument } from '../config/document.ts'
 import { isDefinition, readWorkflows, workflowsPlace } from './read-workflows.ts'
-import { WorkflowInvalidError } from './errors.ts'
 import type { JsonObject, WorkflowDefinition } from './model.ts'
 import { valueAt } from './references.ts'
 
@@ -49,7 +48,7 @@ export function definitionText({ path, name }: WorkflowDefinition): string {
   return `${JSON.stringify(valueAt(root, place) ?? {}, undefined, 2)}\n`
 }
 
-/** Checks a definition that is not in a file yet, so it has no lines. @throws {WorkflowInvalidError} */
+/** Checks a definition that is not in a file yet, so it has no lines. @throws {UsageError} */
 export function checkDefinition(
   name: string,
   definition: JsonValue,
@@ -63,7 +62,7 @@ export function checkDefinition(
   )
 }
 
-/** The same for text; {@link WorkflowInvalidError.diagnostics} have its lines. */
+/** The same for text; {@link UsageError.diagnostics} have its lines. */
 export function checkDefinitionText(name: string, text: string, path: string): JsonObject {
   // In the line of the opening brace, so that lines are those of the text.
   const { workflow, diagnostics } = readOne(`{${JSON.stringify(name)}: ${text}\n}`, path)
@@ -117,8 +116,8 @@ function requireDefinition(text: string, path: string, name: string): void {
   if (workflows.every((workflow) => workflow.name !== name)) throw invalid(name, diagnostics)
 }
 
-export function invalid(name: string, diagnostics: readonly Diagnostic[]): WorkflowInvalidError {
-  return new WorkflowInvalidError({
+export function invalid(name: string, diagnostics: readonly Diagnostic[]): UsageError {
+  return new UsageError({
     code: 'workflow-invalid',
     message: `workflow '${name}' cannot be kept as it is; nothing was written`,
     diagnostics,

@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { StateFileError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { WorkflowPrerequisiteError } from './errors.ts'
+import { ToolError } from '../errors.ts'
 import { callsTool, matchWorkflows, ownStep, resolveTool } from './match.ts'
 import type {
   GatedCall,
@@ -57,7 +57,7 @@ export interface GateOptions {
 /**
  * Runs what a workflow demands before a call, and returns; or throws, and then the call must not be
  * made. What finished is recorded in the session at once, also when a later step fails. Throws
- * {@link WorkflowPrerequisiteError} when a required prerequisite failed, {@link StateFileError} for
+ * {@link ToolError} when a required prerequisite failed, {@link StateFileError} for
  * a session file that cannot be written.
  */
 export async function runGate(call: GatedCall, options: GateOptions): Promise<void> {
@@ -216,8 +216,8 @@ function failure(
   { step, tool }: PlannedStep,
   reason: string,
   suggestion?: string,
-): WorkflowPrerequisiteError {
-  return new WorkflowPrerequisiteError({
+): ToolError {
+  return new ToolError({
     code: 'workflow-prerequisite-failed',
     message: `Workflow '${workflow.name}' failed at step ${step} (${tool}): ${reason}`,
     hint: suggestion === undefined ? undefined : `Suggestion: ${suggestion}`,

@@ -197,7 +197,7 @@ function lifetimeMs({ settings }: SessionsOwner): number {
 }
 
 function foreignDiagnostic(path: string, count: number): Diagnostic {
-  const message = `${amount(count, 'prerequisite')} of this file will run again: this user's Skillrail did not complete them`
+  const message = `${amount(count, 'prerequisite')} of this file will run again: you did not complete them`
   return { code: 'session-foreign', severity: 'info', message, path }
 }
 
@@ -225,7 +225,7 @@ function readSessionFile(
       return failed(
         'session-newer',
         `the session file ${path} has version ${read.version}, which is newer than this Skillrail`,
-        'Use the newer Skillrail, or another session with --session; the file was not touched.',
+        'Use the newer Skillrail, or another session with --session.',
       )
   }
 }
@@ -269,7 +269,7 @@ export function sessionName({ runtime, id }: Pick<OpenSessionOptions, 'runtime' 
     throw new UsageError({
       code: 'session-id',
       message: `${from} ${JSON.stringify(named)} is not a session ID`,
-      hint: 'An id has 1 to 100 letters, digits, dots, _ and -, and begins with a letter or a digit.',
+      hint: '1 to 100 letters, digits, dots, _ and -, the first a letter or a digit.',
     })
   }
   for (const from of platformVariables) {

@@ -2,7 +2,7 @@ import { checkDefinitionText } from '../../../src/tools/workflow/edit-workflows.
 import { checkWorkflows } from '../../../src/tools/workflow/check-workflows.ts'
 import { readWorkflows } from '../../../src/tools/workflow/read-workflows.ts'
 import type { WorkflowDefinition } from '../../../src/tools/workflow/model.ts'
-import { WorkflowInvalidError } from '../../../src/tools/workflow/errors.ts'
+import { UsageError } from '../../../src/core/errors.ts'
 import { demand, same, textOf } from '../target.ts'
 
 export const name = 'workflows'
@@ -45,7 +45,7 @@ export function fuzz(data: Uint8Array): void {
   try {
     checkDefinitionText('w', text, path)
   } catch (error) {
-    if (!(error instanceof WorkflowInvalidError)) throw error
+    if (!(error instanceof UsageError)) throw error
   }
 }
 
