@@ -415,8 +415,8 @@ export class Agent<
     const none = { ...options, skills: undefined, skillDirs: undefined, discover: false }
     const set = this.#skills?.set ?? new SkillSet(new AgentEnvironment(none), async () => [])
     const own = { startSkills: this.#skills && startSkills, approvalSecret, onNotice: this.#note }
-    const servers = { workflows: this.#servers, close: () => this.#servers.close() }
-    this.#sdk = new Skills(own, this.#environment, servers, set)
+    const servers = this.#servers
+    this.#sdk = new Skills(own, this.#environment, servers, set, servers)
     return this.#sdk
   }
 

@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai'
 import type { JsonObject } from '../tools/model.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { requireOptions, runLimits } from './check-options.ts'
-import { Compactor, messageTexts } from './conversation/compact.ts'
+import { Compactor, hasText } from './conversation/compact.ts'
 import { type AgentUsageError, usageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
 import type { RequestedCall } from './loop/sdk.ts'
@@ -154,8 +154,7 @@ export class AgentSession {
 
   /** Whether the conversation contains this text, in a prompt, an answer or a tool's result. */
   contains(text: string): boolean {
-    const visible = this.#compactor.visible(this.#current)
-    return visible.some((message) => messageTexts(message).some((part) => part.includes(text)))
+    return hasText(this.#compactor.visible(this.#current), text)
   }
 
   join(part: SessionPart): void {

@@ -19,10 +19,14 @@ export interface UsageReport {
 /** Records every model call when its usage is known, so that a run that fails later is complete too. */
 export class UsageLedger {
   readonly #entries = new Map<string, UsageEntry>()
-  readonly #runs = new AsyncLocalStorage<RunUsage>()
+  readonly #runs = new AsyncLocalStorage<{ used: TokenUsage; exhausted(): string | undefined }>()
 
-  begin(most: number | undefined): RunUsage {
-    return new RunUsage(this, this.#runs, most)
+  /** For a run that may use so many tokens; what is used `within` its work belongs to it. */
+  begin(most: number | undefined) {
+    const run = { used: noUsage, exhausted: (): string | undefined => overspent(run.used, most) }
+    const within = <T>(work: () => T): T => this.#runs.run(run, work)
+    const record = (entry: UsageEntry): void => within(() => this.record(entry))
+    return Object.assign(run, { within, record })
   }
 
   readonly record = (entry: UsageEntry): void => {
@@ -50,32 +54,8 @@ export class UsageLedger {
   }
 }
 
-/** What one run has used, its subagents included, of the tokens that it may use. */
-export class RunUsage {
-  used: TokenUsage = noUsage
-  readonly #ledger: UsageLedger
-  readonly #runs: AsyncLocalStorage<RunUsage>
-  readonly #most: number | undefined
-
-  constructor(ledger: UsageLedger, runs: AsyncLocalStorage<RunUsage>, most: number | undefined) {
-    this.#ledger = ledger
-    this.#runs = runs
-    this.#most = most
-  }
-
-  /** What is used in this work belongs to the run. */
-  within<T>(work: () => T): T {
-    return this.#runs.run(this, work)
-  }
-
-  record(entry: UsageEntry): void {
-    this.within(() => this.#ledger.record(entry))
-  }
-
-  exhausted(): string | undefined {
-    return overspent(this.used, this.#most)
-  }
-}
+/** What one run has used, of the tokens that it may use. */
+export type RunUsage = ReturnType<UsageLedger['begin']>
 
 function sumOf(entries: readonly UsageEntry[]): TokenUsage {
   return addUsage(...entries.map(({ usage }) => usage))

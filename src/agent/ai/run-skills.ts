@@ -5,7 +5,7 @@ import type { InvocationSource } from '../../library/activation.ts'
 import { SkillInvocationError } from '../../skill/errors.ts'
 import type { ActiveSkill } from '../skills/active-skills.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
-import { messageTexts, skillToolName } from '../conversation/compact.ts'
+import { hasText, messageTexts, skillToolName } from '../conversation/compact.ts'
 import { type SkillSet, typedSkill } from '../skills/skill-set.ts'
 import type { PermissionMode } from '../subagents/config.ts'
 import type { DescribedTool } from '../types.ts'
@@ -82,7 +82,7 @@ export class RunSkills {
         continue
       }
       const [asked] = activationsIn([message], names, 'turn')
-      const text = userText(message)
+      const text = messageTexts(message).join('\n')
       const isKnown = (one: string): boolean => hasText([...read, message], one)
       const references = await set.references(text, isKnown, notice)
       const content = asked === undefined ? text : await this.#typed(asked)
@@ -135,7 +135,7 @@ function activationsIn(
   for (const message of messages) {
     if (message.role === 'user') {
       if (lifetime === 'turn') held.clear()
-      const typed = typedSkill(userText(message), names)
+      const typed = typedSkill(messageTexts(message).join('\n'), names)
       if (typed !== undefined) {
         held.set(typed.name, { name: typed.name, arguments: typed.argumentText, source: 'user' })
       }
@@ -159,22 +159,11 @@ function activationsIn(
   return [...held.values()]
 }
 
-/** The text of a message of the user, without its files. */
-function userText({ content }: UserModelMessage): string {
-  if (typeof content === 'string') return content
-  return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
-}
-
 /** A message of the user with another text, and with its files. */
 function withText(message: UserModelMessage, text: string): UserModelMessage {
   if (typeof message.content === 'string') return { ...message, content: text }
   const files = message.content.filter(({ type }) => type !== 'text')
   return { ...message, content: [...files, { type: 'text', text }] }
-}
-
-/** Whether the model reads this text somewhere in these messages. */
-export function hasText(messages: readonly ModelMessage[], text: string): boolean {
-  return messages.some((message) => messageTexts(message).some((part) => part.includes(text)))
 }
 
 /** What a model reads of an activated skill: its content, and the tools that belong to it. */

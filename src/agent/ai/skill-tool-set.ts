@@ -13,7 +13,9 @@ import type { SkillSet } from '../skills/skill-set.ts'
 import { findingTools, resourceTools, type SkillCatalogue } from '../skills/skill-tools.ts'
 import { ownTool } from '../tool.ts'
 import type { AgentTool, DescribedTool } from '../types.ts'
-import { describedTools, hasText, type RunSkills, shortName, withTools } from './run-skills.ts'
+import { hasText } from '../conversation/compact.ts'
+import type { CallBook } from './guarded-tools.ts'
+import { describedTools, type RunSkills, shortName, withTools } from './run-skills.ts'
 import { type AnyAgent, runSubagent, subagentAnswer, type SubagentOutput } from './subagent-tool.ts'
 import { quietContext } from './tool-set.ts'
 
@@ -53,29 +55,34 @@ export type SkillTools = {
   skill_tool: Tool<z.infer<typeof toolInput>, JsonValue>
 }
 
+interface Context {
+  calls: CallBook
+  set: SkillSet
+  agents: Readonly<Record<string, AnyAgent>> | undefined
+  notice: (message: string) => void
+}
+
 type Execution = Pick<ToolExecutionOptions<never>, 'toolCallId' | 'messages' | 'abortSignal'>
 
 /** The same in every step and for every skill, so that prompts stay in the cache of a provider. @internal */
-export function createSkillTools(
-  set: SkillSet,
-  catalogue: () => SkillCatalogue,
-  execute: (input: SkillInput, call: Execution) => AsyncIterable<SkillOutput>,
-  run: (input: object, call: Execution) => Promise<JsonValue>,
-): SkillTools {
+export function createSkillTools(catalogue: () => SkillCatalogue, context: Context): SkillTools {
+  const { calls, set } = context
+  const execute = async (input: object, call: Execution): Promise<JsonValue> =>
+    await runTool(calls.require(input), call)
   return {
     skill: {
       description: () =>
         [finding(catalogue(), 'skill')?.description ?? '', catalogue().text].join('\n\n').trim(),
       inputSchema: skillInput,
       async *execute(input, call) {
-        yield* execute(input, call)
+        yield* activate(input, call, context)
       },
       toModelOutput: async ({ output }) => await activationText(output, set),
     },
     search_skills: {
       description: 'Finds skills for a task; activate one with the tool skill.',
       inputSchema: z.object({ query: z.string().min(1).describe('The task in words.') }),
-      execute: run,
+      execute,
     },
     skill_resource: {
       description:
@@ -84,13 +91,13 @@ export function createSkillTools(
         skill: z.string(),
         path: z.string().optional().describe('From the directory of the skill.'),
       }),
-      execute: run,
+      execute,
     },
     skill_tool: {
       description:
         'Calls a tool that belongs to an active skill: its content lists them with their input.',
       inputSchema: toolInput,
-      execute: run,
+      execute,
       toModelOutput: ({ output }) => modelOutput(answerOf(output)),
     },
   }
@@ -104,12 +111,13 @@ export function resolveSkillCall(
   name: string,
   input: JsonObject,
   run: RunSkills,
-  { catalogue, set }: { catalogue: SkillCatalogue; set: SkillSet },
+  catalogue: SkillCatalogue,
+  { manager }: SkillSet,
 ): Resolved {
   if (name === 'skill_tool') return resolveOwnTool(input, run)
   const files = run.active.map(({ skill }) => skill)
   const tool =
-    name === 'skill_resource' ? resourceTools(files, set.manager)[0] : finding(catalogue, name)
+    name === 'skill_resource' ? resourceTools(files, manager)[0] : finding(catalogue, name)
   if (tool !== undefined) return { tool, input }
   // The user may type a skill that the model has no list of.
   if (name === 'skill') return { tool: { ...unlisted, name }, input }
@@ -134,8 +142,8 @@ function finding(catalogue: SkillCatalogue, name: string): AgentTool | undefined
   return findingTools(catalogue, uses).find((tool) => tool.name === name)
 }
 
-/** Runs a tool of ours. @internal */
-export async function runTool(
+/** Runs a tool of ours. */
+async function runTool(
   { tool, input }: Exclude<Resolved, string>,
   { toolCallId, abortSignal }: Execution,
 ): Promise<JsonValue> {
@@ -146,19 +154,14 @@ export async function runTool(
   return await tool.execute(input, quietContext(toolCallId, abortSignal))
 }
 
-interface ActivationContext {
-  set: SkillSet
-  run: RunSkills
-  agents: Readonly<Record<string, AnyAgent>>
-  notice: (message: string) => void
-}
-
-/** Carries out a call of the tool `skill`. @internal */
-export async function* activate(
-  { name, arguments: given = '', done, hook }: SkillInput,
+/** Carries out a call of the tool `skill`. */
+async function* activate(
+  input: SkillInput,
   { messages, abortSignal }: Execution,
-  { set, run, agents, notice }: ActivationContext,
+  { calls, set, agents = {}, notice }: Context,
 ): AsyncGenerator<SkillOutput> {
+  const { name, arguments: given = '', done, hook } = input
+  const { run } = calls.require(input)
   if (hook !== undefined) {
     yield { skill: name, hook }
     return
@@ -176,10 +179,10 @@ export async function* activate(
     yield { skill: activation.name, arguments: given, tools, repeated }
     return
   }
-  const agent = agents[activation.effects.fork?.agent ?? 'default']
+  const wanted = activation.effects.fork?.agent ?? 'default'
+  const agent = agents[wanted]
   run.hooks.refuseFork(name)
   if (agent === undefined) {
-    const wanted = activation.effects.fork?.agent ?? 'default'
     const message = `The skill ${name} runs in the subagent ${wanted}, and there is none.`
     throw usageError('fork-agent-missing', message, 'createSkills takes it in `agents`.')
   }

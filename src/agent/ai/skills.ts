@@ -22,13 +22,7 @@ import { type SkillCatalogue, skillCatalogue } from '../skills/skill-tools.ts'
 import type { AgentTool } from '../types.ts'
 import { CallBook, type Workflows } from './guarded-tools.ts'
 import { RunSkills } from './run-skills.ts'
-import {
-  activate,
-  createSkillTools,
-  resolveSkillCall,
-  runTool,
-  type SkillTools,
-} from './skill-tool-set.ts'
+import { createSkillTools, resolveSkillCall, type SkillTools } from './skill-tool-set.ts'
 import { withStopHooks } from './stop-hooks.ts'
 import type { AnyAgent } from './subagent-tool.ts'
 import { inputOf, quietContext, toolFacts } from './tool-set.ts'
@@ -70,11 +64,6 @@ interface ConversationOptions {
   startSkills?: readonly string[] | undefined
   /** Told what was left out and why: an untrusted reference, a server that does not start. */
   onNotice?: ((message: string) => void) | undefined
-}
-
-interface Servers {
-  workflows?: Workflows
-  close(): Promise<void>
 }
 
 /** As `toolApproval` of the AI SDK. A skill's `allowed-tools` can lift `user-approval`, nothing else. */
@@ -128,7 +117,7 @@ export class Skills {
   readonly tools: SkillTools
   readonly #options: ConversationOptions
   readonly #environment: AgentEnvironment
-  readonly #servers: Servers
+  readonly #servers: Pick<McpPart, 'close'>
   readonly #set: SkillSet
   readonly #secret: string | Uint8Array
   readonly #calls: CallBook
@@ -142,25 +131,19 @@ export class Skills {
   constructor(
     options: ConversationOptions,
     environment: AgentEnvironment,
-    servers: Servers,
+    servers: Pick<McpPart, 'close'>,
     set: SkillSet,
+    workflows?: Workflows,
   ) {
     this.#options = options
     this.#environment = environment
     this.#servers = servers
-    this.#calls = new CallBook(servers.workflows)
+    this.#calls = new CallBook(workflows)
     this.#set = set
     this.#secret = options.approvalSecret ?? randomBytes(32)
-    const { agents = {} } = options
-    const tools = createSkillTools(
-      set,
-      () => this.#catalogue,
-      (input, call) => {
-        const { run } = this.#calls.require(input)
-        return activate(input, call, { agents, set, run, notice: this.#notice })
-      },
-      async (input, call) => await runTool(this.#calls.require(input), call),
-    )
+    const { agents } = options
+    const context = { calls: this.#calls, set, agents, notice: this.#notice }
+    const tools = createSkillTools(() => this.#catalogue, context)
     this.tools = this.#calls.guard(tools)
   }
 
@@ -261,10 +244,9 @@ export class Skills {
     if (given === undefined) return denied(`${toolName} takes one JSON object`)
     const run = await this.#runOf(asked)
     const known = facts.get(toolName)
-    const parts = { catalogue: this.#catalogue, set: this.#set }
     const resolved =
       known === undefined
-        ? resolveSkillCall(toolName, given, run, parts)
+        ? resolveSkillCall(toolName, given, run, this.#catalogue, this.#set)
         : { tool: known, input: given }
     if (typeof resolved === 'string') return denied(resolved)
     const wanted = known === undefined ? undefined : await ownStatus(asked, own.toolApproval)

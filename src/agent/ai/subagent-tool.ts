@@ -2,6 +2,7 @@ import type { Agent, LanguageModelUsage, ModelMessage, Tool, UIMessage } from 'a
 import { aiSdk } from '../ai-sdk.ts'
 import { z } from 'zod'
 import { messageOf } from '../../core/errors.ts'
+import type { ToolModelOutput } from './tool-set.ts'
 
 /** What a subagent has done until now; the last one is its result. */
 export interface SubagentOutput {
@@ -108,12 +109,15 @@ function lastText(message: UIMessage | undefined): string {
 }
 
 /** What the model reads of an answer; the usage travels along, for {@link totalUsage}. */
-export function subagentAnswer({ text, failed, usage }: SubagentOutput, before = '') {
+export function subagentAnswer(
+  { text, failed, usage }: SubagentOutput,
+  before = '',
+): ToolModelOutput {
   return {
     type: failed ? 'error-text' : 'text',
     value: `${failed ? 'Error: ' : before}${text}`,
     providerOptions: { skillrail: { usage: { ...usage } } },
-  } as const
+  }
 }
 
 /**

@@ -224,6 +224,11 @@ export function messageTexts({ content }: ModelMessage): string[] {
   })
 }
 
+/** Whether the model reads this text somewhere in these messages. */
+export function hasText(messages: readonly ModelMessage[], text: string): boolean {
+  return messages.some((message) => messageTexts(message).some((part) => part.includes(text)))
+}
+
 function resultText({ output }: ToolResultPart): string {
   switch (output.type) {
     case 'text':
