@@ -9,4 +9,4 @@ export { type LoadSkill, skillFixtures, type SkillFixtures } from '../testing/fi
 export { type MatcherResult, skillMatchers, type SkillMatchers } from '../testing/matchers.ts'
 export { type FixtureSkill, writeSkill } from '../testing/write-skill.ts'
 export type { InvocationSource } from '../library/activation.ts'
-export type { SkillDefinition, SkillTool } from '../library/registry.ts'
+export type { SkillDefinition, SkillTool } from '../library/manager.ts'

@@ -3,12 +3,16 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { systemRuntime } from '../core/runtime.ts'
 import type { ActivationEffects, InvocationSource } from '../library/activation.ts'
-import { defineSkill, type OfferedTool, type SkillDefinition } from '../library/registry.ts'
+import {
+  type OfferedTool,
+  type SkillDefinition,
+  SkillManager,
+  defineSkill,
+} from '../library/manager.ts'
 import type { Skill } from '../library/model.ts'
-import { SkillManager } from '../library/manager.ts'
 import { serializeSkill } from '../skill/serialize.ts'
 import { SkillInvocationError } from '../skill/errors.ts'
-import { validateSkill, type Validation } from '../skill/validate.ts'
+import { type Validation, validateSkill } from '../skill/validate.ts'
 import type { TrustLevel } from '../trust/model.ts'
 
 export interface SkillHarnessOptions {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isInside } from '../core/read-files.ts'
 import { UsageError } from '../core/errors.ts'
 import { writeFileAtomic } from '../core/write-files.ts'
-import type { SkillDefinition } from '../library/registry.ts'
+import type { SkillDefinition } from '../library/manager.ts'
 import { serializeSkill } from '../skill/serialize.ts'
 
 export interface FixtureSkill extends SkillDefinition {

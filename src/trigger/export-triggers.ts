@@ -4,7 +4,7 @@ import type { Diagnostic } from '../core/diagnostic.ts'
 import { sha256 } from '../core/json.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
 import type { TriggerSkill } from './match.ts'
-import { isPortable } from './rewrite-pattern.ts'
+import { isPortable } from './check.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 
 /** Lines of ours inside a file of somebody else's: everything between the markers belongs to us. */

@@ -3,7 +3,7 @@ import { withoutEnd } from '../core/text.ts'
 import { parseSkill } from '../skill/parse.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
 import { readFields } from '../skill/fields.ts'
-import { readYaml, type YamlNode } from '../skill/read-yaml.ts'
+import { type YamlNode, readYaml } from '../skill/read-yaml.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 
 /** The triggers of a `SKILL.md`, also of one that cannot be installed. */

@@ -10,7 +10,7 @@ import type { AgentOptions } from '../../src/agent/agent-options.ts'
 import { summarizeOldest } from '../../src/agent/conversation/compact.ts'
 import { tool } from '../../src/agent/tool.ts'
 import { systemRuntime } from '../../src/core/runtime.ts'
-import { defineSkill } from '../../src/library/registry.ts'
+import { defineSkill } from '../../src/library/manager.ts'
 import { call, calls, echoTool, says, scripted, tokens } from './mock-replies.ts'
 
 function agentWith(options: Partial<AgentOptions> & Pick<AgentOptions, 'model'>): Agent {

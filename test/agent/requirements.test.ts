@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/agent/agent.ts'
 import type { AgentOptions } from '../../src/agent/agent-options.ts'
 import { SubagentManager } from '../../src/agent/subagents/manager.ts'
-import { defineSkill } from '../../src/library/registry.ts'
-import { SkillManager } from '../../src/library/manager.ts'
+import { SkillManager, defineSkill } from '../../src/library/manager.ts'
 import type { World } from '../library/_world.ts'
 import { type AgentWorld, emptyWorld, withAgent } from './_agent-world.ts'
-import { call, echoTool, type Reply, says } from './mock-replies.ts'
+import { type Reply, call, echoTool, says } from './mock-replies.ts'
 
 // Rows of the requirements as somebody who only knows the Agent sees them.
 

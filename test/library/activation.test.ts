@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  activateSkill,
   type Activation,
   type ActivationInput,
+  activateSkill,
 } from '../../src/library/activation.ts'
-import { SkillManager } from '../../src/library/manager.ts'
-import { defineSkill, type SkillDefinition } from '../../src/library/registry.ts'
+import { type SkillDefinition, SkillManager, defineSkill } from '../../src/library/manager.ts'
 import { SkillInvocationError } from '../../src/skill/errors.ts'
 import { world } from './_world.ts'
 

@@ -1,8 +1,12 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { defineSkill, type SkillTool } from '../../src/library/registry.ts'
-import { SkillManager, type SkillManagerOptions } from '../../src/library/manager.ts'
+import {
+  SkillManager,
+  type SkillManagerOptions,
+  type SkillTool,
+  defineSkill,
+} from '../../src/library/manager.ts'
 import {
   SkillConflictError,
   SkillInvocationError,

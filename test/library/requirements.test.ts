@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineSkill } from '../../src/library/registry.ts'
-import { SkillManager } from '../../src/library/manager.ts'
+import { SkillManager, defineSkill } from '../../src/library/manager.ts'
 import { SkillParseError } from '../../src/skill/errors.ts'
 import { type World, world } from './_world.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defineSkill } from '../../src/library/registry.ts'
+import { defineSkill } from '../../src/library/manager.ts'
 import type { SkillInfo } from '../../src/library/model.ts'
 import { type Candidate, resolveNames } from '../../src/library/discover.ts'
 

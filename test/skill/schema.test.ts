@@ -1,9 +1,8 @@
+import fc from 'fast-check'
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fieldTable } from '../../src/skill/field-table.ts'
-import { frontmatterJsonSchema } from '../../src/skill/schema.ts'
+import { fieldTable, frontmatterJsonSchema } from '../../src/skill/field-table.ts'
 import { validateSkill } from '../../src/skill/validate.ts'
 
 const accepts = new Ajv({ strict: false }).compile(frontmatterJsonSchema())

@@ -2,9 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CheckedSkill, checkTriggers } from '../../src/trigger/check.ts'
+import {
+  type CheckedSkill,
+  checkTriggers,
+  fixTriggers,
+  portableRewrite,
+} from '../../src/trigger/check.ts'
 import { exportTriggers, withoutExport } from '../../src/trigger/export-triggers.ts'
-import { fixTriggers, portableRewrite } from '../../src/trigger/rewrite-pattern.ts'
 import { readPromptCases } from '../../src/trigger/prompt-cases.ts'
 import { readTriggers } from '../../src/trigger/read-triggers.ts'
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
 import { writeNamedFile } from '../../core/write-files.ts'
-import { frontmatterJsonSchema } from '../schema.ts'
+import { frontmatterJsonSchema } from '../field-table.ts'
 
 /** Prints the schema, or where it was written: as `path`, and as `output` the way it was given. */
 export const command = defineCommand<Readonly<Record<string, unknown>>>()({

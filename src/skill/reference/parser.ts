@@ -1,4 +1,4 @@
-import { type Mark, StrictFailure, type Token } from './cursor.ts'
+import { type Mark, StrictFailure, type Token } from './scalars.ts'
 import { moveComment, Scanner } from './scanner.ts'
 
 type StrictNode =

@@ -1,14 +1,16 @@
 import {
-  blanksAndLineEnds,
-  createToken,
   Cursor,
-  lineEnds,
   type Mark,
   StrictFailure,
   type Token,
   type TokenKind,
-} from './cursor.ts'
-import { scanBlockScalar, scanPlain, scanQuoted } from './scalars.ts'
+  blanksAndLineEnds,
+  createToken,
+  lineEnds,
+  scanBlockScalar,
+  scanPlain,
+  scanQuoted,
+} from './scalars.ts'
 
 /** Hands the comments of a taken token on to the next one; two claims on one place are a crash. */
 export function moveComment(token: Token, target: Token): void {

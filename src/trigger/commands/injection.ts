@@ -8,7 +8,8 @@ import { planInjection, readTarget } from '../inject.ts'
 import { matchTriggers } from '../examples.ts'
 import type { TriggerSkill } from '../match.ts'
 import { readTriggers } from '../read-triggers.ts'
-import { readText, type Settled, skillsFor } from './skills.ts'
+import { type Settled, readText, skillsFor } from './skills.ts'
+import { type SkillExplanation, explainPrompt } from '../explain.ts'
 
 interface InjectionRequest {
   prompt: string
@@ -91,5 +92,36 @@ function namedSkills(context: Settled, references: readonly string[]): SkillSet 
     skills: found.flatMap(({ skills }) => skills),
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
     mayInject: () => true,
+  }
+}
+
+/** A user types and waits for the answer. */
+const mostTried = 300
+
+/** `match --explain` while a prompt is typed; with very many triggers some are left out (`untried`). */
+export function matchWhileTyping(context: Settled, prompt: string) {
+  const answer = injectionFor(context, { prompt, references: [], tokenBudget: undefined })
+  const skills = answer.skills.filter(({ triggers }) => triggers.length > 0)
+  const fired = new Set(answer.matches.map(({ skill }) => skill))
+  const explained = new Map<TriggerSkill, SkillExplanation>()
+  let said = 0
+  let tried = 0
+  const firedFirst = [...fired, ...skills.filter((skill) => !fired.has(skill))]
+  for (const skill of firedFirst) {
+    if (tried > mostTried) break
+    for (const explanation of explainPrompt(prompt, [skill], answer.skills)) {
+      const verdicts = explanation.verdicts.filter(({ outcome }) => outcome !== 'no-match')
+      tried += explanation.verdicts.length
+      said += verdicts.length
+      if (verdicts.length > 0) explained.set(skill, { ...explanation, verdicts })
+    }
+  }
+  const triggers = skills.reduce((sum, skill) => sum + skill.triggers.length, 0)
+  return {
+    ...matchResult(prompt, answer),
+    explanation: skills.flatMap((skill) => explained.get(skill) ?? []),
+    triggers,
+    quiet: tried - said,
+    untried: triggers - tried,
   }
 }

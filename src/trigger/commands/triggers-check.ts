@@ -3,7 +3,7 @@ import { writeLimit } from '../../core/project-state.ts'
 import { defineCommand, option } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { packageVersion, type Runtime } from '../../core/runtime.ts'
+import { type Runtime, packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, cell, linesText, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -11,19 +11,24 @@ import { writeFileAtomicSync } from '../../core/write-files.ts'
 import { parseSkill } from '../../skill/parse.ts'
 import { splitFrontmatter } from '../../skill/frontmatter.ts'
 import { validationRules } from '../../skill/rules.ts'
-import { checkTriggers, type TriggerCheck, triggerRules } from '../check.ts'
+import {
+  type TriggerCheck,
+  type TriggerFix,
+  checkTriggers,
+  fixTriggers,
+  triggerRules,
+} from '../check.ts'
 import type { TriggerSkill } from '../match.ts'
 import {
-  caseLines,
   type CaseVerdict,
+  caseLines,
   judgeCase,
   measure,
   measureLine,
   mostPromptBytes,
   readPromptCases,
 } from '../prompt-cases.ts'
-import { fixTriggers, type TriggerFix } from '../rewrite-pattern.ts'
-import { aboutTriggers, type InstalledSkill, readText, skillsFor } from './skills.ts'
+import { type InstalledSkill, aboutTriggers, readText, skillsFor } from './skills.ts'
 
 interface Result {
   skills: readonly CheckedFile[]

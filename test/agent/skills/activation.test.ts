@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { defineSkill } from '../../../src/library/registry.ts'
+import { defineSkill } from '../../../src/library/manager.ts'
 import { SkillInvocationError } from '../../../src/skill/errors.ts'
 import { emptyWorld, withAgent } from '../_agent-world.ts'
 import { call, calls, echoTool, type Reply, says, scripted } from '../mock-replies.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { serverNames } from '../../../src/agent/skills/active-skills.ts'
 import { typedSkill } from '../../../src/agent/skills/skill-set.ts'
-import { defineSkill } from '../../../src/library/registry.ts'
+import { defineSkill } from '../../../src/library/manager.ts'
 import { findSkills } from '../../../src/trigger/examples.ts'
 
 describe('a typed skill', () => {

@@ -9,7 +9,7 @@ import {
 } from '../../../src/agent/errors.ts'
 import { Agent } from '../../../src/agent/agent.ts'
 import type { AgentEvent } from '../../../src/agent/types.ts'
-import { defineSkill } from '../../../src/library/registry.ts'
+import { defineSkill } from '../../../src/library/manager.ts'
 import { until } from '../../patience.ts'
 import { AgentSession } from '../../../src/agent/session.ts'
 import { requireSuccess } from '../../../src/agent/subagents/delegation.ts'

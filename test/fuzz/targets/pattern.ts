@@ -2,7 +2,7 @@ import { RE2JS } from 're2js'
 import { withoutEnd } from '../../../src/core/text.ts'
 import { compilePattern } from '../../../src/trigger/pattern.ts'
 import { matchPrompt } from '../../../src/trigger/match.ts'
-import { portableRewrite } from '../../../src/trigger/rewrite-pattern.ts'
+import { portableRewrite } from '../../../src/trigger/check.ts'
 import { demand, partsOf, same } from '../target.ts'
 
 export const name = 'pattern'
