@@ -94,9 +94,9 @@ function effectsOf({ fields }: SkillInfo, trustLevel: TrustLevel): ActivationEff
 }
 
 function commandFindings({ info, body }: Skill): Diagnostic[] {
-  const hint = 'Put the command into a script of the skill, and tell the model to run it.'
+  const hint = 'Tell the model to run it.'
   return findEmbeddedCommands(body).map(({ command, line }) => {
-    const message = `line ${line} of the body asks to run \`${command}\` before the model reads it; it was left as it stands`
+    const message = `line ${line} of the body asks to run \`${command}\` before the model reads it; it was not run`
     return { code: 'command-not-executed', severity: 'warning', message, path: info.path, hint }
   })
 }

@@ -55,8 +55,7 @@ export function catalogueChecks(
     let room = most
     const fitting = sizes.filter((size) => (room -= size) >= 0).length
     const found = `${listed.length} skills have about ${total} characters, and it takes about ${most}; ${listed.length - fitting} descriptions ${rest}`
-    const advice =
-      'Shorten descriptions, or add triggers: the hook does not depend on the catalogue.'
+    const advice = 'Shorten descriptions, or add triggers.'
     return [{ name: `catalogue of ${title}`, status: 'warning', found, advice }]
   })
 }

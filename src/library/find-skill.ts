@@ -56,8 +56,7 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   const file = skillFileAt(absolute)
   if (file === undefined) {
     const message = `There is no skill at ${absolute}.`
-    const hint = 'Give a directory that holds a SKILL.md, or the SKILL.md itself.'
-    throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })
+    throw new SkillNotFoundError({ code: 'skill-not-found', message })
   }
   const { policy } = trustPolicy(options)
   const directory = dirname(file)
@@ -97,8 +96,7 @@ function lookAt(path: string): Stats | undefined {
     return statSync(path, { throwIfNoEntry: false })
   } catch (error) {
     const message = `${path} cannot be read: ${lookProblem(error) ?? 'it is not there'}.`
-    const hint = 'Make it readable, fix or remove the link, or name another path.'
-    throw new SkillNotFoundError({ code: 'skill-unreadable', message, hint, cause: error })
+    throw new SkillNotFoundError({ code: 'skill-unreadable', message, cause: error })
   }
 }
 
@@ -113,7 +111,7 @@ export function selectSkill(discovery: Discovery, reference: string): SkillInfo 
   if (contested.length > 0) {
     const paths = contested.map(({ path }) => path).join(' and ')
     const message = `Two different skills in one place are called ${name}: ${paths}.`
-    const hint = 'Rename one of them, or give the path of the one you mean.'
+    const hint = 'Rename one of them, or give a path.'
     throw new SkillConflictError({ code: 'skill-conflict', message, hint })
   }
   const shadowed = scope === undefined ? [] : discovery.shadowed
@@ -166,9 +164,8 @@ export function loadSkill(info: SkillInfo): Skill {
   const { name, path } = info
   const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
   if (!reading.ok && reading.code === 'file-missing') {
-    const message = `Skill ${name} was found in ${info.source}, but ${path} does not exist any more.`
-    const hint = 'List skills with: skillrail list.'
-    throw new SkillNotFoundError({ code: 'skill-gone', message, hint })
+    const message = `Skill ${name} was found, but ${path} does not exist any more.`
+    throw new SkillNotFoundError({ code: 'skill-gone', message })
   }
   if (!reading.ok) {
     const message = `Skill ${name} cannot be loaded: ${reading.message}.`
@@ -176,7 +173,7 @@ export function loadSkill(info: SkillInfo): Skill {
   }
   const { skill, diagnostics } = parseSkill(reading.text, { path })
   if (skill === undefined) {
-    const message = `Skill ${name} cannot be used any more: its frontmatter has changed and is broken.`
+    const message = `Skill ${name} cannot be used any more: its frontmatter is broken.`
     const hint = `skillrail validate ${path} shows the errors.`
     const facts = { code: 'skill-unusable', message, hint, diagnostics }
     throw isIncomplete(diagnostics) ? new SkillValidationError(facts) : new SkillParseError(facts)
@@ -199,8 +196,7 @@ function refuseSelfReference({ name, path }: SkillInfo, { fields, body }: SkillD
   if (declared.length === 0 && link === undefined) return
   const how = declared[0]?.message ?? 'its body links to its own SKILL.md'
   const message = `Skill ${name} refers to itself: ${how} (${path}).`
-  const hint = 'Remove the reference: following it would never come to an end.'
-  throw new SkillLoadError({ code: selfReferenceCode, message, hint, diagnostics: declared })
+  throw new SkillLoadError({ code: selfReferenceCode, message, diagnostics: declared })
 }
 
 /** More than any skill has: a file of this size is refused without being read. */

@@ -205,8 +205,7 @@ export class SkillManager {
     const known = own.get(tool.name)
     if (known !== undefined && known !== tool) {
       const message = `Skill ${skill} already has a tool called ${tool.name}.`
-      const hint = 'Choose another name, or take the first one away with deregisterTool.'
-      throw new SkillConflictError({ code: 'tool-conflict', message, hint })
+      throw new SkillConflictError({ code: 'tool-conflict', message })
     }
     this.#tools.set(skill, own.set(tool.name, tool))
   }
@@ -274,8 +273,7 @@ export class SkillRegistry {
     if (known !== undefined && !this.#isSame(known, info, skill)) {
       const [first, second] = [known, info].map(({ path }) => path || 'made in code')
       const message = `A different skill called ${name} is registered already (${first}); ${second} cannot be added.`
-      const hint = 'Deregister the first one, or give the second one another name.'
-      throw new SkillConflictError({ code: 'skill-conflict', message, hint })
+      throw new SkillConflictError({ code: 'skill-conflict', message })
     }
     this.#registered.set(name, info)
     if (skill !== undefined && info.scope === 'code') this.#inCode.set(name, skill)
@@ -368,8 +366,7 @@ function refuseInvalid(name: string, description: string): void {
     ...(isDescription ? [] : ['the description must have 1 to 1024 characters']),
   ]
   const message = `The skill cannot be defined: ${wrong.join('; ')}.`
-  const hint = 'https://agentskills.io/specification has the rules.'
-  throw new SkillValidationError({ code: 'skill-definition', message, hint })
+  throw new SkillValidationError({ code: 'skill-definition', message })
 }
 
 /** A tool that a program adds to a skill; it is offered while the skill is active. */

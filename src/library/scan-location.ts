@@ -72,9 +72,8 @@ export function scanLocation(
   // A name that begins with `.` or `_` is a common way to say: this is not a skill.
   const expected = [...childless].filter((path) => !/[\\/][._][^\\/]*$/.test(path))
   const message = 'the directory holds no SKILL.md, nor does a directory below it'
-  const hint = 'Add a SKILL.md, or move the directory out of the place where skills lie.'
   const missing = (explicit ? [] : expected).map((path): Diagnostic => {
-    return { code: 'skill-file-missing', severity: 'warning', message, path, hint }
+    return { code: 'skill-file-missing', severity: 'warning', message, path }
   })
   return { skills, diagnostics: [...diagnostics, ...missing] }
 }
@@ -248,7 +247,7 @@ function skillName(written: string | undefined, path: string) {
     const message = `the name ${JSON.stringify(name)} could be taken for a path; ${known}`
     return { name: directory, diagnostics: [warning('name-unusable', message)] }
   }
-  const message = `the skill is named ${name} and its directory ${directory}; some clients go by one, some by the other`
+  const message = `the skill is named ${name} and its directory ${directory}; clients differ in which they use`
   return { name, diagnostics: [warning('name-directory-mismatch', message)] }
 }
 
@@ -267,7 +266,7 @@ export function selfReferences(fields: SkillFields, path: string): Diagnostic[] 
   const finding = { code: selfReferenceCode, severity: 'error', path } as const
   return steps.map(({ name, line }) => {
     const message = `the chain names its own skill, ${name}`
-    return { ...finding, message, line, hint: 'Take it out of `chain`.' }
+    return { ...finding, message, line }
   })
 }
 

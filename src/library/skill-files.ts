@@ -115,8 +115,7 @@ export function readSkillResource({ name, directory }: SkillInfo, path: string):
   const reading = resolved.ok ? readRegularFile(resolved.path, options) : resolved
   if (reading.ok) return { path, text: reading.text, size: reading.size }
   const message = `Resource ${path} of skill ${name} cannot be read: ${reading.message}.`
-  const hint = 'A skill can read only files in its own directory; skillrail show lists them.'
-  throw new SkillLoadError({ code: reading.code, message, hint })
+  throw new SkillLoadError({ code: reading.code, message })
 }
 
 const mostListed = 200

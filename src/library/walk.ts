@@ -53,8 +53,7 @@ export function* walkDirectories(
     if (skillFile === undefined && depth > 0) without++
     if (limits !== undefined && without > limits.directories) {
       const message = `the search stopped after ${limits.directories} directories without a skill; there may be more skills`
-      const hint =
-        'Move what is not a skill elsewhere, or name the directories with skills in `skills.paths`.'
+      const hint = 'Name the directories with skills in `skills.paths`.'
       return report(finding('search-limit', start, message, hint))
     }
     yield { path, real, depth, skillFile }
@@ -86,8 +85,7 @@ function childrenOf(
     const target = realPathOf(child)
     if (target === undefined) {
       const message = 'the symbolic link leads nowhere or in a circle'
-      const hint = 'Remove the link, or restore what it pointed to.'
-      report(finding('link-broken', child, message, hint))
+      report(finding('link-broken', child, message))
     }
     return target !== undefined && isDirectory(target) ? [{ ...visit, real: target }] : []
   })
@@ -128,11 +126,10 @@ export function readListing(directory: string): Listing {
     return listingOf(directory, readdirSync(directory, { withFileTypes: true }))
   } catch (error) {
     const why = `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`
-    const hint = 'Give yourself the right to read and enter it, or remove it.'
     const problem =
       systemCode(error) === 'ENOENT'
         ? finding('directory-missing', directory, 'the directory does not exist')
-        : finding('directory-unreadable', directory, why, hint)
+        : finding('directory-unreadable', directory, why)
     return { skillFile: undefined, directories: [], links: [], problem }
   }
 }
@@ -162,8 +159,7 @@ function problemOf(
   if (file !== undefined) {
     const kind = file.isDirectory() ? 'a directory' : file.isFIFO() ? 'a named pipe' : 'no file'
     const message = `${file.name} is ${kind}; it must be a regular file`
-    const hint = 'Replace it by a regular file, or remove it.'
-    return finding('file-not-regular', below(directory, file.name), message, hint)
+    return finding('file-not-regular', below(directory, file.name), message)
   }
   const misspelt = entries.find(({ name }) => name.length === 8 && /^skill\.md$/i.test(name))
   if (misspelt === undefined || !misspelt.isFile()) return undefined

@@ -47,10 +47,10 @@ export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[
 export function reportUnknown(reader: FieldReader, key: YamlScalar): void {
   const name = key.text
   const meant = metadataFields.has(name) ? undefined : didYouMean(name, topFields.keys())
-  const message = `\`${name}\` is not a field of the specification, of Skillrail or of a known client.`
+  const message = `\`${name}\` is not a known field.`
   const hint = besideChain.has(name)
     ? 'Indent it, with its chain, below `metadata:`.'
-    : (meant ?? 'Move it below `metadata:`, where clients keep their own.')
+    : (meant ?? 'Move it below `metadata:`.')
   reader.report('unknown-field', key, message, hint)
 }
 
@@ -148,8 +148,7 @@ export function readHooks(reader: FieldReader, node: YamlNode | undefined): Json
     problem = messageOf(error)
   }
   const message = `\`hooks\` is ${describe(node)} that is not a JSON object: ${problem}.`
-  const hint = 'Write a map by event, or the same as JSON text.'
-  return reader.report('field-type', node, message, hint)
+  return reader.report('field-type', node, message)
 }
 
 /** The options of a step: what each takes, and what the value must look like. */
@@ -238,7 +237,7 @@ function checkedStep(reader: FieldReader, node: YamlNode, step: ChainStep): Chai
   }
   if (backoff !== undefined && retry === undefined) {
     const message = `\`${name}\` has \`backoff\` without \`retry\`.`
-    reader.report('chain-step-form', at, message, 'Add `retry=3`, or remove `backoff`.')
+    reader.report('chain-step-form', at, message)
   }
   return step
 }
@@ -313,7 +312,7 @@ function stepOf(
     const say = (message: string, hint?: string): undefined =>
       reader.report('chain-step-form', node, `\`${name}\`: ${message}`, hint)
     if (known === undefined) {
-      const allowed = `Allowed: ${[...stepOptions.keys()].join(', ')}; parallel steps are joined by \`&\`.`
+      const allowed = `Allowed: ${[...stepOptions.keys()].join(', ')}, and \`&\` between steps.`
       const hint = didYouMean(option, stepOptions.keys()) ?? allowed
       say(`\`${option}\` is not an option of a step.`, hint)
     } else if (options.has(option)) say(`\`${option}\` is given twice.`)
@@ -344,8 +343,7 @@ function checkNames(reader: FieldReader, node: YamlNode, steps: readonly ChainSt
     const earlier = names.slice(0, first)
     if (earlier.includes(named)) continue
     const message = `\`when\` names \`${named}\`, which is not a step of an earlier line.`
-    const hint = didYouMean(named, earlier) ?? `Earlier are ${earlier.join(', ') || 'none'}.`
-    reader.report('chain-when-unknown', at, message, hint)
+    reader.report('chain-when-unknown', at, message, didYouMean(named, earlier))
   }
 }
 

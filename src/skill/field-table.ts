@@ -69,19 +69,11 @@ function foreign(name: string, clients: readonly string[], constraint: string, s
 
 /** Every field that Skillrail knows, in the order in which it writes them. */
 export const fieldTable: readonly FieldDefinition[] = [
-  specified(
-    'name',
-    'text',
-    'Required. 1 to 64 of a-z, 0-9 and single hyphens; the directory name.',
-  ),
-  specified(
-    'description',
-    'text',
-    'Required. 1 to 1,024 characters: what it does and when to use it.',
-  ),
+  specified('name', 'text', '1 to 64 of a-z, 0-9 and single hyphens; the directory name.'),
+  specified('description', 'text', '1 to 1,024 characters: what it does and when to use it.'),
   specified('license', 'text', 'Name of a licence or of a bundled licence file.'),
   specified('compatibility', 'text', '1 to 500 characters: product, packages, network.'),
-  specified('allowed-tools', 'tools', 'Pre-approved tools, separated by spaces. Experimental.'),
+  specified('allowed-tools', 'tools', 'Pre-approved tools, separated by spaces.'),
   specified('metadata', 'map', 'A map from string keys to string values.'),
 
   fieldsOf('skillrail', 'either', 'Skillrail extension (deterministic progressive disclosure)')(
@@ -89,7 +81,7 @@ export const fieldTable: readonly FieldDefinition[] = [
     'triggers',
     'List of { match | examples | paths | command, inject }, or lines of `PATTERN => FILE`.',
   ),
-  execution('run', 'path', 'The script that executes the skill, relative to its directory.'),
+  execution('run', 'path', 'The script that executes the skill.'),
   execution('sandbox', 'boolean', '`true` runs its scripts in a sandbox, trusted or not.'),
   extension('model', 'text', 'The model that executes the skill.', { clients: ['Claude Code'] }),
   extension('context', 'choice', '`fork` executes the skill in a subagent.', {
@@ -125,15 +117,11 @@ export const fieldTable: readonly FieldDefinition[] = [
     clients: ['Claude Code'],
   }),
 
-  policy(
-    'chain',
-    'chain',
-    'Names of skills in order; or a step with its options in each line of a block or entry of a list.',
-  ),
-  policy('gates', 'names', 'Steps of the chain that wait for the approval of a user.'),
+  policy('chain', 'chain', 'Names of skills in order, or a step a line with its options.'),
+  policy('gates', 'names', 'Steps that wait for approval.'),
   policy('async', 'boolean', 'Run the steps at the same time. Default false.'),
   policy('continue_on_error', 'boolean', 'Continue after a failed step. Default true.'),
-  policy('timeout', 'integer', 'Seconds a step may take; 0 means no limit. Default 0.', {
+  policy('timeout', 'integer', 'Seconds a step may take; 0 is no limit. Default 0.', {
     minimum: 0,
   }),
   policy('max_depth', 'integer', 'How deep chains may nest. Default 10.', { minimum: 1 }),
@@ -145,7 +133,7 @@ export const fieldTable: readonly FieldDefinition[] = [
   }),
   policy('continue_on_success', 'boolean', 'Skip after a step that failed. Default false.'),
   policy('pass_state', 'boolean', 'Give each step the results before it. Default true.'),
-  policy('retry_count', 'integer', 'Maximum number of attempts of the whole chain. Default 1.', {
+  policy('retry_count', 'integer', 'Maximum number of attempts of the chain. Default 1.', {
     minimum: 1,
   }),
   policy('retry_until', 'choice', 'Repeat until this is reached. Default none.', {
@@ -196,7 +184,7 @@ export function frontmatterJsonSchema(): Schema {
     required: ['name', 'description'],
     additionalProperties: {},
     title: 'Frontmatter of a SKILL.md',
-    description: 'The Agent Skills specification, with the extensions of Skillrail and of clients.',
+    description: 'The specification, with extensions of Skillrail and of clients.',
   }
 }
 

@@ -25,7 +25,7 @@ export class FieldReader {
     if (node === undefined || isNull(node)) return undefined
     if (node.kind === 'scalar') return node.text.trim() || undefined
     const message = `\`${field}\` is ${describe(node)}, and a text is required.`
-    return this.report('field-type', node, message, `Write it on one line: \`${field}: …\`.`)
+    return this.report('field-type', node, message)
   }
 
   /** `true`, `false`, and the words that YAML 1.1 and Claude Code take for them. */
@@ -89,8 +89,7 @@ export class FieldReader {
     const text = this.text(field, node)
     if (text === undefined || node === undefined || staysInside(text)) return text
     const message = `\`${field}\` is \`${text}\`, which is not a relative path inside the skill.`
-    const hint = 'Write it from the directory of the skill, with `/` and without `..`.'
-    return this.report('path-outside', node, message, hint)
+    return this.report('path-outside', node, message)
   }
 }
 

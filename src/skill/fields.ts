@@ -55,8 +55,7 @@ function readMetadata(reader: FieldReader, node: YamlNode | undefined): YamlMap 
   if (node === undefined || isNull(node)) return undefined
   if (node.kind === 'map') return node
   const message = `\`metadata\` is ${describe(node)}, and a map is required.`
-  const hint = 'Put one `key: "value"` a line below `metadata:`, indented by two spaces.'
-  return reader.report('field-type', node, message, hint)
+  return reader.report('field-type', node, message)
 }
 
 function placeExtensions(
@@ -76,7 +75,7 @@ function placeExtensions(
     if (topFields.get(name)?.placement !== 'either') continue
     if (placed.has(name)) {
       const message = `\`${name}\` stands here and below \`metadata\`; this one counts.`
-      reader.report('field-twice', key, message, 'Remove one of them.')
+      reader.report('field-twice', key, message)
     }
     placed.set(name, value)
   }
@@ -94,12 +93,11 @@ function scalarTexts(metadata: YamlMap | undefined): Readonly<Record<string, str
 function readAllowedTools(reader: FieldReader, node: YamlNode | undefined) {
   if (node === undefined || isNull(node)) return undefined
   if (node.kind === 'map' || (node.kind === 'list' && node.items.some(isNotScalar))) {
-    const hint = 'Write the tools on one line, separated by spaces.'
-    return reader.report('field-type', node, '`allowed-tools` is not a list of tools.', hint)
+    return reader.report('field-type', node, '`allowed-tools` is not a list of tools.')
   }
   if (isBalanced(node)) return parseAllowedTools(node)
   const message = 'A parenthesis in `allowed-tools` is not closed.'
-  return reader.report('allowed-tools-unbalanced', node, message, 'Write `Tool(pattern)`.')
+  return reader.report('allowed-tools-unbalanced', node, message)
 }
 
 function isNotScalar(node: YamlNode): boolean {
@@ -123,8 +121,7 @@ function readArguments(reader: FieldReader, node: YamlNode | undefined): readonl
   for (const { text, node: at } of reader.words('arguments', node) ?? []) {
     if (!argumentNamePattern.test(text) || text === reservedArgumentName) {
       const message = `\`${text}\` is not a name for an argument.`
-      const hint =
-        'Use at most 64 letters, digits, `_` and `-`, no digit first; `ARGUMENTS` is taken.'
+      const hint = 'Use at most 64 letters, digits, `_` and `-`, no digit first.'
       reader.report('argument-name', at, message, hint)
     } else if (seen.has(text)) {
       reader.report('argument-name', at, `The argument \`${text}\` is named twice.`)

@@ -1,7 +1,7 @@
 import { withoutEnd } from '../core/text.ts'
 import { formatAllowedTools, hasCommas, isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { type FrontmatterLines, frontmatterLines } from './frontmatter.ts'
-import { readYaml, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'
+import { readYaml, type YamlNode } from './read-yaml.ts'
 import { jsonScalar, quoteText } from './serialize.ts'
 
 export interface FixChange {
@@ -46,14 +46,14 @@ function read({ lines, close }: FrontmatterLines) {
   return { map, badIndex: (diagnostics[0]?.line ?? 0) - 1 }
 }
 
-/** Reading again costs time, and no one writes so many unreadable values. */
-const mostQuoted = 100
+/** Reading again costs time. */
+const mostTries = 100
 
 /** Only where the frontmatter cannot be read, and only if it can be afterwards. */
 function quoteValues({ lines: given, close }: FrontmatterLines): LineFix | undefined {
   const lines = [...given]
   const changes: FixChange[] = []
-  while (changes.length < mostQuoted) {
+  while (changes.length < mostTries) {
     const { map, badIndex } = read({ lines, close })
     if (map !== undefined) return changes.length === 0 ? undefined : { lines, changes }
     const quoted = badIndex < close ? withQuotes(lines[badIndex], lines[badIndex + 1]) : undefined
@@ -81,81 +81,59 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length
 }
 
-/** Blanks at the end are layout everywhere but inside a quoted text or a block of text. */
-function trimLines(found: FrontmatterLines): LineFix | undefined {
-  const { map } = read(found)
+/** Blanks at the ends of lines, where they are not part of a value. */
+function trimLines({ lines: given, close }: FrontmatterLines): LineFix | undefined {
+  const { map } = read({ lines: given, close })
   if (map === undefined) return undefined
-  const protectedLines = linesOfLongTexts(map, found.close)
   const changes: FixChange[] = []
-  const lines = found.lines.map((line, index) => {
-    if (index > found.close || protectedLines.has(index)) return line
+  let lines = given
+  for (let index = 0; index <= close; index++) {
+    const line = given[index] ?? ''
     const trimmed = withoutEnd(line, ' \t\r')
-    if (trimmed !== line) changes.push({ line: index + 1, message: 'removed blanks at the end' })
-    return trimmed
-  })
-  const after = changes.length === 0 ? undefined : read({ lines, close: found.close }).map
-  return after !== undefined && sameTree(map, after, '') ? { lines, changes } : undefined
-}
-
-function linesOfLongTexts(map: YamlMap, close: number): ReadonlySet<number> {
-  const scalars = scalarsOf(map)
-  const found = new Set<number>()
-  for (const [at, { style, line }] of scalars.entries()) {
-    const end = (scalars[at + 1]?.line ?? close + 1) - 1
-    if (style === 'plain' || end === line) continue
-    for (let index = line - 1; index < end; index++) found.add(index)
+    if (trimmed === line) continue
+    const candidate = lines.with(index, trimmed)
+    if (!isSame(map, read({ lines: candidate, close }).map)) continue
+    lines = candidate
+    changes.push({ line: index + 1, message: 'removed blanks at the end' })
+    if (changes.length === mostTries) break
   }
-  return found
-}
-
-function scalarsOf(node: YamlNode): YamlScalar[] {
-  if (node.kind === 'scalar') return [node]
-  if (node.kind === 'list') return node.items.flatMap(scalarsOf)
-  return node.entries.flatMap(({ key, value }) => [key, ...scalarsOf(value)])
+  return changes.length === 0 ? undefined : { lines, changes }
 }
 
 /** One string separated by spaces, unless a comment would be lost. */
 function rewriteTools(found: FrontmatterLines): LineFix | undefined {
   const { map: before } = read(found)
-  const index = before?.entries.findIndex(({ key }) => key.text === 'allowed-tools') ?? -1
-  const entry = before?.entries[index]
-  if (before === undefined || entry === undefined || before.flow || entry.key.column !== 1) {
-    return undefined
-  }
-  const { key, value } = entry
-  // Without its end a pattern is not a permission; to close it would make one.
-  if (!isBalanced(value)) return undefined
+  const { entries = [], flow = true } = before ?? {}
+  const index = entries.findIndex(({ key }) => key.text === name)
+  const { key, value } = entries[index] ?? {}
+  if (flow || before === undefined || key?.column !== 1 || value === undefined) return undefined
   const isForeign = value.kind === 'list' || (value.kind === 'scalar' && hasCommas(value.text))
-  if (!isForeign || (value.kind === 'list' && value.items.some((item) => item.kind !== 'scalar'))) {
-    return undefined
-  }
+  // Without its end a pattern is not a permission; to close it would make one.
+  if (!isForeign || !isBalanced(value)) return undefined
   const start = key.line - 1
-  let end = (before.entries[index + 1]?.key.line ?? found.close + 1) - 1
+  let end = (entries[index + 1]?.key.line ?? found.close + 1) - 1
   while (end - 1 > start && /^\s*(?:#.*)?$/.test(found.lines[end - 1] ?? '')) end--
   if (found.lines.slice(start, end).some((line) => /(?:^|\s)#/.test(line))) return undefined
-  const tools = parseAllowedTools(value)
-  const line = `allowed-tools: ${quoteText(formatAllowedTools(tools))}`
-  const lines = [...found.lines.slice(0, start), line, ...found.lines.slice(end)]
+  const line = `${name}: ${quoteText(formatAllowedTools(parseAllowedTools(value)))}`
+  const lines = found.lines.toSpliced(start, end - start, line)
   const { map: after } = read({ lines, close: found.close - (end - start - 1) })
-  const written = after?.entries.find((other) => other.key.text === 'allowed-tools')?.value
-  if (after === undefined || written === undefined) return undefined
-  const same =
-    isBalanced(written) && JSON.stringify(parseAllowedTools(written)) === JSON.stringify(tools)
-  if (!same || !sameTree(before, after, 'allowed-tools')) return undefined
+  if (!isSame(before, after)) return undefined
   const message = 'wrote `allowed-tools` as one string separated by spaces'
   return { lines, changes: [{ line: key.line, message }] }
 }
 
-/** Whether two trees have the same keys, texts and values, wherever they stand in the file. */
-function sameTree(a: YamlNode, b: YamlNode, exceptKey: string): boolean {
+const name = 'allowed-tools'
+
+/** Whether two trees have the same keys, texts, values and tools, wherever they stand in the file. */
+function isSame(a: YamlNode, b: YamlNode | undefined): boolean {
   const plain = (node: YamlNode): unknown => {
     if (node.kind === 'scalar') return [node.text, node.value]
     if (node.kind === 'list') return { items: node.items.map(plain) }
-    const pairs = node.entries.map(({ key, value }) => [
-      key.text,
-      key.text === exceptKey || plain(value),
-    ])
+    const pairs = node.entries.map(({ key, value }) => {
+      const isTools = key.text === name && isBalanced(value)
+      return [key.text, isTools ? parseAllowedTools(value) : plain(value)]
+    })
     return { pairs }
   }
-  return JSON.stringify(plain(a)) === JSON.stringify(plain(b))
+  return b !== undefined && JSON.stringify(plain(a)) === JSON.stringify(plain(b))
 }

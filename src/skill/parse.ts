@@ -45,26 +45,25 @@ export function readFrontmatter(content: string | Uint8Array, path: string) {
   const size = isText ? Buffer.byteLength(content) : content.byteLength
   if (size > longestSkill) {
     const message = `The file has ${size} bytes; ${longestSkill} are allowed.`
-    const hint = 'Move long material into files below `references/`.'
-    return refuse('file-too-large', message, undefined, hint)
+    return refuse('file-too-large', message)
   }
   if (!isText && !isUtf8(content)) {
     return refuse('file-not-utf8', 'The file is not UTF-8 text.', undefined, 'Save it as UTF-8.')
   }
   const nul = isText ? content.indexOf('\0') : content.indexOf(0)
   if (nul !== -1) {
-    return refuse('file-nul', `The file has a NUL character at offset ${nul}, so it is not text.`)
+    return refuse('file-nul', `The file has a NUL character at offset ${nul}.`)
   }
   const split = splitFrontmatter(isText ? content : decode(content))
   const start = { line: 1, column: 1 }
   if (split.byteOrderMark) {
-    const message = 'The file begins with a byte order mark, which some clients refuse.'
+    const message = 'The file begins with a byte order mark.'
     const hint = '`skillrail validate --fix` removes it.'
     diagnostics.push(finding('byte-order-mark', path, start, message, hint))
   }
   if (!split.found && split.reason === 'missing') {
     const message = 'The file does not begin with a line `---`.'
-    const hint = 'Put `name` and `description` between two lines `---` at the very beginning.'
+    const hint = 'Begin with `name` and `description` between two lines `---`.'
     return refuse('frontmatter-missing', message, start, hint)
   }
   if (!split.found) {

@@ -115,10 +115,9 @@ class TreeReader {
   reportSyntax({ reason, mark }: YAMLException): void {
     const offset = mark?.position ?? 0
     const character = this.#source.charAt(offset)
-    const quote = /[@`]/.test(character) ? 'Quote the value.' : undefined
-    const colon = character === ':' ? 'Put a value that contains `: ` into quotes.' : quote
-    const escape = 'Write the value in single quotes, in which a backslash is itself.'
-    const hint = reason.includes('escape') ? escape : colon
+    const escape = 'Write the value in single quotes.'
+    const quote = /[@`:]/.test(character) ? 'Quote the value.' : undefined
+    const hint = reason.includes('escape') ? escape : quote
     this.report('yaml-syntax', offset, `The YAML cannot be read: ${reason}`, hint)
   }
 
@@ -144,13 +143,11 @@ class TreeReader {
     if (anchorStart >= 0) {
       const name = this.#source.slice(anchorStart - 1, anchorEnd)
       const kind = event.type === EVENT_ID.ALIAS ? 'alias' : 'anchor'
-      const hint = 'Quote the value if it is text; otherwise write it out.'
-      this.report('yaml-anchor', anchorStart - 1, `The ${kind} \`${name}\` is not allowed.`, hint)
+      this.report('yaml-anchor', anchorStart - 1, `The ${kind} \`${name}\` is not allowed.`)
     }
     if (event.type === EVENT_ID.ALIAS || event.tagStart < 0) return
     const name = this.#source.slice(event.tagStart, event.tagEnd)
-    const hint = 'Quote the value if it is text; otherwise remove the tag.'
-    this.report('yaml-tag', event.tagStart, `The tag \`${name}\` is not allowed.`, hint)
+    this.report('yaml-tag', event.tagStart, `The tag \`${name}\` is not allowed.`)
   }
 
   #node(isKey = false): YamlNode {
@@ -197,7 +194,7 @@ class TreeReader {
       this.#diagnostics.push(finding(code, this.#options.path, key, message))
     }
     if (key.kind !== 'scalar') {
-      report('yaml-key-form', 'A key is a list or a mapping; it must be one scalar.')
+      report('yaml-key-form', 'A key must be one scalar.')
       return false
     }
     if (reservedKeys.has(key.text)) {

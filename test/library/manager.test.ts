@@ -110,7 +110,7 @@ describe('get', () => {
     writeFileSync(join(broken, 'SKILL.md'), 'nothing')
     await expect(skills.get('gone')).rejects.toThrow(SkillNotFoundError)
     await expect(skills.get('gone')).rejects.toThrow(
-      `Skill gone was found in .claude/skills, but ${join(gone, 'SKILL.md')} does not exist any more.`,
+      `Skill gone was found, but ${join(gone, 'SKILL.md')} does not exist any more.`,
     )
     await expect(skills.get('broken')).rejects.toThrow(SkillParseError)
   })

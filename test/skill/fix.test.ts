@@ -43,6 +43,11 @@ describe('fixing a skill', () => {
       ['3 wrote'],
     ],
     [
+      frontmatter('description: "two  \n  lines  "'),
+      frontmatter('description: "two\n  lines  "'),
+      ['2 removed'],
+    ],
+    [
       frontmatter("allowed-tools: ['Azure MCP/docs', Read]"),
       frontmatter('allowed-tools: Azure MCP/docs Read'),
       ['2 wrote'],
@@ -65,7 +70,6 @@ describe('fixing a skill', () => {
     frontmatter('name: a: b\n  goes: on'),
     frontmatter('name: a\nname: b: c'),
     frontmatter('allowed-tools: # why\n  - Read # this\n  - Edit'),
-    frontmatter('description: "two  \n  lines  "'),
     frontmatter('description: >\n  keeps  \n  blanks  '),
   ])('does not touch what needs a decision: %j', (text) => {
     expect(fixSkill(text)).toEqual({ text, changes: [] })

@@ -66,8 +66,7 @@ function* targetsAt(cwd: string, path: string): Generator<ValidationTarget, void
   const absolute = resolve(cwd, path)
   const stats = statSync(absolute, { throwIfNoEntry: false })
   if (stats === undefined) {
-    const hint = 'Give a skill, a SKILL.md, or a folder with skills below it.'
-    throw notFound(`${path} does not exist`, hint)
+    throw notFound(`${path} does not exist`)
   }
   if (basename(absolute) === 'plugin.json') return yield* targetsAt(cwd, dirname(path))
   if (!stats.isDirectory()) return yield { file: absolute, path: shownPath(cwd, absolute) }
@@ -83,7 +82,7 @@ function* targetsAt(cwd: string, path: string): Generator<ValidationTarget, void
   yield* problems
 }
 
-function notFound(message: string, hint: string): SkillNotFoundError {
+function notFound(message: string, hint?: string): SkillNotFoundError {
   return new SkillNotFoundError({ code: 'skill-not-found', message, hint })
 }
 
@@ -196,7 +195,7 @@ export function verdictOn(target: ValidationTarget, options: VerdictOptions): Sk
     writeFileAtomicSync(file, fixed, { within: writeLimit(file, options.runtime) })
     return { ...after, changes }
   } catch (error) {
-    const message = `The file was not written, so ${changes.length} changes are missing: ${messageOf(error)}`
+    const message = `The file was not written: ${messageOf(error)}`
     const unwritten = { code: 'fix-not-written', severity: 'error' as const, message, path }
     return { ...after, valid: false, diagnostics: [...after.diagnostics, unwritten] }
   }
