@@ -149,10 +149,13 @@ export function isOnlyJson(text: string): boolean {
 
 /** The text with spaces in the place of the objects, so that every other place stays as it is. */
 export function blankObjects(text: string, objects: readonly JsonInText[]): string {
-  return objects.reduce(
-    (rest, { start, end }) => rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end),
-    text,
-  )
+  let read = 0
+  const parts = objects.map(({ start, end }) => {
+    const before = text.slice(read, start)
+    read = end
+    return before + ' '.repeat(end - start)
+  })
+  return parts.join('') + text.slice(read)
 }
 
 export function readJson(
