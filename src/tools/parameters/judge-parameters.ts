@@ -43,27 +43,30 @@ export function judgeParameters(
   }
 }
 
+/** The values within a value, each with the name that it stands under. */
+function leavesOf(name: string, value: JsonValue): { name: string; leaf: JsonValue }[] {
+  if (isList(value)) return value.flatMap((item) => leavesOf(name, item))
+  if (!isObject<JsonValue>(value)) return [{ name, leaf: value }]
+  return Object.entries(value).flatMap(([key, member]) => leavesOf(key, member))
+}
+
 /** Whether every part of a value is said: literally, in its words, or by the name of a flag. */
-function isSaid(name: string, value: JsonValue, text: string, said: ReadonlySet<string>): boolean {
-  if (isList(value)) return value.every((item) => isSaid(name, item, text, said))
-  if (isObject(value)) {
-    return Object.entries(value).every(([key, member]) => isSaid(key, member, text, said))
-  }
-  if (typeof value === 'boolean') return plainWords(name).some((word) => said.has(stemOf(word)))
-  const written = String(value)
-  if (written === '') return false
-  if (typeof value === 'string' && text.toLowerCase().includes(written.toLowerCase())) return true
-  if (said.has(written)) return true
-  return plainWords(written).every((word) => said.has(stemOf(word)))
+function isSaid(of: string, value: JsonValue, text: string, said: ReadonlySet<string>): boolean {
+  return leavesOf(of, value).every(({ name, leaf }) => {
+    if (typeof leaf === 'boolean') return plainWords(name).some((word) => said.has(stemOf(word)))
+    const written = String(leaf)
+    if (written === '') return false
+    if (typeof leaf === 'string' && text.toLowerCase().includes(written.toLowerCase())) return true
+    return said.has(written) || plainWords(written).every((word) => said.has(stemOf(word)))
+  })
 }
 
 /** Whether a value has a token in it, whole. */
-function carries(value: JsonValue, token: Token): boolean {
-  if (isList(value)) return value.some((item) => carries(item, token))
-  if (isObject(value)) return Object.values(value).some((member) => carries(member, token))
-  const written = String(value).toLowerCase()
-  const kind = token.slot?.kind
-  if (kind === undefined || kind === 'number')
-    return plainWords(written).includes(token.text.toLowerCase()) || written === token.text
-  return written.includes(token.text.toLowerCase())
+function carries(value: JsonValue, { text, slot }: Token): boolean {
+  const word = text.toLowerCase()
+  const isPiece = slot !== undefined && slot.kind !== 'number'
+  return leavesOf('', value).some(({ leaf }) => {
+    const written = String(leaf).toLowerCase()
+    return isPiece ? written.includes(word) : plainWords(written).includes(word) || written === text
+  })
 }

@@ -7,7 +7,6 @@ import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { placeByForm, takesForm } from './place-by-form.ts'
 import {
   choicesOf,
-  examplesOf,
   isGrammar,
   namingWords,
   type MappedValue,
@@ -55,7 +54,6 @@ export function mapParameters(
   placeFullNames(reading)
   placeNamed(reading)
   placeChoices(reading)
-  placeExamples(reading)
   placeFlags(reading)
   placeByForm(reading)
   for (const parameter of reading.open()) {
@@ -320,27 +318,6 @@ function placeChoices(reading: Reading): void {
       (values.length === 1 || parameter.kind === 'array') &&
       reading.take(parameter, values.join(', '), 'a choice of the schema', tokens)
     if (!isPlaced) reading.doubt(tokens)
-  }
-}
-
-/** A word that a required parameter's description gives as an example, and a name beside it: `pod api`. */
-function placeExamples(reading: Reading): void {
-  const { tool, tokens } = reading
-  const own = new Set([tool.name, ...reading.open().map(({ name }) => name)].flatMap(plainWords))
-  for (const parameter of reading.open()) {
-    if (!parameter.required || parameter.kind !== 'string' || parameter.choices.length > 0) continue
-    const examples = new Set(examplesOf(parameter).map((one) => stemOf(one.toLowerCase())))
-    const isMeant = (one: Token) =>
-      !reading.isUsed(one) && examples.has(one.stem) && !own.has(one.text.toLowerCase())
-    const token = only(tokens.filter(isMeant))
-    if (token === undefined) continue
-    if (!reading.take(parameter, token.text, 'an example of the schema', [token])) continue
-    const next = tokens[tokens.indexOf(token) + 1]
-    const name = only(reading.open().filter((one) => one.required && one.kind === 'string'))
-    if (next === undefined || !name?.words.includes('name') || !reading.isValue(next)) continue
-    const said = reading.wordFrom(next)
-    if (!isBeside(reading, token, next) || isPassive(reading, said)) continue
-    reading.take(name, reading.textOf(said), 'beside what it names', said)
   }
 }
 

@@ -62,13 +62,11 @@ export function readLearned(place: ProjectPlace): {
   const { data } = z
     .object({ version: z.number(), examples: z.array(z.unknown()) })
     .safeParse(parseJson(file.text))
-  if (data !== undefined && data.version > version) {
-    const message = `the file is of version ${data.version}; this Skillrail knows up to ${version}`
-    return unusable('newer-version', message, 'Use the newer Skillrail that wrote it.')
-  }
   if (data?.version !== version) {
-    const message = 'the file is not JSON with a list of examples'
-    return unusable('examples-unreadable', message, 'Fix it, or delete it to start again.')
+    const message = `the file is not JSON with a list of examples of version ${version}`
+    const hint = 'Use the Skillrail that wrote it, or delete it to start again.'
+    const isNewer = data !== undefined && data.version > version
+    return unusable(isNewer ? 'newer-version' : 'examples-unreadable', message, hint)
   }
   const schema = exampleSchema(z)
   const examples = data.examples.flatMap((item) => schema.safeParse(item).data ?? [])
