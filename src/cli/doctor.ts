@@ -11,7 +11,6 @@ import { checkAgents, checkSandbox } from '../exec/check.ts'
 import { findProgram } from '../exec/find-program.ts'
 import { checkHooks } from '../hooks/status.ts'
 import { checkLibrary } from '../library/check.ts'
-import { checkSignIns } from '../tools/check.ts'
 import { checkSkillLock, checkTrust } from '../trust/check.ts'
 import { markOf } from './overview.ts'
 
@@ -34,7 +33,6 @@ export const command = defineCommand<DoctorResult>()({
         ...checkLibrary(context),
         ...checkTrust(context),
         ...checkSkillLock(context),
-        ...checkSignIns(context),
         ...checkAgents(context),
         ...(await checkHooks(context, values.probe)),
         ...(wantsServer(values) ? await checkServer(context, values) : []),
