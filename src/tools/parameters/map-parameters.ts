@@ -1,7 +1,8 @@
 import { nearest } from '../../core/text.ts'
-import { plainWords, stopWords, stemOf } from '../../rank/words.ts'
+import { plainWords, stemOf } from '../../rank/words.ts'
 import { blankObjects, readJsonIn } from '../call/directive-text.ts'
 import { contractPhrases } from '../contract.ts'
+import { foldName } from '../workflow/match.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { placeByForm, takesForm } from './place-by-form.ts'
@@ -113,7 +114,7 @@ function placeAssigned(reading: Reading): void {
   for (const parameter of reading.open()) {
     const name = parameter.name.replaceAll(/\W/g, '\\$&')
     const pattern = new RegExp(
-      `(?<![\\w.-])${name}\\s{0,3}[=:]\\s{0,3}(\\[[^\\]\\n]{0,2000}\\]|"[^"\\n]{0,4000}"|\\S{1,4000})`,
+      `(?<![\\w.-])${name}\\s{0,3}[=:]\\s{0,3}(\\[[^\\]\\n]*\\]|"[^"\\n]*"|\\S+)`,
       'i',
     )
     const match = pattern.exec(reading.text)
@@ -136,8 +137,7 @@ function within({ tokens }: Reading, from: number, to: number): Token[] {
 function placeContract(reading: Reading): void {
   const rule = 'a phrase of the format'
   for (const { tool, phrase, values = {} } of contractPhrases) {
-    if (tool !== undefined && plainWords(tool).join() !== plainWords(reading.tool.name).join())
-      continue
+    if (tool !== undefined && foldName(tool) !== foldName(reading.tool.name)) continue
     const match = phrase.exec(reading.text)
     const open = new Map(reading.open().map((parameter) => [parameter.name, parameter]))
     const groups = Object.entries({ ...match?.groups })
@@ -147,36 +147,33 @@ function placeContract(reading: Reading): void {
       const parameter = open.get(field)
       return parameter && reading.take(parameter, text.replace(/[.,;:!?]$/, ''), rule, tokens)
     })
+    const others = reading.tokens.filter((one) => !reading.isUsed(one) && !tokens.includes(one))
     for (const [field, value] of isTaken ? Object.entries(values) : []) {
       const parameter = reading.open().find(({ name }) => name === field)
       if (parameter === undefined) continue
-      const isChosen = parameter.choices.length === 0 || parameter.choices.includes(value)
-      if (isChosen && !hasOtherChoice(reading, parameter, tokens))
-        reading.give(parameter, value, rule, tokens)
+      const { choices } = parameter
+      const isChosen = choices.length === 0 || choices.includes(value)
+      // The request may say a value of its own.
+      const isOther = others.some((token) => chosen(token, choicesOf(parameter)) !== undefined)
+      if (isChosen && !isOther) reading.give(parameter, value, rule, tokens)
     }
   }
-}
-
-/** Whether the request says a value of its own for a parameter that a phrase has a value for. */
-function hasOtherChoice(reading: Reading, parameter: Parameter, phrase: readonly Token[]): boolean {
-  const others = reading.tokens.filter((one) => !reading.isUsed(one) && !phrase.includes(one))
-  return others.some((token) => chosen(token, choicesOf(parameter)) !== undefined)
 }
 
 /** `page id 736`, `target branch main`: all words of a parameter's name before a value. */
 function placeFullNames(reading: Reading): void {
   const { tokens } = reading
-  for (const parameter of reading.open().filter(({ words }) => words.length > 1)) {
-    const { words } = parameter
-    const isSaid = (_: Token, at: number) =>
-      words.every((word, offset) => tokens[at + offset]?.text.toLowerCase() === word)
-    const start = tokens.findIndex(isSaid)
-    const last = start + words.length - 1
-    const value = start < 0 ? undefined : valueAfter(reading, last)
-    const text = value && reading.textOf(value.tokens)
-    if (value === undefined || text === undefined || parameter.items !== undefined) continue
-    const said = [...tokens.slice(start, last + 1), ...value.tokens]
-    reading.take(parameter, text, 'named in the request', said)
+  for (const parameter of reading.open()) {
+    const { words, items } = parameter
+    if (words.length < 2 || items !== undefined) continue
+    const start = tokens.findIndex((_, at) =>
+      words.every((word, offset) => tokens[at + offset]?.text.toLowerCase() === word),
+    )
+    const end = start + words.length
+    const value = start < 0 ? undefined : valueAfter(reading, end - 1)
+    if (value === undefined) continue
+    const said = [...tokens.slice(start, end), ...value.tokens]
+    reading.take(parameter, reading.textOf(value.tokens), 'named in the request', said)
   }
 }
 
@@ -231,12 +228,7 @@ function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
   const isText = /\s/.test(first?.text ?? '')
   if (isId && (isBare || isText || value.naming !== undefined)) return false
   if (isBare && parameter.items === undefined) return words.includes(word) && !isGrammar(word)
-  return labels(parameter).includes(label.stem)
-}
-
-/** Stems of a parameter's name that may stand before its value: `pull_number` is `pull`, `number`. */
-function labels({ words }: Parameter): string[] {
-  return words.filter((word) => !stopWords.has(word) && word !== 'id').map(stemOf)
+  return words.some((one) => !isGrammar(one) && one !== 'id' && stemOf(one) === label.stem)
 }
 
 /** `manifest app.yaml` is the text of one, or the name of a file for a parameter that takes one. */
@@ -269,7 +261,7 @@ function isBeside({ text }: Reading, one: Token, other: Token): boolean {
 /** `matching`, `starting`, `assigned`: a word that says something about what is before it. */
 function isPassive(reading: Reading, [first, ...others]: readonly Token[]): boolean {
   if (first === undefined || first.slot !== undefined || others.length > 0) return false
-  const next = reading.tokens[reading.tokens.indexOf(first) + 1]
+  const next = reading.after(first)
   const isBeforeValue =
     next?.slot !== undefined && next.slot.kind !== 'number' && isBeside(reading, first, next)
   return isBeforeValue || /^[a-z]{2,}(?:ed|ing)$/.test(first.text)
@@ -293,37 +285,33 @@ function listFrom(reading: Reading, first: Token): Token[] {
 function placeChoices(reading: Reading): void {
   const own = plainWords(reading.tool.name).map(stemOf)
   const first = reading.tokens.find(({ text }) => !isGrammar(text))
-  const said = new Map<Parameter, { choice: string; token: Token }[]>()
+  const said: { parameter: Parameter; choice: string; token: Token }[] = []
   for (const token of reading.tokens) {
     if (reading.isUsed(token) || token.slot?.kind === 'quoted') continue
     const fitting = reading.open().flatMap((parameter) => {
       const choice = chosen(token, choicesOf(parameter))
       const isOwn = !parameter.required && own.includes(token.stem)
-      return choice === undefined || isOwn ? [] : [{ parameter, choice }]
+      return choice === undefined || isOwn ? [] : [{ parameter, choice, token }]
     })
-    const [only, ...others] = fitting
-    if (only === undefined) continue
+    const [one, ...others] = fitting
+    if (one === undefined) continue
+    const next = reading.after(token)
+    const isBeforeGrammar = next === undefined || next.slot !== undefined || isGrammar(next.text)
     // `open issues` says a choice, `open the issue` something to do.
-    const isVerb = token === first && !only.parameter.required && isBeforeGrammar(reading, token)
+    const isVerb = token === first && !one.parameter.required && isBeforeGrammar
     // `created by Ann` says who, and is no way to sort.
-    const next = reading.tokens[reading.tokens.indexOf(token) + 1]
     const isOpen = others.length > 0 || isVerb || next?.text.toLowerCase() === 'by'
     if (isOpen || token.negated) reading.doubt([token])
-    else said.set(only.parameter, [...(said.get(only.parameter) ?? []), { ...only, token }])
+    else said.push(one)
   }
-  for (const [parameter, choices] of said) {
-    const tokens = choices.map(({ token }) => token)
-    const values = [...new Set(choices.map(({ choice }) => choice))]
+  for (const [parameter, list] of Map.groupBy(said, (one) => one.parameter)) {
+    const tokens = list.map(({ token }) => token)
+    const values = [...new Set(list.map(({ choice }) => choice))]
     const isPlaced =
       (values.length === 1 || parameter.kind === 'array') &&
       reading.take(parameter, values.join(', '), 'a choice of the schema', tokens)
     if (!isPlaced) reading.doubt(tokens)
   }
-}
-
-function isBeforeGrammar({ tokens }: Reading, token: Token): boolean {
-  const next = tokens[tokens.indexOf(token) + 1]
-  return next === undefined || next.slot !== undefined || isGrammar(next.text)
 }
 
 function chosen({ text, stem }: Token, choices: Parameter['choices']): string | undefined {

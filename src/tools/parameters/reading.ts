@@ -115,6 +115,10 @@ export class Reading {
     return this.text.slice(first.start, tokens.at(-1)?.end)
   }
 
+  after(token: Token): Token | undefined {
+    return this.tokens[this.tokens.indexOf(token) + 1]
+  }
+
   isUsed(token: Token): boolean {
     return this.#used.has(token)
   }
@@ -157,7 +161,7 @@ export class Reading {
 
   /** `called` before a value that a parameter took. */
   #isNaming(token: Token): boolean {
-    const next = this.tokens[this.tokens.indexOf(token) + 1]
+    const next = this.after(token)
     return namingWords.has(token.text.toLowerCase()) && next !== undefined && this.isUsed(next)
   }
 
