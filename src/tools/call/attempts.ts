@@ -86,10 +86,7 @@ const pointless: ReadonlySet<FailureKind> = new Set([
   'cancelled',
 ])
 
-/**
- * Whether a failed call is made again: always when it never reached the server, otherwise only when
- * the tool may be repeated.
- */
+/** A call that may have reached the server is made again only when the tool may be repeated. */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
   if (pointless.has(failed.kind)) return 'pointless'
   if (failed.delivered !== 'no' && !failed.replaySafe) return 'unsafe'
@@ -129,10 +126,7 @@ const signs: readonly (readonly [FailureKind, RegExp])[] = [
   ['not-found', /\b(?:404|ENOENT)\b|\bnot found\b/i],
 ]
 
-/**
- * The failure of an answer with `isError`, or with a text that says so; undefined for a good one.
- * The call was delivered.
- */
+/** The failure that an answer tells, with or without `isError`; undefined for a good one. */
 export function classifyOutcome(outcome: ToolOutcome): AttemptFailure | undefined {
   if (!outcome.isError && !tellsFailure(outcome)) return undefined
   const { structured = 'the tool reported an error and did not say which' } = outcome
@@ -141,10 +135,7 @@ export function classifyOutcome(outcome: ToolOutcome): AttemptFailure | undefine
   return { kind: kindOf(message) ?? 'execution', message, delivered: 'yes' }
 }
 
-/**
- * The failure of a rejected call. Rethrows what is not a {@link ToolCallError}, and a refusal,
- * which no attempt changes.
- */
+/** The failure of a rejected call. Rethrows a refusal, and what is no {@link ToolCallError}. */
 export function classifyError(error: unknown): AttemptFailure {
   if (!(error instanceof ToolCallError) || error.exitCode === exitCode.refused) throw error
   const { kind, message, delivered } = error.failure

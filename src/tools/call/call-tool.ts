@@ -194,10 +194,7 @@ export function stepCaller(context: CallContext): StepCaller {
 
 type Finding = readonly [code: string, message: string]
 
-/**
- * What is wrong with an answer: unusable parts, and violations of the output schema. These are
- * warnings, since the answer is there.
- */
+/** What is wrong with an answer: warnings, since the answer is there. */
 async function checkOutput(
   { id, outputSchema }: ToolDefinition,
   { structured, problems = [] }: ToolOutcome,
@@ -248,10 +245,7 @@ export function refuseHeld(tool: ToolSummary, context: CallContext): void {
   if (held !== undefined) throw new ToolRefusedError({ code: 'tool-held-back', ...held })
 }
 
-/**
- * Whether a call may be made again after it may have had its effect: the user's settings first,
- * then the hints of a trusted server, then a verb that only reads.
- */
+/** By the user's settings, then the hints of a trusted server, then a verb that only reads. */
 export function isReplaySafe(
   tool: Pick<ToolDefinition, 'id' | 'name' | 'annotations'>,
   trusted: boolean,

@@ -7,10 +7,7 @@ import { readJson } from './directive-text.ts'
 import { InvalidParametersError, ToolRequestError } from './errors.ts'
 import type { SchemaChecker, SchemaProblem } from './schema-checker.ts'
 
-/**
- * Checks the parameters by the tool's own schema. Returns why they could not be checked, or
- * undefined; throws {@link InvalidParametersError} with everything that is missing or wrong.
- */
+/** Returns why the parameters could not be checked. Throws {@link InvalidParametersError}. */
 export async function checkParameters(
   tool: ToolDefinition,
   params: JsonObject,
@@ -37,10 +34,7 @@ function adviceFor(tool: ToolDefinition, params: JsonObject, problems: readonly 
   return [...unknownParameters(tool, params), call].join('\n')
 }
 
-/**
- * What the tool's schema says against incomplete parameters: `later` are those that an earlier answer
- * will give. One line for each kind of problem.
- */
+/** What the schema says against a call; `later` are parameters that an earlier answer will give. */
 export async function foreseenProblems(
   tool: ToolDefinition,
   params: JsonObject,
@@ -137,10 +131,7 @@ export function typeText(schema: JsonObject): string {
 
 const longestValue = 400
 
-/**
- * The command for a call that lacks something, to be completed: known values as they are, and
- * `"<string>"` for what is missing. Not yet safe to print.
- */
+/** The command for a call that lacks something. Not yet safe to print. */
 export function callToComplete(
   { id, inputSchema }: ToolDefinition,
   params: JsonObject,

@@ -59,10 +59,7 @@ export function unplacedText(unplaced: readonly string[]): string {
   return `The request says ${list}, which no parameter takes.`
 }
 
-/**
- * Checks a call again once the answers of earlier steps are in its parameters: a path that only an
- * answer names needs a yes of its own. Throws {@link ToolRefusedError} without it.
- */
+/** A path that only an answer names needs a yes of its own. Throws {@link ToolRefusedError}. */
 export async function requireNamedPaths(
   tool: ToolDefinition,
   params: JsonObject,
@@ -115,10 +112,7 @@ interface PlanLine {
   facts?: readonly string[] | undefined
 }
 
-/**
- * `fs__read_file {"path":"a"} (reads)`: the tool with all of its parameters, for a user to approve.
- * Not yet safe to print.
- */
+/** `fs__read_file {"path":"a"} (reads)`, for a user to approve. Not yet safe to print. */
 export function planLine(line: PlanLine): string {
   const { tool, params, outputAs, reason, bindings = [], readOnly, unusual, facts = [] } = line
   const id = typeof tool === 'string' ? tool : tool.id
@@ -134,9 +128,7 @@ export function planText(lines: readonly PlanLine[]): string {
 }
 
 /**
- * The first path in the parameters, at any depth, that the request does not name. A path is known
- * by the name of its parameter, or by the scheme `file:`; the members of a list have the list's
- * name.
+ * The first path in the parameters, by the name of one or the scheme `file:`, that is not named.
  */
 export function unnamedPath(params: JsonObject, request: string): string | undefined {
   return pathsIn('', params).find((path) => !isNamed(path, request))

@@ -21,10 +21,7 @@ export interface SavePlace {
   now: number
 }
 
-/**
- * Writes images, sounds and binary resources to new files with mode 0600. An existing file is never
- * overwritten: the name gets a number. Throws {@link ToolError} `result-unsaved`.
- */
+/** Writes binary blocks to new files, mode 0600; a name that is taken gets a number. */
 export function saveContent(outcome: ToolOutcome, toolName: string, place: SavePlace): SavedFile[] {
   return outcome.content.flatMap((block) => {
     if (!('data' in block) || block.data === undefined) return []
@@ -101,10 +98,7 @@ function extensionOf(mimeType: string): string {
   return `.${endings.has(subtype) ? subtype : (otherEndings.get(subtype) ?? 'bin')}`
 }
 
-/**
- * The answer as a value for variables and `--json`: the structured content; else a single text, as
- * JSON where it is an object or a list; else a list of what came.
- */
+/** The structured content; else a single text, as JSON where it is some; else a list of blocks. */
 export function outcomeValue(
   outcome: ToolOutcome,
   pathOf?: (block: ToolContent) => string | undefined,

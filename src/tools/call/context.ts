@@ -56,20 +56,11 @@ export interface ServerRules {
 export interface CallGate {
   /** Throws when a required step failed; the tool is then not called. */
   pass(call: CallAtGate, callStep: StepCaller): Promise<void>
-  /**
-   * What would run first, as far as it is known before the call. Throws where the call would be
-   * refused.
-   */
+  /** What would run first, as far as is known. Throws where the call would be refused. */
   foresee?: ((call: GatedCall) => Promise<ForeseenGate | undefined>) | undefined
-  /**
-   * Whether an enforcing workflow might match if all of its tools were known: the servers are then
-   * asked once, since the cache is untrusted.
-   */
+  /** Whether a workflow might match if all of its tools were known: servers are then asked once. */
   lacks?: ((call: GatedCall) => boolean) | undefined
-  /**
-   * Makes a call and its prerequisites one after the other with those of others, where the state of
-   * the server's instance decides what a prerequisite is worth.
-   */
+  /** Makes calls of a server whose state counts one after the other, with their prerequisites. */
   inTurn?: (<T>(call: CallInTurn, work: () => Promise<T>) => Promise<T>) | undefined
   /** After the tool was called; `text` is the answer of a call that succeeded. */
   after(call: CallAtGate, text: string | undefined): Promise<void>

@@ -1,4 +1,4 @@
-import { splitClauses } from '../parameters/clauses.ts'
+import { splitClauses } from '../parameters/slots.ts'
 import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
 import { plainWords, stemOf } from '../../rank/words.ts'
 import { contractExamples } from '../contract.ts'
@@ -65,10 +65,7 @@ export function planTools(
   }
 }
 
-/**
- * The one tool of a clause: by its name, by the router, or as the only candidate that takes all
- * that the request says.
- */
+/** By its name, by the router, or as the only candidate that takes all that is said. */
 function decideTool(request: string, route: Route, tools: PlanTools): Route {
   if (route.decision === 'ask' || route.named.length > 0) return route
   const best = route.candidates[0]?.score ?? 0

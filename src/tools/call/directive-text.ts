@@ -131,10 +131,7 @@ export function readJsonIn(text: string): { objects: readonly JsonInText[]; end:
 const beginning = /^[{[]\s*["{[]/
 const fence = /^```\w{0,10}\s([\s\S]*)```$/
 
-/**
- * Whether a text is JSON objects and lists alone, well-formed or not: their strings are data, not
- * words of a request.
- */
+/** Whether a text is JSON alone, well-formed or not: its strings are data, not words. */
 export function isOnlyJson(text: string): boolean {
   const bare = text.trim()
   let rest = (fence.exec(bare)?.[1] ?? bare).trim()

@@ -112,10 +112,7 @@ export function openMeaning(
 
 const nearEnough = 0.5
 
-/**
- * At most two other tools of its server that only read and fit nearly as well: what changes something
- * is never called in place of another tool. A request for several calls has one reading.
- */
+/** Two other tools at most: of the same server, nearly as fitting, and only reading. */
 function otherPlans(
   { candidates }: Route,
   meant: readonly PlannedCall[],
@@ -299,10 +296,7 @@ export interface RequestSetup {
         /** Asks once about the whole plan: everything that is called, in order. */
         confirm(plan: readonly ProposedCall[]): Promise<boolean>
         choose(candidates: Route['candidates']): Promise<string | undefined>
-        /**
-         * The text for a missing parameter, empty or undefined for none. `problem` says why an
-         * earlier text was refused.
-         */
+        /** The text for a missing parameter. `problem` says why an earlier one was refused. */
         provide(
           tool: ToolDefinition,
           parameter: string,

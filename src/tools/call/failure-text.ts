@@ -47,14 +47,16 @@ export function partialText(results: readonly BatchResult[]): string | undefined
   const stopped = isStopped ? `, ${cancelled.length} cancelled` : ''
   const list = (name: string, tools: readonly string[]) =>
     tools.length === 0 ? [] : [`${name}: [${tools.join(', ')}]`]
+  const isHinted = results.every((result) => result.status === 'success' || 'hint' in result)
+  const next = isHinted
+    ? 'follow the hints, then call them again'
+    : 'retry failed items with adjusted params'
   return [
     `${head}: ${succeeded.length} succeeded, ${failed.length} failed${stopped}`,
     ...list('Succeeded', succeeded),
     ...list('Failed', failed),
     ...list('Cancelled', cancelled),
-    isStopped
-      ? 'Next: run what is left, after a look at what was under way'
-      : 'Next: retry failed items with adjusted params',
+    isStopped ? 'Next: run what is left, after a look at what was under way' : `Next: ${next}`,
   ].join('\n')
 }
 

@@ -62,10 +62,7 @@ export async function foreseeGuard(
   }
 }
 
-/**
- * What the schema of its tool says of a call. `later`: parameters that an earlier answer will give. `problems`: what the schema refuses, whatever that will be. `notes`: parameters that it
- * allows without knowing them.
- */
+/** `later`: parameters that an answer will give. `notes`: those that the schema does not know. */
 export async function foreseeCall(
   tool: ToolDefinition,
   params: JsonObject,

@@ -136,8 +136,7 @@ export function requireTrusted(
 }
 
 /**
- * Throws {@link ToolRefusedError} for a call that a removed workflow matched, and for every call
- * where it is not known what was removed.
+ * Refuses a call that a removed workflow matched, and all where it is not known what was removed.
  */
 export function refuseWithoutGone(
   call: GatedCall,
@@ -202,10 +201,7 @@ export interface WorkflowTrust {
   gone(): GoneWorkflows
 }
 
-/**
- * Workflows that were accepted and are gone. Empty where the caller vouches for the workspace, or
- * nobody does.
- */
+/** Accepted workflows that are gone; none where the caller vouches for the workspace. */
 export interface GoneWorkflows {
   accepted: readonly WorkflowDefinition[]
   loaded: readonly WorkflowDefinition[]

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import { objectOf } from '../../core/json.ts'
 import { withoutEnd } from '../../core/text.ts'
 import type { JsonObject, ToolSummary } from '../model.ts'
-import { splitClauses } from '../parameters/clauses.ts'
+import { splitClauses } from '../parameters/slots.ts'
 import type { CallIndex } from './context.ts'
 import { endOfJson, readJson, readJsonIn } from './directive-text.ts'
 import { resolveTool } from './find-tool.ts'
@@ -105,20 +105,14 @@ const longestToken = 1000
 
 const widestGap = 120
 
-/**
- * What may stand between a name and its parameters: a quote, `with params:`, a code fence, `(`.
- * It expects single blanks, to stay linear.
- */
+/** What may stand between a name and its JSON. It expects single blanks, to stay linear. */
 const behind =
   /^[`"']? ?(?:with )?(?:the )?(?:following )?(?:json )?(?:params|parameters|arguments|args|input|json)? ?[:=,]? ?(?:```[a-z0-9]{0,10} ?)?[`"'(]? ?$/i
 
 /** A name of several words: `take_screenshot`, `query-docs`, `takeScreenshot`. */
 const isSeveralWords: RegExp = /[A-Za-z0-9][_.:-]+[A-Za-z0-9]|[a-z0-9][A-Z]/
 
-/**
- * The words outside of JSON that may name a tool: those with `__` or `:`, and those before a JSON
- * object. Of those an ordinary word is a name only where it is unambiguous.
- */
+/** The words outside of JSON that may name a tool: with `__` or `:`, or right before JSON. */
 export function writtenNames(text: string): WrittenName[] {
   const { objects, end: readTo } = readJsonIn(text)
   const names: WrittenName[] = []
@@ -135,10 +129,7 @@ export function writtenNames(text: string): WrittenName[] {
   return names
 }
 
-/**
- * Whether no word of another script continues where a name ends, as in `db__dropé`. Before a name there
- * may be a letter of a script without spaces.
- */
+/** Whether no letter of another script continues a name, as in `db__dropé`. */
 export function isWholeWord(text: string, start: number, end: number): boolean {
   // The patterns that know Unicode take milliseconds to compile.
   const isAscii = !(text.charCodeAt(start - 1) > 0x7f || text.charCodeAt(end) > 0x7f)

@@ -127,10 +127,7 @@ async function importLibraries(): Promise<{ draft7: Compiler; draft2020: Compile
 
 type BoundedAnswer<T> = { inTime: true; value: T } | { inTime: false }
 
-/**
- * Runs synchronous work and stops it after `limitMs`, also inside a regular expression. This is a
- * time limit, not a sandbox.
- */
+/** Stops synchronous work after `limitMs`, also inside a regular expression. No sandbox. */
 export function runWithin<T>(limitMs: number, work: () => T): BoundedAnswer<T> {
   const { script, context } = (watchdog ??= createWatchdog())
   let answer: BoundedAnswer<T> = { inTime: false }

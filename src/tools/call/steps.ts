@@ -11,16 +11,12 @@ import { ToolRequestError } from './errors.ts'
 import { findTool } from './find-tool.ts'
 import { textsOf } from '../workflow/references.ts'
 
-/**
- * The seed's shape, and `cancelled` for what a cancellation stopped; `hint` where nothing was
- * called and the next step is known; `note` where a retry was needed or a part of the answer cannot
- * be used.
- */
+/** The seed's shape; `hint`: nothing was called, and the next step is known. */
 export type BatchResult =
   | { tool: string; status: 'success'; result: JsonValue; note?: string }
   | { tool: string; status: 'error' | 'cancelled'; error: string; hint?: string; note?: string }
 
-/** The seed's shape; `failed` only where a step failed, `cancelled` where a cancellation stopped one. */
+/** The seed's shape; `failed` or `cancelled` is the step that ended it. */
 export interface ChainResult {
   completed: { tool: string; result: JsonValue; note?: string }[]
   failed?: { tool: string; error: string; hint?: string; note?: string }
@@ -39,18 +35,13 @@ export interface StepOptions {
   onStep?: StepListener | undefined
   /** Makes the value of an answer, such as one with the paths of saved images. */
   toValue?: ((report: CallReport & { status: 'success' }) => Promise<JsonValue>) | undefined
-  /**
-   * Sees each call of a chain with its final parameters; what it throws becomes the failure of that
-   * step.
-   */
+  /** Sees each call with its final parameters; what it throws is the failure of that step. */
   beforeCall?: ((call: Pick<ToolStep, 'tool' | 'params'>) => Promise<void>) | undefined
   requestText?: string | undefined
 }
 
 /**
- * Calls up to ten tools one after the other, each with its own attempts. A failure does not stop
- * the others; a cancellation does. Throws {@link ToolRequestError} and {@link ToolNotFoundError}
- * for a batch that is too long, empty, or names an unknown tool.
+ * Calls up to ten tools in order, each with its own attempts; only a cancellation stops the others.
  */
 export async function runBatch(
   steps: readonly ToolStep[],
@@ -65,10 +56,7 @@ export async function runBatch(
   return results
 }
 
-/**
- * Calls up to five tools, each with the answers of those before it, until one fails or is
- * cancelled. Throws as {@link runBatch}.
- */
+/** Calls up to five tools, each with the answers of those before it, until one fails. */
 export async function runToolChain(
   steps: readonly ToolStep[],
   context: CallContext,

@@ -15,10 +15,7 @@ const longestContent = 1000
 const longestLine = 300
 const mostLines = 12
 
-/**
- * Summarises a result: success or failure, counts, identifiers, paths, the next step. Short content
- * is included. Safe to print.
- */
+/** Says success or failure, counts, identifiers, paths and the next step. Safe to print. */
 export function summarise(
   outcome: ToolOutcome,
   tool: { name: string; category?: string | undefined },
@@ -184,10 +181,7 @@ function summarisedValue(outcome: ToolOutcome): JsonValue {
   return isMixed || isWrapped ? text : outcomeValue(outcome)
 }
 
-/**
- * The value itself, or the only list of an object that otherwise only describes the list, such as
- * with a count or a cursor.
- */
+/** The value, or the only list of an object that otherwise only describes that list. */
 function listIn(value: JsonValue): readonly JsonValue[] | undefined {
   if (isList(value)) return value
   if (!isObject(value) || identifyingKeys.some((key) => Object.hasOwn(value, key))) return undefined

@@ -80,10 +80,7 @@ function byCount(counts: ReadonlyMap<string, number>): string[] {
     .map(([name]) => name)
 }
 
-/**
- * Tool id → category, without a model: that of the format, else the name of the server in the
- * configuration. The order of the tools changes nothing.
- */
+/** That of the format, else the name of the server in the configuration. */
 export function categorise(tools: readonly CategorisedTool[]): Map<string, string> {
   const known = contractCategoriesOf(tools)
   return new Map(

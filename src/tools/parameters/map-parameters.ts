@@ -76,10 +76,7 @@ export function mapParameters(
   }
 }
 
-/**
- * A choice between the actions that the tool's description lists: its default is a guess, unless a
- * parameter of the same name, such as `url`, says which is meant.
- */
+/** A choice of actions that the description lists: its default would be a guess. */
 function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean {
   const said = new Set(plainWords(tool.description).map(stemOf))
   const names = choices.filter((choice) => typeof choice === 'string')

@@ -72,10 +72,7 @@ function arrayOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
-/**
- * The text as a value that the parameter's schema accepts, or `undefined` where it cannot be one:
- * no number out of range, nothing outside the choices.
- */
+/** The text as a value that the schema accepts, or undefined where it cannot be one. */
 export function coerceText(text: string, parameter: Parameter): JsonValue | undefined {
   const value = plainValue(text.trim(), parameter)
   const { minimum = -Infinity, maximum = Infinity } = parameter

@@ -196,10 +196,7 @@ function placeWordDirections(reading: Reading): void {
   }
 }
 
-/**
- * `10 lines`, for the one number whose name or description has the word behind it. Of several the
- * one that has the word before it too: `first N lines`.
- */
+/** `10 lines`: the number whose name or description has the word behind it, and the one before. */
 function placeDescribedNumbers(reading: Reading): void {
   for (const token of free(reading, 'number')) {
     const at = reading.tokens.indexOf(token)

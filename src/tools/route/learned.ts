@@ -35,10 +35,7 @@ const leastWeight = 0.05
 const version = 1
 const largestFile = 4 * 1024 * 1024
 
-/**
- * Where a project's examples are: below the user's state and readable by the user alone, for they
- * are words that somebody typed. They do not travel with the project.
- */
+/** In the user's state and readable by the user alone: they are words that somebody typed. */
 export function learnedPath({ project, runtime }: ProjectPlace): string {
   const name = `${fileName(realProject(project))}.json`
   return join(userDirectories(runtime).state, 'tool-examples', name)

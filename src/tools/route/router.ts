@@ -80,8 +80,7 @@ const leastLead = 0.2
 const leastEvidence = 0.3
 
 /**
- * Makes tools ready for routing. Their order does not matter; of several with one id the first is
- * kept. No model, no network, no disk.
+ * Makes tools ready for routing, in any order. No model, no network, no disk.
  *
  * @example
  * prepareRouter(index.tools).route('take a screenshot of the login page').tool

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitClauses } from '../../../src/tools/parameters/clauses.ts'
+import { splitClauses } from '../../../src/tools/parameters/slots.ts'
 import { lastSegment } from '../../../src/tools/workflow/match.ts'
 import {
   bindParams,
