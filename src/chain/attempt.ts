@@ -1,7 +1,7 @@
 import { failedOutput, type StepOutput, type StepStatus } from '../exec/output-protocol.ts'
 import type {
   AttemptResult,
-  CancelledStep,
+  Call,
   ChainResult,
   Engine,
   FinishedOutcome,
@@ -10,7 +10,6 @@ import type {
   RunResult,
   StepResult,
 } from './engine.ts'
-import type { EngineCore, Entry } from './journal-engine.ts'
 import { conditionOf } from '../skill/declarations.ts'
 import { isChain, type PlannedChain, type PlannedStep, stepLabel, unitsOf } from './plan-model.ts'
 import {
@@ -25,6 +24,7 @@ import {
 import {
   addOutputs,
   cancelledStep,
+  changeSteps,
   type ChainState,
   emptyState,
   isFinal,
@@ -197,7 +197,7 @@ class Attempt {
     if (started.length === 0) return
     const left = await this.#engine.cancel(started.map(({ handle }) => handle))
     started.forEach(({ step }, index) => {
-      this.#set(step, leftOver(step, left[index], this.#halt))
+      this.#set(step, cancelledStep(step, left[index] ?? {}, reasonOf(this.#halt)))
     })
   }
 
@@ -224,8 +224,8 @@ function unmet(
   const { step: named, state, not } = conditionOf(when)
   const about = steps.find((step) => stepLabel(step) === named)
   const status = (about && slots.get(about)?.status) ?? 'not_run'
-  const states = { critical: 'failure', not_run: 'skipped' } as const
-  const found = status === 'critical' || status === 'not_run' ? states[status] : status
+  const states: Partial<Record<string, string>> = { critical: 'failure', not_run: 'skipped' }
+  const found = states[status] ?? status
   return (found === state) === not ? `when=${when}: ${named} was ${status}` : undefined
 }
 
@@ -258,41 +258,30 @@ function haltAfter(chain: PlannedChain, step: PlannedStep, outcome: Outcome): Ha
   }
 }
 
-function leftOver(step: PlannedStep, left: CancelledStep | undefined, halt: Halt | undefined) {
-  const reason =
-    halt?.kind === 'won'
-      ? `${halt.step} had won the race`
-      : halt !== undefined && 'step' in halt
-        ? `the chain stopped after ${halt.step}`
-        : 'the chain was ended'
-  return cancelledStep(step, left ?? {}, reason)
-}
-
 function conclude(
-  chain: PlannedChain,
+  { steps, policy }: PlannedChain,
   scope: AttemptScope,
   slots: ReadonlyMap<PlannedStep, StepResult>,
   halt: Halt | undefined,
   late: readonly StepResult[],
 ): AttemptEnd {
-  const results = chain.steps.flatMap((step) => slots.get(step) ?? [])
-  const outputs = previousOutputs(results)
-  const stop = halt?.kind === 'stopped' ? halt.stop : halt?.kind === 'won' ? 'succeeded' : undefined
+  const results = steps.flatMap((step) => slots.get(step) ?? [])
+  const winner = halt?.kind === 'won' ? halt.step : undefined
+  const early = winner === undefined ? undefined : 'succeeded'
+  const stop = halt?.kind === 'stopped' ? halt.stop : early
   // After an early success only what ran all the same can still fail.
-  const decided = attemptStatus(
-    chain.policy,
-    statusesOf(stop === 'succeeded' ? late : results),
-    stop,
-  )
-  const ended = endedBy(halt, results)
-  const stands = results.some((result) => result.status === 'waiting') ? 'waiting' : 'interrupted'
+  const counted = stop === 'succeeded' ? late : results
+  const decided = attemptStatus(policy, statusesOf(counted), stop)
+  const waits = results.some((result) => result.status === 'waiting')
+  const ended = endedBy(halt, waits)
+  const stands = waits ? 'waiting' : 'interrupted'
   return {
     status: ended === 'suspended' ? stands : ended === 'cancelled' ? 'cancelled' : decided,
     steps: results,
-    chain_state: addOutputs(scope.state, outputs),
+    chain_state: addOutputs(scope.state, previousOutputs(results)),
     decided,
     ended,
-    winner: halt?.kind === 'won' ? halt.step : undefined,
+    winner,
   }
 }
 
@@ -302,11 +291,11 @@ function statusesOf(results: readonly StepResult[]): StepStatus[] {
   )
 }
 
-function endedBy(halt: Halt | undefined, results: readonly StepResult[]): ChainResult['ended'] {
+function endedBy(halt: Halt | undefined, waits: boolean): ChainResult['ended'] {
   if (halt?.kind === 'rejected' || halt?.kind === 'cancelled' || halt?.kind === 'suspended') {
     return halt.kind
   }
-  return results.some((result) => result.status === 'waiting') ? 'suspended' : undefined
+  return waits ? 'suspended' : undefined
 }
 
 /** Why nothing more of a chain starts. */
@@ -353,22 +342,24 @@ export interface TimeLimit {
 }
 
 /** Longest delay a timer of the platform takes; longer limits are no limit in practice. */
-export const maxTimerMs = 2_147_483_647
+const maxTimerMs = 2_147_483_647
 
-export function timeLimit(core: EngineCore, entry: Entry, startedAt: number): TimeLimit {
-  const fallback = entry.kind === 'task' ? (core.defaultTimeoutMs ?? 0) : 0
-  const ms = Math.min(entry.call.timeoutMs || fallback, maxTimerMs)
+/** Calls `end` when the time of a step is over, of which `spent` milliseconds have passed. */
+export function timeLimit(
+  { timeoutMs }: Pick<Call, 'timeoutMs'>,
+  end: () => void,
+  { defaultMs = 0, spent = 0 } = {},
+): TimeLimit {
+  const ms = Math.min(timeoutMs || defaultMs, maxTimerMs)
   if (ms === 0) return noLimit
-  const counts = core.countsAbsence === true && entry.kind === 'chain'
-  const left = counts ? ms - (core.clock.now() - startedAt) : ms
   let over = false
-  const end = (): void => {
+  const finish = (): void => {
     over = true
-    entry.controller.abort()
+    end()
   }
-  if (left <= 0) end()
-  const timer = over ? undefined : setTimeout(end, left)
-  const isDefault = entry.call.timeoutMs === 0
+  if (spent >= ms) finish()
+  const timer = over ? undefined : setTimeout(finish, ms - spent)
+  const isDefault = timeoutMs === 0
   return { seconds: ms / 1000, isDefault, over: () => over, clear: () => clearTimeout(timer) }
 }
 
@@ -391,25 +382,18 @@ export function whileRunning(journal: RunJournal, result: RunResult, now: number
       .filter(({ key, step }) => step.status === 'cancelled' && !journal.done.has(key))
       .map(({ step }) => step),
   )
-  const shown = (step: StepResult): StepResult => {
-    const steps = step.steps?.map(shown)
-    if (!open.has(step)) return { ...step, steps }
+  const last = result.attempts
+    .slice(-1)
+    .map((attempt) => ({ ...attempt, status: 'running' as const }))
+  const shown = changeSteps(last, (step) => {
+    if (!open.has(step)) return step
     const { reason: _reason, ...rest } = step
-    if (!hasBegun(step)) return { ...rest, steps, status: 'not_run', reason: 'has not started' }
-    const durationMs =
-      step.startedAt === null ? 0 : Math.max(0, Math.round(now - Date.parse(step.startedAt)))
-    return { ...rest, steps, status: 'running', durationMs }
-  }
-  const last = result.attempts.length - 1
-  return {
-    ...result,
-    status: 'running',
-    attempts: result.attempts.map((attempt, index) =>
-      index < last
-        ? attempt
-        : { ...attempt, status: 'running', steps: attempt.steps.map((step) => shown(step)) },
-    ),
-  }
+    if (!hasBegun(step)) return { ...rest, status: 'not_run', reason: 'has not started' }
+    const { startedAt } = step
+    const durationMs = startedAt === null ? 0 : Math.max(0, Math.round(now - Date.parse(startedAt)))
+    return { ...rest, status: 'running', durationMs }
+  })
+  return { ...result, status: 'running', attempts: [...result.attempts.slice(0, -1), ...shown] }
 }
 
 function hasBegun({ startedAt, steps = [] }: StepResult): boolean {

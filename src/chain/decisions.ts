@@ -14,7 +14,7 @@ import { alone, type RunStore } from './run-store.ts'
 /** The gate that a run waits at. `step` names one where several steps of a group wait. */
 export async function waitingGate(
   journal: RunJournal,
-  clock: Pick<Runtime, 'now' | 'elapsed'>,
+  clock: Runtime,
   step?: string,
   line: RunLine = runLine,
 ): Promise<GateRecord> {
@@ -57,7 +57,7 @@ export function recordDecision(
     if (gate?.stateDigest !== shown.stateDigest || gate.planDigest !== shown.planDigest) {
       throw new RunStateError({
         code: 'gate-changed',
-        message: `the run ${journal.run.runId} no longer waits for what was shown`,
+        message: `the run ${journal.run.runId} waits for something else now`,
         hint: `Look again: ${line('runs show', journal.run.runId)}`,
       })
     }
@@ -77,11 +77,7 @@ const patienceMs = 10_000
  * that the run was cancelled. It can still be resumed. Throws {@link RunStateError} when it has
  * ended, {@link RunBusyError} when the process is on another machine or does not end.
  */
-export async function cancelRun(
-  store: RunStore,
-  runId: string,
-  clock: Pick<Runtime, 'now'>,
-): Promise<void> {
+export async function cancelRun(store: RunStore, runId: string, clock: Runtime): Promise<void> {
   const path = store.pathOf(runId)
   store.read(runId)
   const isHere = (): boolean => lockHolder(path)?.host === hostname()

@@ -178,7 +178,7 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const ended = endedFromAbove(core, entry)
   if (ended !== undefined) return ended
   const startedAt = begin(core, entry)
-  const limit = core.runner === undefined ? noLimit : timeLimit(core, entry, startedAt)
+  const limit = core.runner === undefined ? noLimit : limitOf(core, entry, startedAt)
   try {
     return entry.kind === 'task'
       ? await executeTask(core, entry, startedAt, limit)
@@ -186,6 +186,14 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   } finally {
     limit.clear()
   }
+}
+
+function limitOf(core: EngineCore, { kind, call, controller }: Entry, startedAt: number) {
+  const isChain = kind === 'chain'
+  return timeLimit(call, () => controller.abort(), {
+    defaultMs: isChain ? 0 : (core.defaultTimeoutMs ?? 0),
+    spent: isChain && core.countsAbsence === true ? timeSince(core, startedAt) : 0,
+  })
 }
 
 /** Undefined when a step with a gate may start. */
@@ -392,7 +400,7 @@ interface JournalEngineOptions {
   writer?: RecordWriter | undefined
   /** Executes steps; undefined for looking only, and where only a decision has to take effect. */
   runner?: StepRunner | undefined
-  clock: Pick<Runtime, 'now' | 'elapsed'>
+  clock: Runtime
   /** Interrupts the run: what runs is ended and has no result, so that a resume repeats it. */
   signal?: AbortSignal | undefined
   onEvent?: EventListener | undefined
@@ -403,7 +411,7 @@ interface JournalEngineOptions {
   countsAbsence?: boolean | undefined
 }
 
-export interface EngineCore extends JournalEngineOptions {
+interface EngineCore extends JournalEngineOptions {
   interrupted: AbortSignal
   launched: Set<Promise<void>>
   /** The journal could not be written: the run stops where it is. */
@@ -428,4 +436,4 @@ type Announced =
   | { kind: 'task'; call: TaskCall }
   | { kind: 'chain'; call: ChainCall; body: (engine: Engine) => Promise<ChainResult> }
 
-export type Entry = EntryBase & Announced
+type Entry = EntryBase & Announced

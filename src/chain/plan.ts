@@ -111,7 +111,7 @@ function planRoot(
         message: `${verify} of ${name} runs only where another chain calls it`,
         path,
         line: chain.line,
-        hint: 'Make the check a skill of its own and name it last in the chain.',
+        hint: 'Make it a skill that the chain ends with.',
       })
     }
     return planChain({ ...skill, chain }, chain, '', [], planning)
@@ -152,7 +152,7 @@ function planChain(
     planning.diagnostics.push({
       code: 'chain-empty',
       severity: 'warning',
-      message: `the chain of ${name} has no steps; it succeeds without doing anything`,
+      message: `the chain of ${name} has no steps`,
       path,
       line: chain.line,
     })
@@ -199,7 +199,7 @@ function planTask(
       severity: 'error',
       message: `nothing can execute the skill ${skill.name}${where}: it has instructions but no script`,
       path: skill.path,
-      hint: 'Give it a script (scripts/run.sh, or the field run), let an agent do it (--via claude, codex, gemini, opencode, copilot or qwen) or a model (--model provider:name), or drive one step by step: skillrail chain start.',
+      hint: 'Give it a script (scripts/run.sh), or add --via CLIENT or --model provider:name, or report each step: skillrail chain start.',
     })
     return { ...planned, executor: 'none' }
   }
@@ -258,7 +258,7 @@ function cycle(skill: SkillFacts, way: readonly Ancestor[]) {
   const start = way.findIndex((ancestor) => ancestor.directory === skill.directory)
   if (start === -1) return undefined
   const path = [...way.slice(start), skill].map(({ name }) => name).join(' → ')
-  const hint = 'A chain may call other chains, but never one that leads back to it.'
+  const hint = 'Remove one of these calls.'
   return { code: 'chain-cycle', message: `the chain calls itself: ${path}`, hint }
 }
 
@@ -268,7 +268,7 @@ function tooDeep(skill: SkillFacts, chain: ChainDeclaration, way: readonly Ances
   const depth = way.length + 1
   if (depth <= limit) return undefined
   const message = `the chain ${skill.name} would be at depth ${depth}; max_depth allows ${limit}`
-  const hint = 'Flatten the chain, or raise max_depth in every chain on the way.'
+  const hint = 'Raise max_depth in every chain on the way.'
   return { code: 'chain-too-deep', message, hint }
 }
 
@@ -318,7 +318,7 @@ function notTrusted(skill: SkillFacts): Diagnostic {
 
 function excludeSteps(
   root: PlannedChain,
-  selection: Pick<PlanOptions, 'from' | 'only'>,
+  selection: PlanOptions,
   diagnostics: Diagnostic[],
 ): readonly PlannedStep[] {
   const wanted = selection.only ?? selection.from

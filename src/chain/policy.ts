@@ -73,7 +73,7 @@ export function notStable(
   attempts: readonly AttemptOutcome[],
 ): ReportedError | undefined {
   if (policy.retryUntil !== 'stable' || isStable(attempts)) return undefined
-  const message = `no two of ${attempts.length} attempts in a row had the same statuses, results and errors, as retry_until: stable asks for`
+  const message = `no two of ${attempts.length} attempts in a row had equal statuses, results and errors`
   return { code: 'not-stable', message }
 }
 
@@ -93,7 +93,7 @@ export function parsePolicySetting(text: string): Record<string, string | number
   if (field === undefined || definition === undefined) {
     const names = fields.map(policyKey)
     const hint = didYouMean(key, names) || `Known are ${names.join(', ')}.`
-    throw wrongUse(`--set ${key}: this is not a setting of a chain`, hint)
+    throw wrongUse(`--set ${key} is not a setting of a chain`, hint)
   }
   const { kind, minimum = 0, choices = ['true', 'false'] } = definition
   if (kind === 'integer') {
@@ -121,7 +121,7 @@ const conflicts: readonly Conflict[] = [
   {
     code: 'group-with-async',
     severity: 'error',
-    message: 'async and race_mode are for a whole chain; this one joins steps with &',
+    message: 'async and race_mode cannot be used with &',
     hint: 'Remove async and race_mode, or the &.',
     applies: ({ policy, steps }) =>
       (policy.async || policy.raceMode) && steps.some(({ group }) => group !== undefined),
@@ -143,8 +143,7 @@ const conflicts: readonly Conflict[] = [
   {
     code: 'race-ignores-stop-conditions',
     severity: 'warning',
-    message:
-      'with race_mode the first success decides; continue_on_error: false and early_exit_on are ignored',
+    message: 'race_mode ignores continue_on_error: false and early_exit_on',
     hint: 'Remove them.',
     applies: ({ policy }) =>
       policy.raceMode && (!policy.continueOnError || policy.earlyExitOn !== 'none'),

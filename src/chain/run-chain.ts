@@ -83,11 +83,7 @@ export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult>
   })
 }
 
-export function headerOf(
-  runId: string,
-  run: NewRun,
-  setup: Pick<RunSetup, 'runtime' | 'yesGates'>,
-): RunRecord {
+export function headerOf(runId: string, run: NewRun, setup: RunSetup): RunRecord {
   const { plan, mode, requireVerified, request, origin } = run
   return {
     type: 'run',
@@ -141,10 +137,7 @@ export async function resumeRun(resumption: Resumption, setup: RunSetup): Promis
   })
 }
 
-export async function readResult(
-  journal: RunJournal,
-  clock: Pick<Runtime, 'now' | 'elapsed'>,
-): Promise<RunResult> {
+export async function readResult(journal: RunJournal, clock: Runtime): Promise<RunResult> {
   const countsAbsence = journal.run.mode === 'stepper'
   const engine = createJournalEngine({ journal, clock, countsAbsence })
   const { status, attempts, winner } = await runChain(journal.plan.root, engine)
@@ -224,12 +217,7 @@ async function proceed(
 /** The plan to record where a run continues with a changed one. */
 export function acceptedPlan(
   journal: RunJournal,
-  {
-    plan,
-    command,
-    force,
-    refusesCancelled,
-  }: Pick<Resumption, 'plan' | 'command' | 'force' | 'refusesCancelled'>,
+  { plan, command, force, refusesCancelled }: Resumption,
   line: RunLine = runLine,
 ): { plan?: Plan } {
   const { status } = journal
@@ -250,11 +238,11 @@ export function acceptedPlan(
 }
 
 /** Throws {@link RunStateError} for a run that was written elsewhere: nothing in it is an order. */
-export function refuseImported({ run }: Pick<RunJournal, 'run'>): void {
+export function refuseImported({ run }: RunJournal): void {
   if (run.imported === undefined) return
   throw new RunStateError({
     code: 'run-imported',
-    message: `the run ${run.runId} was imported, so it can only be shown`,
+    message: `the run ${run.runId} was imported; it can only be shown`,
     hint: `Start its skill again: skillrail run ${run.skill}`,
   })
 }
@@ -274,14 +262,14 @@ function interruptedKeys(journal: RunJournal): Set<string> {
   return new Set(open.map((key) => `${journal.run.runId}/${key}`))
 }
 
-function isoNow(setup: Pick<RunSetup, 'runtime'>): string {
+function isoNow(setup: RunSetup): string {
   return new Date(setup.runtime.now()).toISOString()
 }
 
 /** Opens the journal of a run under its lock, for as long as `work` takes. */
 async function withJournal(
   runId: string,
-  { store, onProblem, line = runLine }: Pick<RunSetup, 'store' | 'onProblem' | 'line'>,
+  { store, onProblem, line = runLine }: RunSetup,
   work: (writer: RecordWriter) => Promise<RunResult>,
 ): Promise<RunResult> {
   const path = store.pathOf(runId)
@@ -301,7 +289,7 @@ async function withJournal(
 }
 
 /** An error that stops a run where it is, with the command that continues. Any other stays what it is. */
-function withResumeHint(error: unknown, { run }: Pick<RunJournal, 'run'>, line: RunLine = runLine) {
+function withResumeHint(error: unknown, { run }: RunJournal, line: RunLine = runLine) {
   if (!(error instanceof StateFileError || error instanceof RunFilesError)) return error
   const { code, message } = error
   const command = run.mode === 'stepper' ? 'chain next' : 'runs resume'
@@ -315,9 +303,9 @@ function journalLost(path: string, runId: string, state: 'gone' | 'changed'): Di
   return {
     code: `journal-${state}`,
     severity: 'warning',
-    message: `the journal of the run ${runId} was deleted or changed while it ran; it may not be shown or resumed as it was`,
+    message: `the journal of the run ${runId} was deleted or changed while it ran`,
     path,
-    hint: 'One of its steps, or another program, changes files of runs.',
+    hint: 'A step or another program changes files of runs.',
   }
 }
 
@@ -332,9 +320,9 @@ export function cleanUp(runId: string, files: RunFiles, all: boolean): Diagnosti
     return {
       code: 'run-files-left',
       severity: 'warning',
-      message: `the files of the run ${runId} could not all be removed: ${reasonOf(error)}`,
+      message: `files of the run ${runId} could not be removed: ${reasonOf(error)}`,
       path,
-      hint: 'A program that a step has left in the background may still write there. Delete them when it has ended.',
+      hint: 'Delete them when no program writes there any more.',
     }
   }
 }
@@ -345,7 +333,7 @@ export function cleanUp(runId: string, files: RunFiles, all: boolean): Diagnosti
  * waits.
  */
 export function planChanged(
-  journal: Pick<RunJournal, 'run' | 'plan' | 'status'>,
+  journal: RunJournal,
   now: Plan,
   command: 'resume' | 'approve' = 'resume',
   line: RunLine = runLine,
@@ -362,10 +350,10 @@ export function planChanged(
     const trusting = line(`runs ${command}`, runId, ['--trust-workspace'])
     return new RunTrustError({
       code: 'run-trust-changed',
-      message: `the skills of the run ${runId} are trusted otherwise than when it was planned; nothing in them was changed`,
+      message: `only the trust of the skills of the run ${runId} has changed since it was planned`,
       hint: wasTrusted
-        ? `${trusting} continues as it started; skillrail trust trusts them for good.`
-        : `${first}${force} continues with the skills trusted as they are now.`,
+        ? `Run ${trusting}, or skillrail trust.`
+        : `${first}${force} continues as they are now.`,
     })
   }
   const retry = line('runs retry', runId)
@@ -375,8 +363,8 @@ export function planChanged(
     code: 'plan-changed',
     message: `the skills of the run ${runId} were changed since it was planned`,
     hint: losesGates
-      ? `Steps that had a gate have none now. Put the gates back, or make a new run: ${retry}`
-      : `${first}${retry} makes a new run that reuses its successes; ${force} continues with the changed plan.`,
+      ? `Put back the gates that were removed, or make a new run: ${retry}`
+      : `${first}${retry} reuses its successes; ${force} continues with the changed plan.`,
   })
 }
 

@@ -148,7 +148,7 @@ function refuseOtherVersion(path: string, oldest: number, first: JournalRecord |
     message: `the journal ${path} has version ${version}; this Skillrail reads version ${journalVersion}`,
     hint: isNewer
       ? 'Use the Skillrail that wrote it, or a newer one.'
-      : `The file was not changed. To read it: skillrail runs import ${path}`,
+      : `To read it: skillrail runs import ${path}`,
   })
 }
 
@@ -198,7 +198,7 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
 function neverBegan(path: string): StateFileError {
   return new StateFileError({
     code: 'journal-empty',
-    message: `the journal ${path} has no complete record: its run was killed before it started`,
+    message: `the journal ${path} has no complete record`,
     hint: 'Delete the file, unless a process is just starting the run.',
   })
 }
@@ -207,7 +207,7 @@ function foreign(path: string, reason: string): StateFileError {
   return new StateFileError({
     code: 'journal-foreign',
     message: `${path} is not a journal of a run: ${reason}`,
-    hint: 'Move the file away; nothing was written to it.',
+    hint: 'Move the file away.',
   })
 }
 
@@ -223,7 +223,7 @@ export interface RecordWriter {
   defer(record: ChainRecord, ended: { written(): void; failed(error: unknown): void }): void
 }
 
-export function createRecordWriter(journal: Pick<JournalWriter, 'append'>): RecordWriter {
+export function createRecordWriter(journal: JournalWriter): RecordWriter {
   let deferred: { record: ChainRecord; written(): void }[] = []
 
   function append(...records: readonly ChainRecord[]): void {

@@ -82,10 +82,10 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
   if (sha256(JSON.stringify(chosen)) === journal.run.argumentsDigest) return chosen
   const { runId } = journal.run
   const hint = keepsArguments(journal)
-    ? 'Leave them out: they are given again only where they held a secret. For others, start a new run.'
-    : 'They held a secret and are not stored: give exactly the same ones again, after --.'
+    ? 'Leave them out, or start a new run.'
+    : 'Add -- and exactly the same ones again.'
   if (given.length > 0) {
-    const message = `the run ${runId} was started with other arguments, and can only continue with those`
+    const message = `the run ${runId} was started with other arguments`
     throw new RunStateError({ code: 'arguments-differ', message, hint })
   }
   const message = `the arguments of the run ${runId} held a secret, and secrets are not stored`
@@ -93,6 +93,6 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
 }
 
 /** Not where they held a secret: then they have to be given again. */
-export function keepsArguments({ run }: Pick<RunJournal, 'run'>): boolean {
+export function keepsArguments({ run }: RunJournal): boolean {
   return sha256(JSON.stringify(run.arguments)) === run.argumentsDigest
 }

@@ -179,7 +179,7 @@ export async function removeRuns(
     } catch (error) {
       if (error instanceof RunBusyError) continue
       const message = `the run ${runId} could not be removed: ${reasonOf(error)}`
-      const hint = 'Check the permissions of its files, or stop the programs that use them.'
+      const hint = 'Check the permissions of its files.'
       const path = store.pathOf(runId)
       diagnostics.push({ code: 'run-not-removed', severity: 'error', message, path, hint })
     }

@@ -267,7 +267,7 @@ export interface WalkedStep {
 }
 
 /** The steps of the attempts that count, level by level: of each chain its last attempt. */
-export function walkResult({ attempts }: Pick<ShownRun, 'attempts'>): WalkedStep[] {
+export function walkResult({ attempts }: ShownRun): WalkedStep[] {
   return walkAttempts(attempts, '', true).filter(({ last }) => last)
 }
 
@@ -301,7 +301,7 @@ export interface Execution {
 }
 
 /** Every execution of every step of a run that began, in the order of the plan. */
-export function executionsOf({ attempts }: Pick<ShownRun, 'attempts'>): Execution[] {
+export function executionsOf({ attempts }: ShownRun): Execution[] {
   const counts = new Map<string, number>()
   return walkAttempts(attempts, '', true).flatMap(
     ({ key, step: { step, startedAt, log }, leaf }) => {
@@ -371,7 +371,7 @@ export function errorsOf(outputs: readonly PreviousOutput[]): ReportedError[] {
 }
 
 /** Those of steps that are not chains with steps of their own. */
-function leavesOf<Output extends Pick<PreviousOutput, 'step'>>(outputs: readonly Output[]) {
+function leavesOf<Output extends PreviousOutput>(outputs: readonly Output[]) {
   const above = new Set(
     outputs.flatMap(({ step }) => {
       const names = step.split('/')
@@ -395,9 +395,7 @@ export function mapTexts(value: unknown, change: (text: string) => string): unkn
  * Metrics of one name are added where every value is a number; otherwise the steps that reported
  * one are counted.
  */
-export function totalMetrics(
-  outputs: readonly Pick<PreviousOutput, 'step' | 'metrics'>[],
-): Record<string, JsonValue> {
+export function totalMetrics(outputs: readonly PreviousOutput[]): Record<string, JsonValue> {
   const values = new Map<string, { count: number; sum: number | undefined }>()
   for (const { metrics } of leavesOf(outputs)) {
     for (const [name, value] of Object.entries(metrics)) {

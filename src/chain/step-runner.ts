@@ -68,7 +68,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     }
     if (setup.sharesFiles === false && output.artifacts !== undefined) {
       const message =
-        'it returned artifacts, and workers share no files; set restate.scratch to a directory that all of them have'
+        'it returned artifacts; set restate.scratch to a directory that all workers have'
       output = failedOutput('artifact-unusable', message)
     }
     const judged = options.requireVerified ? demandEvidence(output) : output
@@ -159,7 +159,7 @@ function untrusted(step: PlannedStep, setup: ScriptSetup): Refusal | undefined {
 
 function demandEvidence(output: StepOutput): StepOutput {
   if (output.status !== 'success' || output.evidence !== 'self-reported') return output
-  const message = 'only the agent itself says that it succeeded, and verification is required'
+  const message = 'only the agent says so, and verification is required'
   return {
     ...output,
     status: 'failure',

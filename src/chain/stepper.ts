@@ -3,7 +3,7 @@ import type { ReportedError, StepOutput } from '../exec/output-protocol.ts'
 import type { RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'
-import { type ChainState, executionsOf, type WalkedStep, walkResult } from './step-result.ts'
+import { type ChainState, executionsOf, walkResult } from './step-result.ts'
 import { readResult, resumeRun, type Resumption, type RunSetup, startRun } from './run-chain.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import type { RunJournal } from './run-journal.ts'
@@ -133,30 +133,26 @@ function keyOfHanded(
   line: RunLine = runLine,
 ): string {
   const handed = handedSteps(result)
-  const found = handed.find((candidate) => candidate.step.step === step)
-  const number = found && attemptsOf(result).get(found.key)
-  if (found !== undefined && (attempt === undefined || attempt === number)) return found.key
-  const hint = `${line('chain next', runId)} shows what is to be done now.`
-  const names = handed.map((candidate) => candidate.step.step).join(', ')
-  let message = `the run ${runId} waits for a report about ${names}, not about ${step}`
+  const found = handed.find((candidate) => candidate.step === step)
+  if (found !== undefined && (attempt ?? found.attempt) === found.attempt) return found.key
+  const names = handed.map((candidate) => candidate.step).join(', ')
+  let message = `the run ${runId} waits for a report about ${names}`
   if (handed.length === 0) message = `the run ${runId} waits for no report`
-  if (found !== undefined) {
-    message = `the report is about attempt ${attempt} of ${step}, and attempt ${number} waits for one`
-  }
+  if (found !== undefined) message = `attempt ${found.attempt} of ${step} waits for a report`
+  const hint = `See: ${line('chain next', runId)}`
   throw new RunStateError({ code: 'report-refused', message, hint })
 }
 
-/** The number of each execution of a step in its run, by key. */
-function attemptsOf(result: RunResult): ReadonlyMap<string, number> {
-  return new Map(executionsOf(result).map(({ key, attempt }) => [key, attempt]))
-}
-
-function handedSteps(result: RunResult): WalkedStep[] {
-  return waitingSteps(result).filter((walked) => walked.step.startedAt !== null)
-}
-
-function waitingSteps(result: RunResult): WalkedStep[] {
-  return walkResult(result).filter((walked) => walked.leaf && walked.step.status === 'waiting')
+/** What an agent is to report about, with the number of its execution in the run. */
+function handedSteps(result: RunResult): (HandedStep & { key: string })[] {
+  const attempts = new Map(executionsOf(result).map(({ key, attempt }) => [key, attempt]))
+  const waiting = walkResult(result).filter(({ step }) => step.status === 'waiting')
+  const late = waiting.filter(({ step }) => step.errors.some(({ code }) => code === 'timeout'))
+  return waiting.flatMap(({ key, leaf, step: { step, skill, startedAt } }) => {
+    if (!leaf || startedAt === null) return []
+    const overdue = late.some((one) => `${key}/`.startsWith(`${one.key}/`)) || undefined
+    return { key, step, skill, attempt: attempts.get(key) ?? 1, overdue }
+  })
 }
 
 /** Where a result leaves the agent. `states`: what each step gets of those before it, by key. */
@@ -164,18 +160,13 @@ export function stepperAnswer(
   result: RunResult,
   states: ReadonlyMap<string, ChainState> = new Map(),
 ): StepperAnswer {
-  const { runId } = result
-  if (result.status === 'interrupted' || result.status === 'cancelled') {
+  const { runId, status } = result
+  if (status === 'interrupted' || status === 'cancelled') {
     return { kind: 'interrupted', runId, result }
   }
-  if (result.status !== 'waiting') return { kind: 'ended', runId, result }
-  const attempts = attemptsOf(result)
-  const waiting = walkResult(result).filter(({ step }) => step.status === 'waiting')
-  const late = waiting.filter(({ step }) => step.errors.some(({ code }) => code === 'timeout'))
-  const next = handedSteps(result).map(({ key, step: { step, skill } }) => {
-    const overdue = late.some((one) => `${key}/`.startsWith(`${one.key}/`)) || undefined
-    return { step, skill, attempt: attempts.get(key) ?? 1, overdue, state: states.get(key) }
-  })
+  if (status !== 'waiting') return { kind: 'ended', runId, result }
+  const next = handedSteps(result).map(({ key, ...step }) => ({ ...step, state: states.get(key) }))
   if (next.length > 0) return { kind: 'next', runId, next }
-  return { kind: 'approval', runId, step: waitingSteps(result)[0]?.step.step ?? '' }
+  const asked = walkResult(result).find(({ leaf, step }) => leaf && step.status === 'waiting')
+  return { kind: 'approval', runId, step: asked?.step.step ?? '' }
 }

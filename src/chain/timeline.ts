@@ -7,7 +7,7 @@ import { countSucceeded, decidingAttempt, type ShownRun } from './step-result.ts
 type StyleText = Screen['style']
 
 export function renderTimeline(
-  result: Pick<ShownRun, 'status' | 'attempts' | 'winner'>,
+  result: ShownRun,
   screen: Pick<Screen, 'width'> & Partial<Pick<Screen, 'style'>> & { showsResults?: boolean },
 ): string[] {
   const style: StyleText = (format, text) => screen.style?.(format, text) ?? text
@@ -71,7 +71,7 @@ function isFailed(status: StepResultStatus): boolean {
 }
 
 /** The step that failed first and made the run fail; a nested chain is passed over for its step. */
-export function firstFailed(result: Pick<ShownRun, 'status' | 'attempts'>): StepResult | undefined {
+export function firstFailed(result: ShownRun): StepResult | undefined {
   if (result.status === 'success') return undefined
   const failed = failedLeaves(decidingAttempt(result)?.steps ?? [])
   return failed.toSorted((a, b) => endOf(a) - endOf(b))[0]
@@ -160,7 +160,7 @@ function bar(step: StepResult, { bars, span }: Layout): string {
   return `${' '.repeat(left)}${'█'.repeat(filled)}`.padEnd(bars)
 }
 
-function firstFailure(result: Pick<ShownRun, 'status' | 'attempts'>, style: StyleText): string[] {
+function firstFailure(result: ShownRun, style: StyleText): string[] {
   const failed = firstFailed(result)
   if (failed === undefined) return []
   const tail = safeText(failed.log ?? '')
@@ -184,7 +184,7 @@ function reasonOf({ result, log, evidence }: StepResult): string {
   return evidence === 'self-reported' ? noReason : `${noReason}, and printed nothing`
 }
 
-function attemptsLine(result: Pick<ShownRun, 'status' | 'attempts'>): string {
+function attemptsLine(result: ShownRun): string {
   const statuses = result.attempts.map((attempt) => attempt.status).join(', ')
   const shown = decidingAttempt(result)
   const which = shown === result.attempts.at(-1) ? 'the last one' : `number ${shown?.attempt ?? 1}`
@@ -233,7 +233,7 @@ export interface Span {
   length: number
 }
 
-export function timeOf({ attempts }: Pick<ShownRun, 'attempts'>): number {
+export function timeOf({ attempts }: ShownRun): number {
   return spanOf(attempts.flatMap(({ steps }) => steps))?.length ?? 0
 }
 

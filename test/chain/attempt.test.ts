@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { overdue, runChain, timeLimit, whileRunning } from '../../src/chain/attempt.ts'
 import type { Engine, Outcome, RunResult, StepResult } from '../../src/chain/engine.ts'
-import type { EngineCore, Entry } from '../../src/chain/journal-engine.ts'
 import type { RunJournal } from '../../src/chain/run-journal.ts'
 import type { ChainPolicy } from '../../src/skill/model.ts'
 import type { StepStatus } from '../../src/exec/output-protocol.ts'
@@ -108,7 +107,7 @@ describe('the reason of a step that did not run to its end', () => {
       'while a failure of its group stopped the chain',
       { a: finished('failure'), b: finished('success') },
       { async: true, continueOnError: false },
-      ['b', 'cancelled', 'the chain stopped after a'],
+      ['b', 'cancelled', 'the chain had stopped after a (failure)'],
     ],
     [
       'while the chain above ended its group',
@@ -150,9 +149,9 @@ describe('the status of a chain', () => {
     const outcomes = { a: waits, b: finished('failure'), c: finished('success') }
     const { said } = await run(outcomes, { async: true, continueOnError: false })
     expect(said).toEqual([
-      ['a', 'cancelled', 'the chain stopped after b'],
+      ['a', 'cancelled', 'the chain had stopped after b (failure)'],
       ['b', 'failure', undefined],
-      ['c', 'cancelled', 'the chain stopped after b'],
+      ['c', 'cancelled', 'the chain had stopped after b (failure)'],
     ])
   })
 
@@ -187,25 +186,16 @@ describe('a time limit', () => {
     vi.useRealTimers()
   })
 
-  function limitOf(
-    kind: 'task' | 'chain',
-    {
-      timeoutMs = 0,
-      ...core
-    }: { timeoutMs?: number; defaultTimeoutMs?: number; countsAbsence?: boolean },
-    startedAt = 0,
-  ) {
+  function limitOf(timeoutMs: number, more: { defaultMs?: number; spent?: number } = {}) {
     vi.useFakeTimers({ now: 10_000 })
     const controller = new AbortController()
-    const clock = { now: () => Date.now() }
-    const given = { core: { ...core, clock }, entry: { kind, call: { timeoutMs }, controller } }
-    const limit = timeLimit(part<EngineCore>(given.core), part<Entry>(given.entry), startedAt)
+    const limit = timeLimit({ timeoutMs }, () => controller.abort(), more)
     const over = (): readonly boolean[] => [limit.over(), controller.signal.aborted]
     return { limit, over }
   }
 
   it('ends what takes longer, and nothing before', () => {
-    const { limit, over } = limitOf('task', { timeoutMs: 2000 })
+    const { limit, over } = limitOf(2000)
     expect(limit.seconds).toBe(2)
     vi.advanceTimersByTime(1999)
     expect(over()).toEqual([false, false])
@@ -214,31 +204,24 @@ describe('a time limit', () => {
   })
 
   it('ends nothing once it is cleared, or where there is none', () => {
-    const { limit, over } = limitOf('task', { timeoutMs: 2000 })
+    const { limit, over } = limitOf(2000)
     limit.clear()
     vi.advanceTimersByTime(5000)
     expect(over()).toEqual([false, false])
-    const none = limitOf('task', {})
+    const none = limitOf(0)
     vi.advanceTimersByTime(4_000_000_000)
     expect([none.limit.seconds, ...none.over()]).toEqual([0, false, false])
   })
 
-  it('has a default for a step and none for a chain', () => {
-    expect(limitOf('task', { defaultTimeoutMs: 3000 }).limit.seconds).toBe(3)
-    expect(limitOf('task', { timeoutMs: 1000, defaultTimeoutMs: 3000 }).limit.seconds).toBe(1)
-    expect(limitOf('chain', { defaultTimeoutMs: 3000 }).limit.seconds).toBe(0)
+  it('has a default, and is at most what a timer takes', () => {
+    expect(limitOf(0, { defaultMs: 3000 }).limit.seconds).toBe(3)
+    expect(limitOf(1000, { defaultMs: 3000 }).limit.seconds).toBe(1)
+    expect(limitOf(3_000_000_000).limit.seconds).toBe(2_147_483.647)
   })
 
-  it('is at most what a timer takes', () => {
-    expect(limitOf('task', { timeoutMs: 3_000_000_000 }).limit.seconds).toBe(2_147_483.647)
-  })
-
-  it('counts the time since the start of a chain where absence counts', () => {
-    const absent = { timeoutMs: 4000, countsAbsence: true }
-    expect(limitOf('chain', absent, 6000).over()).toEqual([true, true])
-    expect(limitOf('task', absent, 6000).over()).toEqual([false, false])
-    expect(limitOf('chain', { timeoutMs: 4000 }, 6000).over()).toEqual([false, false])
-    const { over } = limitOf('chain', absent, 7000)
+  it('counts the time that has passed before', () => {
+    expect(limitOf(4000, { spent: 4000 }).over()).toEqual([true, true])
+    const { over } = limitOf(4000, { spent: 3000 })
     vi.advanceTimersByTime(999)
     expect(over()).toEqual([false, false])
     vi.advanceTimersByTime(1)

@@ -123,7 +123,7 @@ describe('a human gate', () => {
           steps: [
             {
               status: 'cancelled',
-              reason: 'the chain stopped after slow',
+              reason: 'the chain had stopped after slow (failure)',
               steps: [{ status: 'success' }, { status: 'not_run' }, { status: 'not_run' }],
             },
             { status: 'failure' },
@@ -772,7 +772,7 @@ describe('the stepper', () => {
     const { runId } = (await command('chain start main --json')).json
     await report(runId, 'left', '--status failure')
     const { json } = await report(runId, 'think')
-    const stopped = { status: 'cancelled', reason: 'the chain stopped after think' }
+    const stopped = { status: 'cancelled', reason: 'the chain had succeeded with think' }
     expect(json).toMatchObject({
       result: { attempts: [{ steps: [{ status: 'failure' }, stopped, { status: 'success' }] }] },
     })

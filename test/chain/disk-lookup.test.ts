@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createDiskLookup, skillDigest } from '../../src/chain/lookup.ts'
-import { resolveStep } from '../../src/chain/resolve.ts'
+import { createDiskLookup, resolveStep, skillDigest } from '../../src/chain/lookup.ts'
 
 let project: string
 beforeEach(() => {
@@ -131,6 +130,6 @@ it.each([
   const resolution = resolveStep(join(project, 'skills/chain'), name)
   expect(resolution).toMatchObject({
     code: 'step-missing',
-    hint: `${suggestion}A chain may call the skills beside it and those deeper; check the name.`,
+    hint: `${suggestion}A chain calls skills beside it and deeper.`,
   })
 })

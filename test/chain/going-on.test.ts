@@ -68,7 +68,7 @@ describe('a run that waits', () => {
         answer: 'y',
       })
       expect([code, error?.code]).toEqual([4, 'run-trust-changed'])
-      expect(error?.message).toContain('nothing in them was changed')
+      expect(error?.message).toContain('only the trust of the skills')
       expect(error?.hint).toContain(`skillrail runs ${name} ${run} --trust-workspace`)
     }
   })

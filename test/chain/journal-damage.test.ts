@@ -100,7 +100,7 @@ it('is the journal of the run that its name says, and of nothing else', async ()
 it('without a whole record is that of a run that never began', () => {
   for (const length of [0, 1, whole.indexOf(10)]) {
     writeFileSync(path, whole.subarray(0, length))
-    expect(() => store.read(runId)).toThrow('its run was killed before it started')
+    expect(() => store.read(runId)).toThrow('has no complete record')
   }
 })
 

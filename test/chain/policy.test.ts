@@ -41,7 +41,7 @@ describe('a setting of a chain', () => {
   ])('%s is none', (text, hint) => {
     expect(refusal(text)).toMatchObject({
       code: 'wrong-use',
-      message: `--set ${text.split('=')[0]}: this is not a setting of a chain`,
+      message: `--set ${text.split('=')[0]} is not a setting of a chain`,
       hint: expect.stringContaining(hint),
     })
   })

@@ -110,7 +110,7 @@ it('what means something goes through, and what changes nothing is said', async 
   expect(await runInProcess(plan, { cwd: project, home })).toMatchObject({ code: 0 })
   const free = ['run', 'hello', '--unsafe-no-sandbox', ...trusting]
   const { code, stderr } = await runInProcess(free, { cwd: project, home })
-  expect(stderr).toContain('--unsafe-no-sandbox changes nothing: no script of this plan')
+  expect(stderr).toContain('--unsafe-no-sandbox changes nothing: no script runs in a sandbox')
   expect(code).toBe(0)
   const templates = ['workflow', 'add', '--template', '--json']
   expect(await runInProcess(templates, { cwd: project, home })).toMatchObject({ code: 0 })

@@ -205,7 +205,7 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
         workspaceTrust: 'ask',
       })
       expect([code, error?.code]).toEqual([4, 'run-trust-changed'])
-      expect(error?.message).toContain('nothing in them was changed')
+      expect(error?.message).toContain('only the trust of the skills')
       expect(error?.hint).toContain(`skillrail runs ${verb} ${runId} --trust-workspace`)
     }
     expect(project.log()).not.toContain('gs-one')

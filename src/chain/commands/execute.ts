@@ -41,10 +41,7 @@ import {
 import { answerWith, type RunAnswer } from './run-text.ts'
 
 export const executeOptions = {
-  maxTime: option.seconds(
-    '--max-time <seconds>',
-    'stop the run after this time; it can be resumed',
-  ),
+  maxTime: option.seconds('--max-time <seconds>', 'stop the run after this time'),
 } as const satisfies OptionSpecs
 
 export const runArgument = { '<run>': 'the run ID, the beginning of one, or latest' } as const
@@ -138,10 +135,7 @@ export const confinementOptions = {
     '--grant <what>',
     'give the sandbox read:PATH, write:PATH, net:* or env:NAME (repeatable)',
   ),
-  unsafeNoSandbox: option.flag(
-    '--unsafe-no-sandbox',
-    'run untrusted scripts with all your rights; the journal records it',
-  ),
+  unsafeNoSandbox: option.flag('--unsafe-no-sandbox', 'run untrusted scripts with all your rights'),
 } as const satisfies OptionSpecs
 
 export interface ConfinementChoice extends GrantOptions {
@@ -165,7 +159,7 @@ async function confinementFor(
   if (first === undefined) {
     const idle = unsafeNoSandbox ? '--unsafe-no-sandbox' : '--grant'
     if (unsafeNoSandbox || grant.length > 0) {
-      context.note(`${idle} changes nothing: no script of this plan runs in a sandbox`)
+      context.note(`${idle} changes nothing: no script runs in a sandbox`)
     }
     return undefined
   }
@@ -181,9 +175,7 @@ async function confinementFor(
   }
   if (unsafeNoSandbox) {
     const names = [...new Set(confined.map(({ skill }) => safeLine(skill)))].join(', ')
-    context.note(
-      `--unsafe-no-sandbox: these scripts run with all your rights, and this run's journal says so: ${names}`,
-    )
+    context.note(`--unsafe-no-sandbox: these run with all your rights: ${names}`)
     return 'off'
   }
   for (const { path } of confined) {
@@ -245,22 +237,18 @@ export async function notify(
     {
       code: 'notify-failed',
       severity: 'warning',
-      message: `the command of run.notify ${why}; the run itself is not affected`,
+      message: `the command of run.notify ${why}`,
       path: command,
     },
   ])
 }
 
 export const engineOptions = {
-  engine: option.choice(
-    '--engine <name>',
-    'journal: on this machine; restate: by workers of a server',
-    {
-      choices: ['journal', 'restate'],
-    },
-  ),
-  url: option.text('--url <url>', 'the ingress of the Restate server, if not from the settings'),
-  adminUrl: option.text('--admin-url <url>', 'the admin interface, if not from the settings'),
+  engine: option.choice('--engine <name>', 'journal (default): here; restate: by workers', {
+    choices: ['journal', 'restate'],
+  }),
+  url: option.text('--url <url>', 'the ingress of the Restate server'),
+  adminUrl: option.text('--admin-url <url>', 'its admin interface'),
 } as const satisfies OptionSpecs
 
 export interface EngineChoice {
@@ -298,7 +286,7 @@ export async function cancelOn(project: ChainProject, runId: string): Promise<vo
   }
   throw new RunBusyError({
     code: 'run-busy',
-    message: `the run ${runId} was told to end, and its steps have not ended yet`,
+    message: `the steps of the run ${runId} have not ended yet`,
     hint: `${project.line('runs show', runId)} says when they have.`,
   })
 }
@@ -361,8 +349,8 @@ export async function openRun(
   if (standing === 'unreachable') {
     throw new RunStateError({
       code: 'restate-away',
-      message: `the server at ${url}, which is to execute the run ${runId}, does not answer`,
-      hint: 'Start it, or wait until it can be reached: it keeps what it has done.',
+      message: `the server of the run ${runId} at ${url} does not answer`,
+      hint: 'Start it, or wait: it keeps what it has done.',
     })
   }
   return { project, runId, journal }
@@ -388,10 +376,7 @@ export async function planToContinue(
   return plan
 }
 
-export function serverAddress(
-  { settings }: Pick<RunContext, 'settings'>,
-  options: Pick<EngineChoice, 'url' | 'adminUrl'> = {},
-): ServerAddress {
+export function serverAddress({ settings }: RunContext, options: EngineChoice = {}): ServerAddress {
   const { token, ...set } = settings.restate
   const url = checkedUrl(options.url ?? set.url)
   const adminUrl = checkedUrl(options.adminUrl ?? (set.adminUrl || url.href))
@@ -402,13 +387,13 @@ export function serverAddress(
 function checkedUrl(text: string): URL {
   const url = URL.parse(text)
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
-  throw wrongUse(`${text} is not an address of a server`, 'It looks like http://127.0.0.1:8080.')
+  throw wrongUse(`${text} is not an address of a server`, 'Write http://HOST:PORT.')
 }
 
 /** @throws {UsageError} for an address that is not used. */
 export function wantsServer({ engine, url, adminUrl }: EngineChoice): boolean {
   if (engine === 'restate') return true
-  const hint = 'Add --engine restate; without it no server is used.'
+  const hint = 'Add --engine restate.'
   if (url !== undefined) throw pointless('--url', '--engine restate', hint)
   if (adminUrl !== undefined) throw pointless('--admin-url', '--engine restate', hint)
   return false

@@ -41,7 +41,7 @@ export function viaExecutor(
   if (program === undefined) {
     throw new ChainPlanError({
       code: 'client-missing',
-      message: `${client.title} is not installed: there is no program ${client.program} on the search path`,
+      message: `${client.title} is not installed: no program ${client.program} is found`,
       hint: `To install it: ${client.install}`,
     })
   }

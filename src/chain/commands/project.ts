@@ -237,7 +237,7 @@ export interface GrantOptions {
 }
 
 export function linesAgain(
-  { globals, runtime }: Pick<RunContext, 'globals' | 'runtime'>,
+  { globals, runtime }: RunContext,
   { grant = [], unsafeNoSandbox }: GrantOptions = {},
 ): RunLine {
   const { directory, config, trustWorkspace } = globals
@@ -328,15 +328,15 @@ export async function askedChanges(
 ): Promise<PlanChanges> {
   const { set, from, only, via, model, engine, tools, baseUrl } = options
   if (from !== undefined && only !== undefined) {
-    throw contradiction('--from', '--only', 'Run one step, or all from one on; say which.')
+    throw contradiction('--from', '--only', 'Say which.')
   }
   if (via !== undefined && model !== undefined) {
-    const hint = 'A step is carried out by an agent client or by a model; say which.'
+    const hint = 'Say which.'
     throw contradiction('--via', '--model', hint)
   }
   refuseWithoutModel(model !== undefined, options, 'Add --model provider:name.')
   if (engine === 'restate' && baseUrl !== undefined) {
-    const hint = 'The workers ask the model: start them with --base-url.'
+    const hint = 'Start the workers with --base-url.'
     throw contradiction('--engine restate', '--base-url', hint)
   }
   const names = tools === undefined ? undefined : commaNames(tools)
@@ -369,12 +369,12 @@ export function instructionsOf({
   if (/^[^:]+:./.test(model)) {
     return { kind: 'model', model, honours: tools === undefined ? [] : ['allowed-tools'] }
   }
-  const hint = 'Write it as provider:name, such as anthropic:claude-sonnet-4-5 or ollama:qwen3:8b.'
+  const hint = 'Write it as provider:name, such as ollama:qwen3:8b.'
   throw wrongUse(`--model ${model}: the provider is missing`, hint)
 }
 
 export function clientNamed(via: string | undefined): AgentCliName | undefined {
   if (via === undefined || isAgentCli(via)) return via
   const hint = `Known are ${Object.keys(agentClis).join(', ')}.`
-  throw wrongUse(`--via ${via}: this is not a known agent client`, hint)
+  throw wrongUse(`--via ${via} is not a known agent client`, hint)
 }

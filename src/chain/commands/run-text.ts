@@ -102,7 +102,7 @@ export function runFormats<R>(
 export const runShown = { progress: runProgress, render: renderRun, exitCode: codeOfRun } as const
 
 /** What each step answered, nested ones included, as much of it as a person reads. */
-export function resultLines(result: Pick<ShownRun, 'attempts'>): string[] {
+export function resultLines(result: ShownRun): string[] {
   const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
   const chains = new Set(outputs.flatMap(({ step }) => [step.slice(0, step.lastIndexOf('/'))]))
   return outputs.flatMap(({ step, result: said, artifacts = [] }) => {
@@ -138,13 +138,12 @@ export function headOfRun(run: {
   return `${safeLine(run.skill)}: ${run.status}, run ${run.runId}, started ${run.startedAt}`
 }
 
-export function errorsOfRun(result: Pick<ShownRun, 'attempts'>): string[] {
+export function errorsOfRun(result: ShownRun): string[] {
   const { errors = [] } = result.attempts.at(-1) ?? {}
   return errors.map(({ code, message }) => `  ${safeLine(`${code}: ${message}`)}`)
 }
 
-export const argumentsAgain =
-  'Its arguments held a secret and are not stored: add -- and the same ones again.'
+export const argumentsAgain = 'Its arguments held a secret: add -- and the same ones again.'
 
 function summary(result: RunResult, screen: Screen): string {
   const steps = decidingAttempt(result)?.steps ?? []

@@ -40,7 +40,7 @@ export const command = defineCommand<Result, ChainEvent>()({
     ...executeOptions,
     requireVerified: option.flag(
       '--require-verified',
-      'a success needs a verification, not only the word of an agent',
+      'a success needs more than the word of an agent',
     ),
     report: option.list(
       '--report <format[=file]>',
@@ -48,7 +48,7 @@ export const command = defineCommand<Result, ChainEvent>()({
     ),
     events: option.optional(
       '--events [file]',
-      'every event as a line of JSON; as in --events=FILE, else stdout',
+      'events as lines of JSON, to --events=FILE or stdout',
     ),
   },
   examples: ['run release-check --report html=report.html'],
@@ -58,7 +58,7 @@ export const command = defineCommand<Result, ChainEvent>()({
     const changes = await askedChanges(values)
     const planned = planNamed(project, reference, changes)
     if (values.dryRun) {
-      const hint = 'Nothing runs, so there is nothing to report.'
+      const hint = 'Nothing runs.'
       if (values.report.length > 0) throw contradiction('--dry-run', '--report', hint)
       if (values.events !== undefined) throw contradiction('--dry-run', '--events', hint)
       return planAnswer(await withChanges(project, planned))

@@ -119,16 +119,12 @@ export const show = defineCommand<ShownResult>()({
   examples: ['runs show 0mh2k9x0ab12cd --report html=report.html'],
   async run(context, { arguments: [named = ''] }) {
     const project = openProject(context)
-    const { journal, standing } = await upToDate(project, project.store.idOf(named))
+    const { journal, result, status } = await runNow(project, project.store.idOf(named))
     context.diagnose(journal.diagnostics)
-    const result = await readResult(journal, context.runtime)
-    const status = standing ?? statusOfRun(journal, journal.path)
-    const shown =
-      status === 'running' ? whileRunning(journal, result, context.runtime.now()) : result
     const { at: startedAt, user: startedBy, yesGates, imported } = journal.run
     return {
-      ...shown,
-      standing: status === shown.status ? undefined : status,
+      ...result,
+      standing: status === result.status ? undefined : status,
       startedAt,
       startedBy,
       yesGates,
@@ -244,7 +240,7 @@ interface ImportedRun extends ShownRun {
 
 /** Nothing in the file is an order: no command continues an imported run, and no server is asked. */
 export const importRun = defineCommand<ImportedRun>()({
-  arguments: { '<file>': 'the journal of a run, written by another user, machine or version' },
+  arguments: { '<file>': 'the journal of a run, written elsewhere' },
   options: { dryRun: option.flag('--dry-run', 'show the run and import nothing') },
   examples: ['runs import .skillrail/runs/0mh2k9x0ab12cd.jsonl --dry-run'],
   async run(context, { arguments: [file = ''], dryRun }) {
@@ -296,9 +292,7 @@ function offerImport({ workspace, store, context }: ChainProject): void {
   makePrivateDirectory(store.directory)
   writeFileSync(mark, '')
   const subject = `${amount(found.length, 'run')} of an earlier version in ${safeLine(old)}`
-  context.note(
-    `${subject}, which no command resumes. To read one: skillrail runs import .skillrail/runs/${safeLine(first)}`,
-  )
+  context.note(`${subject}. To read one: skillrail runs import .skillrail/runs/${safeLine(first)}`)
 }
 
 /** What one execution of a step printed; while a run is followed, a part of that. */
@@ -319,34 +313,26 @@ interface LogResult {
 const intervalMs = 250
 
 export const logs = defineCommand<LogResult, ChainEvent>()({
-  arguments: {
-    ...runArgument,
-    '[step]': 'the full name of a step (default: every step)',
-  },
+  arguments: { ...runArgument, '[step]': 'the full name of a step (default: every step)' },
   options: {
-    attempt: option.integer('--attempt <number>', 'only this attempt of a step', {
-      least: 1,
-      most: 999_999,
-    }),
     follow: option.flag('--follow', 'print more as it comes, until the run ends or waits'),
   },
-  details: `A log has what a step printed on stdout and stderr, with secrets masked. After 64 MiB it continues in a
-new file, and of those before the last one is kept.`,
+  details: `Secrets are masked. A log is kept up to 64 MiB, and one before it.`,
   examples: ['runs logs latest', 'runs logs latest unit --follow'],
-  async run(context, { arguments: [named = '', step], attempt, follow }) {
+  async run(context, { arguments: [named = '', step], follow }) {
     const project = openProject(context)
     const runId = project.store.idOf(named)
     const found: LoggedText[] = []
     const lengths = new Map<string, number>()
     for (;;) {
-      const { texts, isRunning } = await readTexts(project, runId, { step, attempt })
+      const { texts, isRunning } = await readTexts(project, runId, step)
       const last = !follow || !isRunning || context.signal.aborted
       for (const { key, ...logged } of texts) {
         const from = lengths.get(key) ?? 0
-        const text = last ? logged.text : logged.text.slice(0, logged.text.lastIndexOf('\n') + 1)
-        if (text.length <= from) continue
-        lengths.set(key, text.length)
-        const part = { ...logged, text: text.slice(from) }
+        const end = last ? logged.text.length : logged.text.lastIndexOf('\n') + 1
+        if (end <= from) continue
+        lengths.set(key, end)
+        const part = { ...logged, text: logged.text.slice(from, end) }
         found.push(part)
         const shown = { key, step: labelOf(part, step), stream: 'stdout', text: part.text } as const
         if (follow) context.emit({ type: 'step-output', ...shown })
@@ -368,27 +354,18 @@ new file, and of those before the last one is kept.`,
   },
 })
 
-async function readTexts(
-  project: ChainProject,
-  runId: string,
-  { step, attempt }: { step: string | undefined; attempt: number | undefined },
-) {
-  const { runtime, settings } = project.context
-  const { journal, standing } = await upToDate(project, runId)
+async function readTexts(project: ChainProject, runId: string, step: string | undefined) {
+  const { journal, result, status } = await runNow(project, runId)
   const names = allSteps(journal.plan.root).map((one) => one.step)
   if (step !== undefined && !names.includes(step)) {
     throw stepUnknown(`the run ${runId}`, step, names)
   }
-  const isRunning = (standing ?? statusOfRun(journal, journal.path)) === 'running'
-  const result = await readResult(journal, runtime)
-  const shown = isRunning ? whileRunning(journal, result, runtime.now()) : result
-  const { scratch } = settings.restate
+  const isRunning = status === 'running'
+  const { scratch } = project.context.settings.restate
   const isShared = journal.run.server !== undefined && scratch !== ''
   const { logs: directory } = runFiles(isShared ? scratch : project.store.directory, runId)
-  const wanted = executionsOf(shown).filter(
-    (one) =>
-      (step === undefined || one.step === step || one.step.startsWith(`${step}/`)) &&
-      (attempt === undefined || one.attempt === attempt),
+  const wanted = executionsOf(result).filter(
+    (one) => step === undefined || `${one.step}/`.startsWith(`${step}/`),
   )
   const texts = wanted.map(({ log = '', ...execution }) => {
     const text = readLog(directory, execution.key)
@@ -396,6 +373,16 @@ async function readTexts(
     return text === '' && !isRunning ? end : { ...execution, text }
   })
   return { texts, isRunning }
+}
+
+/** A run as it is now, with what runs, and its status by its server where that has it. */
+async function runNow(project: ChainProject, runId: string) {
+  const { runtime } = project.context
+  const { journal, standing } = await upToDate(project, runId)
+  const status = standing ?? statusOfRun(journal, journal.path)
+  const read = await readResult(journal, runtime)
+  const result = status === 'running' ? whileRunning(journal, read, runtime.now()) : read
+  return { journal, result, status }
 }
 
 /** The step, unless it alone was asked for, and the number of a further attempt. */
@@ -407,5 +394,5 @@ function labelOf({ step, attempt }: LoggedText, asked: string | undefined): stri
 function textOf(label: string, text: string): string {
   const prefix = label === '' ? '' : `[${safeLine(label)}] `
   const lines = safeText(stripVTControlCharacters(text)).replace(/\n$/, '').split('\n')
-  return lines.map((line) => `${prefix}${line}\n`).join('')
+  return linesText(lines.map((line) => `${prefix}${line}`))
 }

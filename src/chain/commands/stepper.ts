@@ -71,7 +71,7 @@ export const start = defineCommand<StepperResult, ChainEvent>()({
     ...confinementOptions,
     requireVerified: option.flag(
       '--require-verified',
-      'a success needs a verification, not only the word of the agent',
+      'a success needs more than the word of an agent',
     ),
   },
   examples: ['chain start review-and-deploy'],
@@ -278,7 +278,7 @@ function instructions(runId: string, { step, content, reportWith }: NextStep): s
 
 Step ${safeLine(step)} of run ${runId}. When it is done, report it:
   ${safeLine(reportWith)} --status success --result "what was done"
-(--status failure or critical when it failed; --error for each thing that is wrong)
+(--status failure or critical when it failed, with --error)
 `
 }
 
@@ -293,5 +293,5 @@ function metricOf(text: string): [string, number] {
   const [, name = '', number = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
   const value = Number(number)
   if (name !== '' && number.trim() !== '' && Number.isFinite(value)) return [name, value]
-  throw wrongUse(`--metric ${text}: a name and a number are needed, as in tests=12`)
+  throw wrongUse(`--metric ${text} is invalid; write tests=12`)
 }

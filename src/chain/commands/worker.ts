@@ -14,7 +14,12 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { ChainEvent, Executor } from '../engine.ts'
 import { isChain, type PlannedStep, type PlannedTask } from '../plan-model.ts'
 import { ask, requireVersion, RestateServerError, type ServerAddress } from '../restate/client.ts'
-import { protocolVersion, serviceName, type WorkerReport } from '../restate/protocol.ts'
+import {
+  handlerNames,
+  protocolVersion,
+  serviceName,
+  type WorkerReport,
+} from '../restate/protocol.ts'
 import type { Acceptance } from '../restate/step-execution.ts'
 import { startWorker } from '../restate/worker.ts'
 import type { RunStore } from '../run-store.ts'
@@ -49,18 +54,12 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
       'register the worker with the server under this address',
     ),
     adminUrl: option.text('--admin-url <url>', 'the admin interface of the server, for --register'),
-    via: option.list('--via <client>', 'also execute steps with this agent client (repeatable)'),
-    model: option.list(
-      '--model <provider:name>',
-      'also execute steps with this model (repeatable)',
-    ),
+    via: option.list('--via <client>', 'allow this agent client (repeatable)'),
+    model: option.list('--model <provider:name>', 'allow this model (repeatable)'),
     baseUrl: option.text('--base-url <url>', 'the address of the model server'),
-    tools: option.text(
-      '--tools <names>',
-      'built-in tools for the models, separated by commas, or all',
-    ),
+    tools: option.text('--tools <names>', 'built-in tools for the models, or all'),
   },
-  details: 'The settings restate.* set defaults: see docs/reference/settings.md.',
+  details: 'The settings restate.* set defaults.',
   examples: ['worker --port 9081 --register http://127.0.0.1:9080'],
   async run(context, values) {
     const { runtime, settings, signal } = context
@@ -74,7 +73,7 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
     const hint = 'Add --model provider:name, or set restate.models.'
     refuseWithoutModel(models.length > 0, values, hint)
     if (values.adminUrl !== undefined && address === '') {
-      const advice = 'Add --register with the address that the server finds this worker at.'
+      const advice = 'Add --register.'
       throw pointless('--admin-url', '--register', advice)
     }
     const byModel = models.length === 0 ? [] : [await modelExecutorOf(project, values, models)]
@@ -165,7 +164,7 @@ function notRegistered(
   return new RestateServerError({
     code: 'restate-not-registered',
     message: `the server did not register ${uri} (HTTP ${status}): ${JSON.stringify(told)}`,
-    hint: 'A changed service needs a new address; docs/scale.md says how a fleet is upgraded.',
+    hint: 'A changed service needs a new address (docs/scale.md).',
   })
 }
 
@@ -242,7 +241,7 @@ function refused(own: PlannedStep, step: PlannedStep): Acceptance | undefined {
   }
   // The trust of this machine counts: the run may have been planned elsewhere.
   if (own.sandboxed !== true && step.sandboxed !== true) return undefined
-  const reason = `the scripts of the skill ${step.skill} run only in a sandbox, which workers do not have`
+  const reason = `the skill ${step.skill} runs only in a sandbox, which workers do not have`
   return { kind: 'refused', code: 'sandbox-missing', reason }
 }
 
@@ -297,8 +296,7 @@ export async function checkRestate(context: RunContext, options: EngineChoice): 
     checks.push({ name: 'restate server', status: 'ok', found }, await checkIngress(address))
     const registration = await checkRegistration(address)
     checks.push(registration)
-    if (registration.status === 'problem') return checks
-    checks.push(...(await checkWorkers(context, address)))
+    if (registration.status === 'ok') checks.push(...(await checkWorkers(context, address)))
   } catch (error) {
     checks.push(problem('restate server', messageOf(error), 'docs/scale.md says how to start one.'))
   }
@@ -307,14 +305,14 @@ export async function checkRestate(context: RunContext, options: EngineChoice): 
 
 function checkSdk(): Check {
   const name = 'restate sdk'
-  const { resolve } = createRequire(import.meta.url)
+  const sdk = '@restatedev/restate-sdk'
   try {
-    const path = resolve('@restatedev/restate-sdk/package.json')
+    const path = createRequire(import.meta.url).resolve(`${sdk}/package.json`)
     const { version } = JSON.parse(readFileSync(path, 'utf8'))
-    return { name, status: 'ok', found: `@restatedev/restate-sdk ${version}` }
+    return { name, status: 'ok', found: `${sdk} ${version}` }
   } catch {
-    const found = '@restatedev/restate-sdk is not installed; only a worker needs it'
-    return { name, status: 'information', found, advice: 'npm i @restatedev/restate-sdk' }
+    const found = `${sdk} is not installed; only a worker needs it`
+    return { name, status: 'information', found, advice: `npm i ${sdk}` }
   }
 }
 
@@ -328,15 +326,14 @@ async function checkIngress(address: ServerAddress): Promise<Check> {
 async function checkRegistration(address: ServerAddress): Promise<Check> {
   const name = 'registration'
   const service = await ask(address, 'admin', `/services/${serviceName}`)
-  const id = textAt(service.body, 'deployment_id')
-  if (id === undefined) {
+  const { deployment_id: id } = objectOf(service.body)
+  if (typeof id !== 'string') {
     const advice = 'skillrail worker --register http://HOST:PORT'
     return problem(name, 'no Skillrail worker is registered with the server', advice)
   }
   const { body } = await ask(address, 'admin', `/deployments/${id}`)
-  const uri = textAt(body, 'uri') ?? 'an unknown address'
-  const sdk = textAt(body, 'sdk_version') ?? 'an unknown SDK'
-  return { name, status: 'ok', found: `workers at ${uri}, ${sdk}` }
+  const { uri, sdk_version: sdk } = objectOf(body)
+  return { name, status: 'ok', found: `workers at ${String(uri)}, ${String(sdk)}` }
 }
 
 async function checkWorkers(context: RunContext, address: ServerAddress): Promise<Check[]> {
@@ -350,45 +347,40 @@ async function checkWorkers(context: RunContext, address: ServerAddress): Promis
     return [problem('worker', 'none answers', 'skillrail worker starts one.')]
   }
   const own = skillsOf(openProject(context))
-  return [...workers.values()].map((report) => checkWorker(report, own, before, elapsed))
+  return [...workers.values()].map((report) => {
+    const ahead = Math.max(before - report.now, report.now - before - elapsed)
+    return checkWorker(report, own, ahead)
+  })
 }
 
-function checkWorker(
-  report: WorkerReport,
-  own: WorkerReport['skills'],
-  before: number,
-  elapsed: number,
-): Check {
-  const digests = new Set(report.skills.map(({ digest }) => digest))
+function checkWorker(report: WorkerReport, own: WorkerReport['skills'], ahead: number): Check {
+  const { worker, host, skillrail, version, node, skills, clients = [] } = report
+  const digests = new Set(skills.map(({ digest }) => digest))
   const missing = own.filter(({ digest }) => !digests.has(digest)).map(({ name }) => name)
-  const ahead = Math.max(before - report.now, report.now - before - elapsed)
+  const others = missing.slice(0, 5).join(', ')
   const worries = [
-    report.version !== protocolVersion &&
-      `it uses protocol version ${report.version}; this Skillrail uses ${protocolVersion}`,
-    report.skillrail !== packageVersion() && 'another version of Skillrail',
+    version !== protocolVersion && `protocol version ${version} instead of ${protocolVersion}`,
+    skillrail !== packageVersion() && 'another version of Skillrail',
     ahead > clockToleranceMs && `its clock differs by ${Math.round(ahead / 1000)} s from ours`,
-    missing.length > 0 && `it has other versions of ${missing.slice(0, 5).join(', ')}, or none`,
+    missing.length > 0 && `it has other versions of ${others}, or none`,
   ].filter((worry) => worry !== false)
-  const { worker, host, skillrail, node, clients = [] } = report
+  const uses = clients.length === 0 ? [] : [`can use ${clients.join(', ')}`]
+  const amounts = amount(skills.length, 'skill')
+  const facts = `${worker} on ${host}: skillrail ${skillrail}, Node ${node}, ${amounts}`
   return {
     name: 'worker',
     status: worries.length === 0 ? 'ok' : 'warning',
-    found: [
-      `${worker} on ${host}: skillrail ${skillrail}, Node ${node}, ${amount(report.skills.length, 'skill')}`,
-      ...(clients.length === 0 ? [] : [`can use ${clients.join(', ')}`]),
-      ...worries,
-    ].join('; '),
+    found: [facts, ...uses, ...worries].join('; '),
     advice: missing.length === 0 ? undefined : 'Ship the same skills to every worker.',
   }
 }
 
 async function inspect(address: ServerAddress): Promise<WorkerReport | undefined> {
   const signal = AbortSignal.timeout(10_000)
+  const request = { method: 'POST', signal } as const
   try {
-    const { status, body } = await ask(address, 'ingress', `/${serviceName}/inspect`, {
-      method: 'POST',
-      signal,
-    })
+    const path = `/${serviceName}/${handlerNames.inspect}`
+    const { status, body } = await ask(address, 'ingress', path, request)
     return status === 200 && isReport(body) ? body : undefined
   } catch (error) {
     if (signal.aborted) return undefined
@@ -397,12 +389,8 @@ async function inspect(address: ServerAddress): Promise<WorkerReport | undefined
 }
 
 function isReport(body: unknown): body is WorkerReport {
-  return textAt(body, 'worker') !== undefined && textAt(body, 'host') !== undefined
-}
-
-function textAt(body: unknown, key: string): string | undefined {
-  const { [key]: value } = objectOf(body)
-  return typeof value === 'string' ? value : undefined
+  const { worker, host } = objectOf(body)
+  return typeof worker === 'string' && typeof host === 'string'
 }
 
 function problem(name: string, found: string, advice: string): Check {

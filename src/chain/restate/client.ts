@@ -58,7 +58,7 @@ export async function ask(
     throw new RestateServerError({
       code: 'restate-away',
       message: `no Restate server answers at ${base}: ${messageOf(cause ?? error)}`,
-      hint: 'Start one (docs/scale.md says how), or name it with --url and --admin-url.',
+      hint: 'Start one (docs/scale.md), or name it with --url and --admin-url.',
       cause: error,
     })
   }
@@ -70,7 +70,7 @@ function refusal(what: string, { status, body }: ServerAnswer): RestateServerErr
   return new RestateServerError({
     code: 'restate-refused',
     message: `the Restate server did not ${what} (HTTP ${status})${detail}`,
-    hint: 'skillrail doctor --engine restate checks the server and its workers.',
+    hint: 'Check it with: skillrail doctor --engine restate',
   })
 }
 
@@ -106,7 +106,7 @@ export async function requireVersion(address: ServerAddress): Promise<string> {
   throw new RestateServerError({
     code: major === '' ? 'restate-version-unknown' : 'restate-too-old',
     message: `${address.adminUrl} ${found}; at least ${oldest.join('.')} is needed`,
-    hint: 'Name the admin interface with --admin-url, or upgrade the server (docs/scale.md).',
+    hint: 'Name another with --admin-url, or upgrade it.',
   })
 }
 
@@ -224,8 +224,8 @@ function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): R
   if (body.planDigest === planDigest) return body
   throw new ChainError({
     code: 'run-id-taken',
-    message: `the server has another run under the id ${runId}: its plan differs from this one`,
-    hint: 'Run IDs are unique; do not use one for two plans.',
+    message: `the server has another run under the id ${runId}`,
+    hint: 'Use one ID for one plan.',
   })
 }
 

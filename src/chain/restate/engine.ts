@@ -1,6 +1,7 @@
 import type { Context, InvocationPromise, RestatePromise, Serde } from '@restatedev/restate-sdk'
 import { failedOutput } from '../../exec/output-protocol.ts'
 import type { JsonValue } from '../../skill/model.ts'
+import { overdue } from '../attempt.ts'
 import type {
   Call,
   CancelledStep,
@@ -25,28 +26,18 @@ import {
 } from './protocol.ts'
 import type { Sdk, StepExecution } from './step-execution.ts'
 
-type Entry = TaskEntry | ChainEntry
-
-interface Announced {
+interface Entry {
   key: string
-  instant?: FinishedOutcome | undefined
-  stands?: SuspendedOutcome | undefined
-}
-
-interface TaskEntry extends Announced {
-  kind: 'task'
-  controller: AbortController
-  /** It rejects only by the cancellation of the whole invocation. */
-  outcome: RestatePromise<Outcome>
-}
-
-interface ChainEntry extends Announced {
-  kind: 'chain'
-  call: InvocationPromise<NestedAnswer>
+  /** Of a step; a nested chain has an invocation. */
+  controller?: AbortController
+  call?: InvocationPromise<NestedAnswer>
+  /** Of a step it rejects only by the cancellation of the whole invocation. */
   outcome: RestatePromise<Outcome>
   /** The first of the outcome and the limit. */
   bounded: RestatePromise<Outcome | 'overdue'>
-  seconds: number
+  seconds?: number
+  instant?: FinishedOutcome | undefined
+  stands?: SuspendedOutcome | undefined
 }
 
 /**
@@ -64,12 +55,16 @@ export class RestateEngine implements Engine {
   }
 
   task(call: TaskCall): Running {
-    const { key } = call
     const closed = this.#closed(call)
     if (closed !== undefined) return closed
+    const { key } = call
+    const { context, execution } = this.#parts
     const controller = new AbortController()
-    const outcome = this.#recorded(call, controller.signal)
-    this.#entries.set(key, { kind: 'task', key, controller, outcome })
+    const execute = async (): Promise<Outcome> => await execution.execute(call, controller.signal)
+    const outcome = context
+      .run(key, execute, execution.patience)
+      .map((found, failure) => found ?? this.#failed('no-worker', failure))
+    this.#entries.set(key, { key, controller, outcome, bounded: outcome })
     return { key }
   }
 
@@ -86,13 +81,9 @@ export class RestateEngine implements Engine {
       const at = new Date(now()).toISOString()
       gates.set(key, { type: 'gate', ...gate, step: step.step, attempt, at })
     }
-    this.#entries.set(key, {
-      kind: 'task',
-      key,
-      controller: new AbortController(),
-      ...(outcome.kind === 'finished' ? { instant: outcome } : { stands: outcome }),
-      outcome: sdk.RestatePromise.resolve<Outcome>(outcome),
-    })
+    const decided = sdk.RestatePromise.resolve<Outcome>(outcome)
+    const known = outcome.kind === 'finished' ? { instant: outcome } : { stands: outcome }
+    this.#entries.set(key, { key, outcome: decided, bounded: decided, ...known })
     return { key }
   }
 
@@ -108,17 +99,12 @@ export class RestateEngine implements Engine {
       return nestedOutcome(answer)
     })
     const limit = call.timeoutMs
-    const overdue = (): RestatePromise<'overdue'> =>
+    const late = (): RestatePromise<'overdue'> =>
       context.sleep(limit + (call.wait?.ms ?? 0)).map(() => 'overdue' as const)
-    this.#entries.set(call.key, {
-      kind: 'chain',
-      key: call.key,
-      call: nested,
-      outcome,
-      bounded: limit === 0 ? outcome : sdk.RestatePromise.race([outcome, overdue()]),
-      seconds: limit / 1000,
-    })
-    return { key: call.key }
+    const { key } = call
+    const bounded = limit === 0 ? outcome : sdk.RestatePromise.race([outcome, late()])
+    this.#entries.set(key, { key, call: nested, outcome, bounded, seconds: limit / 1000 })
+    return { key }
   }
 
   async firstOf(running: readonly Running[]): Promise<Ended> {
@@ -161,13 +147,6 @@ export class RestateEngine implements Engine {
     return running.flatMap(({ key }) => this.#entries.get(key) ?? [])
   }
 
-  #recorded(call: TaskCall, signal: AbortSignal): RestatePromise<Outcome> {
-    const { context, execution } = this.#parts
-    return context
-      .run(call.key, async () => await execution.execute(call, signal), execution.patience)
-      .map((outcome, failure) => outcome ?? this.#failed('no-worker', failure))
-  }
-
   #failed(code: string, failure: Error | undefined): FinishedOutcome {
     const output = failedOutput(code, failure?.message ?? 'the server gives no details')
     return { kind: 'finished', output, startedAt: this.#parts.begunAt, durationMs: 0 }
@@ -176,11 +155,7 @@ export class RestateEngine implements Engine {
   #firstEnd(
     list: readonly Entry[],
   ): RestatePromise<{ entry: Entry; outcome: Outcome | 'overdue' }> {
-    const ends = list.map((entry) => {
-      const end: RestatePromise<Outcome | 'overdue'> =
-        entry.kind === 'task' ? entry.outcome : entry.bounded
-      return end.map((outcome = none) => ({ entry, outcome }))
-    })
+    const ends = list.map((entry) => entry.bounded.map((outcome = none) => ({ entry, outcome })))
     const [only] = ends
     // A race of one would cost every step of an ordered chain.
     if (ends.length === 1 && only !== undefined) return only
@@ -188,37 +163,28 @@ export class RestateEngine implements Engine {
   }
 
   async #timedOut(entry: Entry): Promise<Outcome> {
-    if (entry.kind === 'task') return none
     const [left = {}] = await this.#endAll([entry])
-    const message = `it took longer than ${entry.seconds} s and was stopped`
+    const output = overdue({ seconds: entry.seconds ?? 0 })
     const { startedAt = this.#parts.begunAt, durationMs = 0, chain } = left
-    return {
-      kind: 'finished',
-      output: failedOutput('timeout', message),
-      startedAt,
-      durationMs,
-      chain,
-    }
+    return { kind: 'finished', output, startedAt, durationMs, chain }
   }
 
   async #endAll(list: readonly Entry[]): Promise<CancelledStep[]> {
-    for (const entry of list) {
-      if (entry.stands !== undefined) continue
-      if (entry.kind === 'task') entry.controller.abort()
-      else this.#parts.context.invocation(await this.#settled(this.#idOf(entry))).cancel()
+    const { sdk, context } = this.#parts
+    for (const { stands, controller, call } of list) {
+      if (stands !== undefined) continue
+      controller?.abort()
+      if (call === undefined) continue
+      // A promise of the invocation like any other, whatever its declared type says.
+      const { invocationId } = call
+      if (!sdk.isRestatePromise(invocationId)) throw new Error('the SDK has changed: invocationId')
+      context.invocation(await this.#settled(invocationId)).cancel()
     }
     const left: CancelledStep[] = []
     for (const entry of list) {
       left.push(leftOf(entry.stands ?? (await this.#settled(entry.outcome))))
     }
     return left
-  }
-
-  /** A promise of the invocation like any other, whatever its declared type says. */
-  #idOf(entry: ChainEntry): RestatePromise<Awaited<ChainEntry['call']['invocationId']>> {
-    const { invocationId } = entry.call
-    if (this.#parts.sdk.isRestatePromise(invocationId)) return invocationId
-    throw new Error('the SDK has changed: invocationId')
   }
 
   async #settled<T>(promise: RestatePromise<T>): Promise<T> {
@@ -234,9 +200,7 @@ export class RestateEngine implements Engine {
   #endBy(error: unknown): void {
     if (!(error instanceof this.#parts.sdk.CancelledError)) throw error
     this.#ended = true
-    for (const entry of this.#entries.values()) {
-      if (entry.kind === 'task') entry.controller.abort()
-    }
+    for (const { controller } of this.#entries.values()) controller?.abort()
   }
 }
 

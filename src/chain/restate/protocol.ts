@@ -115,7 +115,7 @@ export function fitAnswer<Answer extends RunAnswer>(
   if (fits(answer)) return answer
   const silent = withAnswers(answer, (outcome) => withoutLogs(outcome))
   if (fits(silent)) return silent
-  const message = `the results of its run have more than ${limit} bytes, which a server does not take; write them to files in SKILLRAIL_SCRATCH`
+  const message = `the results of the run have more than ${limit} bytes; write them to files in SKILLRAIL_SCRATCH`
   const output = failedOutput('result-too-large', message)
   const failed = withAnswers(answer, ({ startedAt = 0 }, isNested) =>
     isNested ? undefined : { kind: 'finished', output, startedAt, durationMs: 0 },

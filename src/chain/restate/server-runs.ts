@@ -76,7 +76,7 @@ export async function resumeServerRun(
   if (status === undefined) {
     throw new RunStateError({
       code: 'run-unknown',
-      message: `the run ${runId} cannot be resumed: its server does not know its result`,
+      message: `the server does not know the run ${runId}`,
       hint: `${line('runs retry', runId)} makes a new run.`,
     })
   }
@@ -124,7 +124,7 @@ async function answerRun(
   const { store, line = runLine } = setup
   return await alone(store, runId, async () => {
     const journal = store.read(runId)
-    acceptedPlan(journal, { plan, command }, line)
+    acceptedPlan(journal, { runId, plan, command }, line)
     const run = submittedRun(journal)
     const waiting = await waitingRun(address, run)
     if (waiting === undefined) {
@@ -311,7 +311,7 @@ export async function cancelServerRun(journal: RunJournal, address: ServerAddres
  * had been executed here.
  */
 export function recordsOf(
-  journal: Pick<RunJournal, 'approvals' | 'done' | 'started'>,
+  journal: RunJournal,
   { status, pass, approvals = [], gates = [] }: RunAnswer & Partial<Waiting>,
   now: Date = new Date(),
 ): ChainRecord[] {

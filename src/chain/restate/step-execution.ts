@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Runtime } from '../../core/runtime.ts'
 import { endOrphans } from '../../exec/process-group.ts'
 import { failedOutput } from '../../exec/output-protocol.ts'
-import { maxTimerMs, overdue } from '../attempt.ts'
+import { overdue, timeLimit } from '../attempt.ts'
 import type { EventListener, FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
 import { RunFilesError } from '../errors.ts'
 import type { PlannedStep } from '../plan-model.ts'
@@ -30,7 +30,7 @@ interface StepExecutionOptions extends StepRules {
   sdk: Sdk
   runId: string
   runner: StepRunner
-  clock: Pick<Runtime, 'now' | 'elapsed'>
+  clock: Runtime
   defaultTimeoutMs: number
   /** Aborted when this worker has no part in the invocation any more. */
   attempt: AbortSignal
@@ -103,26 +103,24 @@ export class StepExecution {
     const before = clock.elapsed()
     const at = new Date(startedAt).toISOString()
     onEvent({ type: 'step-started', key, step: step.step, skill: step.skill, chain: false, at })
-    const ms = Math.min(call.timeoutMs || options.defaultTimeoutMs, maxTimerMs)
-    const limit = new AbortController()
-    const timer = ms > 0 ? setTimeout(() => limit.abort(), ms) : undefined
+    const late = new AbortController()
+    const limit = timeLimit(call, () => late.abort(), { defaultMs: options.defaultTimeoutMs })
     try {
-      const scope = AbortSignal.any([signal, attempt, limit.signal])
+      const scope = AbortSignal.any([signal, attempt, late.signal])
       const answer = await runner.run(call, { signal: scope })
       const durationMs = Math.round(clock.elapsed() - before)
       // Another execution decides.
       if (attempt.aborted) throw new Error('the server switched to another worker')
-      if (limit.signal.aborted) {
-        const inVerification = answer.kind === 'output' && answer.endedInVerification === true
-        return finished(overdue({ seconds: ms / 1000 }, inVerification), startedAt, durationMs)
+      if (answer.kind === 'pending') throw new Error('an agent cannot be driven by a worker')
+      if (limit.over()) {
+        return finished(overdue(limit, answer.endedInVerification), startedAt, durationMs)
       }
       if (signal.aborted) return { kind: 'cancelled', startedAt, durationMs }
-      if (answer.kind === 'pending') throw new Error('an agent cannot be driven by a worker')
       const { output, shown, log, promptDigest } = answer
       const outcome = { ...finished(output, startedAt, durationMs), shown, log, promptDigest }
       return bounded(outcome, options.resultLimit)
     } finally {
-      clearTimeout(timer)
+      limit.clear()
     }
   }
 
@@ -162,6 +160,6 @@ function finished(
 function bounded(outcome: FinishedOutcome, limit: number): FinishedOutcome {
   const bytes = Buffer.byteLength(JSON.stringify(outcome))
   if (bytes <= limit) return outcome
-  const message = `its result has ${bytes} bytes as JSON; ${limit} are kept at most. Write it to a file in SKILLRAIL_SCRATCH and return its path in artifacts`
+  const message = `its result has ${bytes} bytes, more than ${limit}; write it to a file in SKILLRAIL_SCRATCH and return its path in artifacts`
   return finished(failedOutput('result-too-large', message), outcome.startedAt, outcome.durationMs)
 }

@@ -132,7 +132,7 @@ async function loadSdk(): Promise<Sdk> {
   } catch (error) {
     throw new ChainError({
       code: 'restate-sdk-missing',
-      message: `a worker needs the package @restatedev/restate-sdk, which cannot be loaded: ${messageOf(error).split('\n')[0]}`,
+      message: `a worker needs @restatedev/restate-sdk: ${messageOf(error).split('\n')[0]}`,
       hint: 'npm i @restatedev/restate-sdk',
       cause: error,
     })
@@ -279,7 +279,7 @@ async function begin(setup: Serving, context: Context, facts: RunFacts) {
   const begin = (): number => {
     if (version !== protocolVersion) {
       setup.giveBack()
-      const message = `the run needs version ${version}, and the workers here support version ${protocolVersion}`
+      const message = `the run needs version ${version}; the workers have ${protocolVersion}`
       throw new sdk.RetryableError(message, { retryAfter: 1000 })
     }
     first = true
