@@ -5,17 +5,25 @@ import { ModelNotFoundError } from './errors.ts'
  * Loads the AI SDK: a peer, so that a program and Skillrail use one copy.
  * @throws {ModelNotFoundError} with the command that installs it.
  */
-export async function aiSdk(): Promise<typeof import('ai')> {
+export function aiSdk(): Promise<typeof import('ai')> {
+  const facts = { kind: 'ai', who: 'Models need', package: 'ai', version: '@7' }
+  return loadPackage(facts, () => import('ai'))
+}
+
+/** @throws {ModelNotFoundError} for a package that is not installed, or cannot be loaded. */
+export async function loadPackage<T>(
+  facts: Record<'kind' | 'who' | 'package' | 'version', string>,
+  load: () => Promise<T>,
+): Promise<T> {
   try {
-    return await import('ai')
+    return await load()
   } catch (error) {
     const isMissing = systemCode(error) === 'ERR_MODULE_NOT_FOUND'
+    const why = isMissing ? 'is not installed' : `cannot be loaded: ${messageOf(error)}`
     throw new ModelNotFoundError({
-      code: isMissing ? 'ai-not-installed' : 'ai-unusable',
-      message: isMissing
-        ? 'Models need the package ai (the AI SDK), which is not installed.'
-        : `The package ai cannot be loaded: ${messageOf(error)}`,
-      hint: 'npm install ai@7',
+      code: `${facts.kind}-${isMissing ? 'not-installed' : 'unusable'}`,
+      message: `${facts.who} the package ${facts.package}, which ${why}.`,
+      hint: `npm install ${facts.package}${facts.version}`,
       cause: error,
     })
   }

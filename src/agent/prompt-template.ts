@@ -28,17 +28,21 @@ export function promptText(prompt: PromptText): string {
   const text = template.replaceAll(placeholder, (match, name: string | undefined, at: number) => {
     if (match.startsWith('\\')) return '{{'
     if (name === undefined) {
-      const message = `Line ${template.slice(0, at).split('\n').length} of the prompt template has {{ without a name and }}.`
-      const hint = 'A placeholder is {{name}}; write \\{{ for two braces.'
-      throw new PromptTemplateError({ code: 'template-placeholder', message, hint })
+      const line = template.slice(0, at).split('\n').length
+      const message = `Line ${line} of the prompt template has {{ without a name and }}.`
+      throw new PromptTemplateError({
+        code: 'template-placeholder',
+        message,
+        hint: 'Write \\{{ for two braces.',
+      })
     }
     if (!Object.hasOwn(variables, name)) missing.add(name)
     return String(variables[name])
   })
   if (missing.size === 0) return text
-  const given = Object.keys(variables)
-  const guess = missing.size === 1 ? didYouMean([...missing].join(''), given) : ''
-  const message = `The prompt template needs ${[...missing].map((name) => `{{${name}}}`).join(', ')}, which has no value.`
-  const hint = guess || `Variables that were given: ${given.join(', ') || 'none'}.`
+  const wanted = Array.from(missing, (name) => `{{${name}}}`).join(', ')
+  const message = `The prompt template needs ${wanted}, which has no value.`
+  const [first = ''] = missing
+  const hint = didYouMean(first, Object.keys(variables)) || undefined
   throw new PromptTemplateError({ code: 'template-variable', message, hint })
 }

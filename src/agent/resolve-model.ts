@@ -1,6 +1,5 @@
 import type { LanguageModel } from 'ai'
-import { aiSdk } from './ai-sdk.ts'
-import { messageOf, systemCode } from '../core/errors.ts'
+import { aiSdk, loadPackage } from './ai-sdk.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import { didYouMean } from '../core/text.ts'
 import { ModelNotFoundError, usageError } from './errors.ts'
@@ -78,18 +77,15 @@ export function readModelName(
   { providers = {}, baseUrl }: ResolveModelOptions = {},
 ): { provider: string; model: string } {
   const names = [...new Set([...Object.keys(providers), ...hosted.keys(), ...compatible.keys()])]
-  const all = `Providers: ${names.join(', ')}.`
   const colon = name.indexOf(':')
   const [provider, model] = [name.slice(0, colon), name.slice(colon + 1)]
+  const all = `Providers: ${names.join(', ')}.`
   if (colon <= 0 || model === '') {
     const bare = name.replaceAll(':', '')
     const meant = baseUrl === undefined ? 'PROVIDER' : 'openai-compatible'
     const example = names.includes(bare) ? `${bare}:NAME` : `${meant}:${bare || 'NAME'}`
-    throw usageError(
-      'model-name',
-      `The model ${JSON.stringify(name)} does not say whose it is.`,
-      `Write it as provider:name, ${example} say. ${all}`,
-    )
+    const message = `The model ${JSON.stringify(name)} does not say whose it is.`
+    throw usageError('model-name', message, `Write it as provider:name, ${example} say. ${all}`)
   }
   if (names.includes(provider)) return { provider, model }
   const message = `Unknown model provider ${JSON.stringify(provider)}.`
@@ -103,7 +99,9 @@ async function hostedProvider(
 ): Promise<ModelProvider> {
   const [factory = '', keyVariable] = hosted.get(name) ?? []
   const packageName = `@ai-sdk/${name}`
-  const exported = await importProvider(name, packageName)
+  const who = `The provider ${name} needs`
+  const facts = { kind: 'provider', who, package: packageName, version: '' }
+  const exported = await loadPackage<object>(facts, () => import(packageName))
   const key = apiKey ?? (keyVariable && runtime.env[keyVariable])
   if (key === undefined && keyVariable !== undefined) {
     const message = `There is no key for the provider ${name}.`
@@ -114,23 +112,6 @@ async function hostedProvider(
   const message = `The installed ${packageName} has no ${factory}: it is of another version.`
   const hint = `npm install ${packageName}@latest`
   throw new ModelNotFoundError({ code: 'provider-unusable', message, hint })
-}
-
-async function importProvider(name: string, packageName: string): Promise<object> {
-  try {
-    const exported: object = await import(packageName)
-    return exported
-  } catch (error) {
-    const isMissing = systemCode(error) === 'ERR_MODULE_NOT_FOUND'
-    throw new ModelNotFoundError({
-      code: isMissing ? 'provider-not-installed' : 'provider-unusable',
-      message: isMissing
-        ? `The provider ${name} needs the package ${packageName}, which is not installed.`
-        : `The package ${packageName} cannot be loaded: ${messageOf(error)}`,
-      hint: `npm install ${packageName}`,
-      cause: error,
-    })
-  }
 }
 
 async function compatibleProvider(
@@ -170,22 +151,16 @@ function requireAddress(text: string): void {
   // Also where the scheme is missing, and `me:secret@host` is taken for a scheme and a path.
   const urls = [text, `http://${text}`].flatMap((address) => URL.parse(address) ?? [])
   if (urls.some(({ username, password }) => username !== '' || password !== '')) {
-    const message =
-      'The address of the provider has a user or a password in it, which is never sent.'
-    const hint = `Take it out, and give a key by the variable of the provider, such as ${compatibleKeyVariable}.`
+    const message = 'The address of the provider has a user or password, which is never sent.'
+    const hint = `Give a key by the variable of the provider, such as ${compatibleKeyVariable}.`
     throw usageError('base-url', message, hint)
   }
-  const isAddress = (address: string): boolean =>
-    /^https?:$/.test(URL.parse(address)?.protocol ?? '')
-  if (isAddress(text)) return
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return
   const [shown = ''] = text.split(/[?#]/)
-  const completed = `http://${shown}`
-  const lacksScheme = !shown.includes('://') && /^[\w.[]/.test(shown) && isAddress(completed)
-  throw usageError(
-    'base-url',
-    `The address ${JSON.stringify(shown)} of the provider is none that can be asked.`,
-    lacksScheme
-      ? `Without http:// or https:// it names no server: write ${completed}`
-      : 'It looks like http://127.0.0.1:11434/v1.',
-  )
+  const message = `The address ${JSON.stringify(shown)} of the provider is not an http or https URL.`
+  const isHost = /^[\w.[]/.test(shown) && !shown.includes('://')
+  const hint = isHost
+    ? `Without http:// it names no server: write http://${shown}`
+    : 'It looks like http://127.0.0.1:11434/v1.'
+  throw usageError('base-url', message, hint)
 }

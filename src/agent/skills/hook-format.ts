@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isObject } from '../../core/json.ts'
+import { isObject, parseJson } from '../../core/json.ts'
 import { didYouMean } from '../../core/text.ts'
 import type { ProcessEnd } from '../../exec/process.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -24,13 +24,13 @@ export interface SkillHook {
 
 type ToolMatcher = (tool: AgentTool) => boolean
 
-const hookGroup = z.object({ matcher: z.string().catch(''), hooks: z.unknown() })
+const hookGroup = z.object({ matcher: z.string().catch(''), hooks: z.unknown().optional() })
 
 /** `timeout` is in seconds. */
 const hookForm = z
   .object({
     type: z.literal('command').default('command'),
-    command: z.string().regex(/\S/, 'it is empty'),
+    command: z.string().regex(/\S/),
     timeout: z.coerce.number().positive().catch(60),
     once: z.boolean().catch(false),
   })
@@ -41,15 +41,11 @@ const hookForm = z
 const longestTimeoutMs = 600_000
 
 /** Reads the `hooks` field of a skill. What cannot be used is reported and left out. */
-export function readHooks(field: JsonValue | undefined): {
-  hooks: SkillHook[]
-  problems: string[]
-} {
+export function readHooks(field: JsonValue = {}): { hooks: SkillHook[]; problems: string[] } {
   const hooks: SkillHook[] = []
   const problems: string[] = []
-  const isMap = isObject<JsonValue>(field)
-  if (field !== undefined && !isMap) problems.push('hooks is not a map of events')
-  for (const [name, groups] of Object.entries(isMap ? field : {})) {
+  if (!isObject<JsonValue>(field)) return { hooks, problems: ['hooks is not a map of events'] }
+  for (const [name, groups] of Object.entries(field)) {
     const event = hookEvents.find((known) => known === name)
     if (event === undefined) {
       const problem = `${name} is not an event that is supported here: ${hookEvents.join(', ')}.`
@@ -59,23 +55,13 @@ export function readHooks(field: JsonValue | undefined): {
   return { hooks, problems }
 
   function readGroup(event: HookEvent, written: unknown): void {
-    const group = hookGroup.safeParse(written).data
-    if (group === undefined) {
-      problems.push(`an entry of ${event} is not a map with hooks`)
-      return
-    }
-    const matcher = readMatcher(event === 'Stop' ? '' : group.matcher)
-    if (!matcher.ok) {
-      problems.push(`the matcher ${group.matcher} of ${event} is invalid: ${matcher.problem}`)
-      return
-    }
-    for (const one of listOf(group.hooks ?? [])) {
+    const { matcher, hooks: forms } = hookGroup.safeParse(written).data ?? {}
+    const reading = readMatcher(event === 'Stop' ? '' : matcher)
+    if (!reading.ok) return void problems.push(`the matcher of ${event}: ${reading.problem}`)
+    for (const one of listOf(forms)) {
       const { data, error } = hookForm.safeParse(one)
-      if (data !== undefined) hooks.push({ event, matches: matcher.matcher, ...data })
-      else {
-        const found = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-        problems.push(`a hook of ${event} is invalid: ${found.join('; ')}`)
-      }
+      if (data !== undefined) hooks.push({ event, matches: reading.matcher, ...data })
+      else problems.push(`a hook of ${event} is invalid: ${z.prettifyError(error)}`)
     }
   }
 }
@@ -86,7 +72,7 @@ function listOf(value: unknown): readonly unknown[] {
 
 /** `*`, names such as `Edit|Write`, or a regular expression that must match the whole name. */
 export function readMatcher(
-  text: string,
+  text = '',
 ): { ok: true; matcher: ToolMatcher } | { ok: false; problem: string } {
   const written = text.trim()
   if (written === '' || written === '*') return { ok: true, matcher: () => true }
@@ -136,35 +122,49 @@ export function readHookAnswer(
   }
   if (end.kind !== 'exit' || end.code !== 0) return { notices: [failure(end, stderr)] }
   if (!stdout.trim().startsWith('{')) return { notices: [] }
-  let answer: JsonObject
-  try {
-    answer = JSON.parse(stdout)
-  } catch {
+  const { data } = hookOutput.safeParse(parseJson(stdout))
+  if (data === undefined) {
     return { notices: ['it printed something that begins with { and is not JSON'] }
   }
-  const notices = [textAt(answer, 'systemMessage') ?? []].flat()
-  if (answer['continue'] === false) {
-    const reason = textAt(answer, 'stopReason') ?? 'a hook of an active skill ends the turn'
+  const notices = [data.systemMessage ?? []].flat()
+  if (data.continue === false) {
+    const reason = data.stopReason ?? 'a hook of an active skill ends the turn'
     return { decision: denial, reason, ends: true, notices }
   }
-  const specific = answer['hookSpecificOutput']
-  const own = isObject<JsonValue>(specific) && specific['hookEventName'] === event ? specific : {}
-  // The older form has `decision: approve` or `block` at the top.
-  const written = textAt(own, 'permissionDecision') ?? textAt(answer, 'decision') ?? ''
-  const { updatedInput } = own
+  const specific = data.hookSpecificOutput
+  const own = specific?.hookEventName === event ? specific : undefined
   const isBefore = event === 'PreToolUse'
+  const reason = own?.permissionDecisionReason ?? data.reason
   return {
-    decision: isBefore ? decisions.get(written) : undefined,
-    reason:
-      textAt(own, 'permissionDecisionReason') ??
-      textAt(answer, 'reason') ??
-      'a hook of an active skill says so',
-    blocks: answer['decision'] === 'block',
-    input: isBefore && isObject<JsonValue>(updatedInput) ? updatedInput : undefined,
-    context: textAt(own, 'additionalContext'),
+    // The older form has `decision: approve` or `block` at the top.
+    decision: isBefore ? decisions.get(own?.permissionDecision ?? data.decision ?? '') : undefined,
+    reason: reason ?? 'a hook of an active skill says so',
+    blocks: data.decision === 'block',
+    input: isBefore ? own?.updatedInput : undefined,
+    context: own?.additionalContext,
     notices,
   }
 }
+
+const words = z.string().min(1).optional().catch(undefined)
+
+const hookOutput = z.object({
+  systemMessage: words,
+  continue: z.unknown().optional(),
+  stopReason: words,
+  decision: words,
+  reason: words,
+  hookSpecificOutput: z
+    .object({
+      hookEventName: words,
+      permissionDecision: words,
+      permissionDecisionReason: words,
+      updatedInput: z.custom<JsonObject>(isObject).optional().catch(undefined),
+      additionalContext: words,
+    })
+    .optional()
+    .catch(undefined),
+})
 
 const decisions: ReadonlyMap<string, HookAnswer['decision']> = new Map([
   ['allow', 'allow'],
@@ -179,11 +179,5 @@ function failure(end: ProcessEnd, stderr: string): string {
   if (end.kind === 'exit') return `it ended with exit code ${end.code}${said}`
   if (end.kind === 'signal') return `it was killed by ${end.signal}${said}`
   if (end.kind === 'timeout') return 'it did not finish in time'
-  if (end.kind === 'aborted') return 'it was stopped with the run'
-  return `it could not be run: ${end.message}`
-}
-
-function textAt(object: JsonObject, key: string): string | undefined {
-  const value = object[key]
-  return typeof value === 'string' && value !== '' ? value : undefined
+  return end.kind === 'aborted' ? 'it was stopped' : `it could not be run: ${end.message}`
 }

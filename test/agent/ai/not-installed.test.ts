@@ -28,7 +28,7 @@ it('a run says how the AI SDK is installed where it is missing', () => {
     for (const run of [() => agent.run('Go.'), () => agent.generate({ prompt: 'Go.' })]) {
       await run().catch(({ code, message, hint }) => console.log(code, message, hint))
     }`)
-  const line = /ai-not-installed Models need the package ai .* npm install ai@7/g
+  const line = /ai-not-installed Models need the package ai, .* npm install ai@7/g
   expect(stdout.match(line)).toHaveLength(2)
 })
 
