@@ -12,8 +12,8 @@ import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
 import { objectSchema } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
-import { editTool, listTool, readTool, searchTool, writeTool } from './files.ts'
-import { numberOf, textOf, type Workspace } from './paths.ts'
+import { fileTools } from './files.ts'
+import { numberOf, pathTool, textOf, type Workspace } from './paths.ts'
 
 export interface BuiltInToolOptions extends Workspace {
   runtime: Pick<Runtime, 'env' | 'platform'>
@@ -25,9 +25,10 @@ export function createBuiltInTools(
   names: readonly string[],
   { runtime, environment = [], ...workspace }: BuiltInToolOptions,
 ): AgentTool[] {
-  const ofFiles = [readTool, listTool, searchTool, writeTool, editTool]
-  const shell = shellTool(workspace.project, runtime, environment)
-  const tools = [...ofFiles.map((make) => make(workspace)), shell]
+  const tools = [
+    ...fileTools.map((definition) => pathTool(workspace, definition)),
+    shellTool(workspace.project, runtime, environment),
+  ]
   const wanted = names.flatMap((name) => (name === 'all' ? tools : builtInNamed(name, tools)))
   return tools.filter((tool) => wanted.includes(tool))
 }
@@ -64,7 +65,7 @@ const parameters = {
   description: { type: 'string', description: 'What it does, in a few words.' },
 }
 
-export function shellTool(
+function shellTool(
   project: string,
   runtime: Pick<Runtime, 'env' | 'platform'>,
   environment: readonly string[],
@@ -124,14 +125,11 @@ function reported({ end, stdout, stderr }: ProcessResult, timeoutMs: number): st
   const errors = capturedText(stderr).trimEnd()
   const texts = [capturedText(stdout).trimEnd(), errors && `[standard error]\n${errors}`]
   const output = texts.filter((text) => text !== '').join('\n')
-  if (end.kind === 'exit' && end.code === 0) return output === '' ? '(no output)' : output
+  if (end.kind === 'exit' && end.code === 0) return output || '(no output)'
   if (end.kind === 'exit') return `${output}\n[exit code ${end.code}]`.trimStart()
   if (end.kind === 'signal') return `${output}\n[ended by signal ${end.signal}]`.trimStart()
-  const problem =
-    end.kind === 'timeout'
-      ? `The command did not end within ${timeoutMs} ms and was stopped.`
-      : end.kind === 'aborted'
-        ? 'The command was stopped.'
-        : `The command could not be run: ${end.message}.`
-  throw usageError('shell-failed', output === '' ? problem : `${problem}\n${output}`)
+  let problem = 'was stopped'
+  if (end.kind === 'timeout') problem = `did not end within ${timeoutMs} ms and was stopped`
+  else if (end.kind !== 'aborted') problem = `could not be run: ${end.message}`
+  throw usageError('shell-failed', `The command ${problem}.\n${output}`.trimEnd())
 }

@@ -11,44 +11,41 @@ import type { JsonObject } from '../../tools/model.ts'
 import { compilePattern } from '../../trigger/pattern.ts'
 import { globFits } from '../approval/tool-patterns.ts'
 import { usageError } from '../errors.ts'
-import type { AgentTool } from '../types.ts'
-import { filePath, numberOf, pathTool, type ResolvedPath, textOf, type Workspace } from './paths.ts'
+import { filePath, numberOf, type PathToolDefinition, type ResolvedPath, textOf } from './paths.ts'
 
 const lineLimit = 2000
 const longestLine = 2000
 
-export function readTool(workspace: Workspace): AgentTool {
-  return pathTool(workspace, {
-    name: 'read',
-    aliases: ['Read'],
-    description:
-      'Reads a text file or a picture. Every line comes with its number and a tab, which are not part of the file. ' +
-      `At most ${lineLimit} lines at once: use offset and limit for the rest.`,
-    access: 'read',
-    patternKind: 'path',
-    properties: {
-      file_path: filePath,
-      offset: { type: 'integer', minimum: 1, description: 'The first line; default 1.' },
-      limit: { type: 'integer', minimum: 1, description: 'How many lines.' },
-    },
-    required: ['file_path'],
-    async execute(path, input) {
-      const picture = readPicture(path)
-      if (picture !== undefined) return picture
-      const text = readText(path)
-      if (text === '') return `${path.shown} is empty.`
-      const lines = text.replace(/\n$/, '').split('\n')
-      const first = numberOf(input, 'offset', 1)
-      const count = Math.min(numberOf(input, 'limit', lineLimit), lineLimit)
-      if (first > lines.length) return `${path.shown} has only ${lines.length} lines.`
-      const part = lines.slice(first - 1, first - 1 + count)
-      const numbered = part.map((line, index) => `${first + index}\t${cutLine(line)}`)
-      const next = first + part.length
-      const left = lines.length - next + 1
-      if (left > 0) numbered.push(`[${left} more lines: continue with offset ${next}.]`)
-      return numbered.join('\n')
-    },
-  })
+const read: PathToolDefinition = {
+  name: 'read',
+  aliases: ['Read'],
+  description:
+    'Reads a text file or a picture. Every line comes with its number and a tab, which are not part of the file. ' +
+    `At most ${lineLimit} lines at once: use offset and limit for the rest.`,
+  access: 'read',
+  patternKind: 'path',
+  properties: {
+    file_path: filePath,
+    offset: { type: 'integer', minimum: 1, description: 'The first line; default 1.' },
+    limit: { type: 'integer', minimum: 1, description: 'How many lines.' },
+  },
+  required: ['file_path'],
+  async execute(path, input) {
+    const picture = readPicture(path)
+    if (picture !== undefined) return picture
+    const text = readText(path)
+    if (text === '') return `${path.shown} is empty.`
+    const lines = text.replace(/\n$/, '').split('\n')
+    const first = numberOf(input, 'offset', 1)
+    const count = Math.min(numberOf(input, 'limit', lineLimit), lineLimit)
+    if (first > lines.length) return `${path.shown} has only ${lines.length} lines.`
+    const part = lines.slice(first - 1, first - 1 + count)
+    const numbered = part.map((line, index) => `${first + index}\t${cutLine(line)}`)
+    const next = first + part.length
+    const left = lines.length - next + 1
+    if (left > 0) numbered.push(`[${left} more lines: continue with offset ${next}.]`)
+    return numbered.join('\n')
+  },
 }
 
 function cutLine(line: string): string {
@@ -80,11 +77,8 @@ export function picturesIn(task: string, cwd: string): FilePart[] {
 function readPicture({ real, shown }: ResolvedPath) {
   const mimeType = pictureTypes.get(extname(shown).toLowerCase())
   if (mimeType === undefined) return undefined
-  const file = readRegularFile(real, {
-    maxBytes: maxFileBytes,
-    binary: true,
-    followSymlinks: false,
-  })
+  const options = { maxBytes: maxFileBytes, binary: true, followSymlinks: false }
+  const file = readRegularFile(real, options)
   if (file.ok) return { type: 'image', mimeType, data: file.bytes.toString('base64') }
   throw usageError('file-unusable', `${file.message.replace(real, shown)}.`)
 }
@@ -104,50 +98,56 @@ function readText({ real, shown }: ResolvedPath): string {
 
 const entryLimit = 1000
 
-export function listTool(workspace: Workspace): AgentTool {
-  return pathTool(workspace, {
-    name: 'list',
-    aliases: ['Glob', 'LS'],
-    description:
-      'Lists a directory; with a pattern such as **/*.ts all files below it that fit. ' +
-      'Directories end in /. Not followed: links; not searched: .git and node_modules.',
-    access: 'read',
-    patternKind: 'tree',
-    properties: {
-      path: { type: 'string', description: 'A directory; default: the project.' },
-      pattern: {
-        type: 'string',
-        description: '`*` stands for characters of a name, `**` for any directories.',
-      },
+const list: PathToolDefinition = {
+  name: 'list',
+  aliases: ['Glob', 'LS'],
+  description:
+    'Lists a directory; with a pattern such as **/*.ts all files below it that fit. ' +
+    'Directories end in /. Not followed: links; not searched: .git and node_modules.',
+  access: 'read',
+  patternKind: 'tree',
+  properties: {
+    path: { type: 'string', description: 'A directory; default: the project.' },
+    pattern: {
+      type: 'string',
+      description: '`*` stands for characters of a name, `**` for any directories.',
     },
-    required: [],
-    async execute(path, input) {
-      const { real, shown } = path
-      if (statSync(real, { throwIfNoEntry: false })?.isDirectory() !== true) {
-        throw usageError('no-directory', `${shown} is not a directory.`)
-      }
-      const pattern = textOf(input, 'pattern')
-      const walk = filesBelow(path)
-      const found = pattern === '' ? sortedEntries(real).map(entryText) : fitting(walk, pattern)
-      const none = pattern === '' ? `${shown} is empty.` : `No file below ${shown} fits ${pattern}.`
-      const lines = found.length === 0 ? [none] : found.slice(0, entryLimit)
-      if (found.length > entryLimit) lines.push('[There are more: ask for less.]')
-      return [...lines, ...walk.notes].join('\n')
-    },
-  })
+  },
+  required: [],
+  async execute(path, input) {
+    const { real, shown } = path
+    if (statSync(real, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw usageError('no-directory', `${shown} is not a directory.`)
+    }
+    const pattern = textOf(input, 'pattern')
+    if (pattern === '') {
+      return limited(sortedEntries(real).map(entryText), entryLimit, `${shown} is empty.`)
+    }
+    const found: string[] = []
+    const { files, notes } = filesBelow(path)
+    for (const { relative, name } of files) {
+      if (globFits(relative, pattern)) found.push(name)
+      if (found.length > entryLimit) break
+    }
+    return limited(found, entryLimit, `No file below ${shown} fits ${pattern}.`, notes)
+  },
 }
 
 function entryText(entry: Dirent): string {
-  return `${entry.name}${entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : ''}`
+  if (entry.isDirectory()) return `${entry.name}/`
+  return entry.isSymbolicLink() ? `${entry.name}@` : entry.name
 }
 
-function fitting({ files }: FileWalk, pattern: string): string[] {
-  const found: string[] = []
-  for (const { relative, name } of files) {
-    if (globFits(relative, pattern)) found.push(name)
-    if (found.length > entryLimit) break
-  }
-  return found
+/** The lines of an answer; `notes` say what was not looked at. */
+function limited(
+  lines: readonly string[],
+  most: number,
+  none: string,
+  notes: readonly string[] = [],
+): string {
+  const shown = lines.length === 0 ? [none] : lines.slice(0, most)
+  const more = lines.length > most ? ['[There are more: ask for less.]'] : []
+  return [...shown, ...more, ...notes].join('\n')
 }
 
 const matchLimit = 200
@@ -157,42 +157,39 @@ const maxSearchedBytes = 2 * 1024 * 1024
 const filesAtOnce = 100
 
 /** Searches the lines of text files, in time linear in their size whatever the pattern. */
-export function searchTool(workspace: Workspace): AgentTool {
-  return pathTool(workspace, {
-    name: 'search',
-    aliases: ['Grep'],
-    description:
-      'Finds lines in text files that match a regular expression (RE2, without look-around), or that ' +
-      `contain a text. Gives path:line:text, at most ${matchLimit} lines.`,
-    access: 'read',
-    patternKind: 'tree',
-    properties: {
-      pattern: { type: 'string', minLength: 1 },
-      path: { type: 'string', description: 'A file or directory; default: the project.' },
-      glob: { type: 'string', description: 'Only files whose path fits, such as **/*.ts.' },
-      literal: { type: 'boolean', description: 'The pattern is a text; default false.' },
-      ignore_case: { type: 'boolean' },
-    },
-    required: ['pattern'],
-    async execute(place, input, signal) {
-      const test = lineTest(input)
-      if (statSync(place.real, { throwIfNoEntry: false }) === undefined) {
-        throw usageError('path-missing', `${place.shown} does not exist.`)
-      }
-      const glob = textOf(input, 'glob')
-      const lines: string[] = []
-      const { files, notes } = filesBelow(place)
-      let looked = 0
-      for (const { path, relative, name } of files) {
-        if (++looked % filesAtOnce === 0) await setImmediate()
-        signal.throwIfAborted()
-        if (glob === '' || globFits(relative, glob)) lines.push(...matchesIn(path, name, test))
-        if (lines.length <= matchLimit) continue
-        return [...lines.slice(0, matchLimit), '[There are more matches: ask for less.]'].join('\n')
-      }
-      return [...(lines.length === 0 ? ['No line matches.'] : lines), ...notes].join('\n')
-    },
-  })
+const search: PathToolDefinition = {
+  name: 'search',
+  aliases: ['Grep'],
+  description:
+    'Finds lines in text files that match a regular expression (RE2, without look-around), or that ' +
+    `contain a text. Gives path:line:text, at most ${matchLimit} lines.`,
+  access: 'read',
+  patternKind: 'tree',
+  properties: {
+    pattern: { type: 'string', minLength: 1 },
+    path: { type: 'string', description: 'A file or directory; default: the project.' },
+    glob: { type: 'string', description: 'Only files whose path fits, such as **/*.ts.' },
+    literal: { type: 'boolean', description: 'The pattern is a text; default false.' },
+    ignore_case: { type: 'boolean' },
+  },
+  required: ['pattern'],
+  async execute(place, input, signal) {
+    const test = lineTest(input)
+    if (statSync(place.real, { throwIfNoEntry: false }) === undefined) {
+      throw usageError('path-missing', `${place.shown} does not exist.`)
+    }
+    const glob = textOf(input, 'glob')
+    const lines: string[] = []
+    const { files, notes } = filesBelow(place)
+    let looked = 0
+    for (const { path, relative, name } of files) {
+      if (++looked % filesAtOnce === 0) await setImmediate()
+      signal.throwIfAborted()
+      if (glob === '' || globFits(relative, glob)) lines.push(...matchesIn(path, name, test))
+      if (lines.length > matchLimit) break
+    }
+    return limited(lines, matchLimit, 'No line matches.', notes)
+  },
 }
 
 type LineTest = (line: string) => boolean
@@ -265,36 +262,34 @@ function sortedEntries(directory: string): Dirent[] {
   }
 }
 
-export function writeTool(workspace: Workspace): AgentTool {
-  return pathTool(workspace, {
-    name: 'write',
-    aliases: ['Write'],
-    description: 'Writes a file with exactly this content; an existing one is replaced.',
-    access: 'write',
-    patternKind: 'path',
-    properties: { file_path: filePath, content: { type: 'string' } },
-    required: ['file_path', 'content'],
-    effect(path, input) {
-      const before = presentText(path)
-      const verb = before === undefined ? 'makes' : 'replaces'
-      return `${verb} ${path.shown}\n${diffText(before ?? '', textOf(input, 'content'))}`
-    },
-    async execute({ real, shown }, input) {
-      const content = textOf(input, 'content')
-      const bytes = Buffer.byteLength(content)
-      if (bytes > maxFileBytes) {
-        const message = `The content has ${bytes} bytes; at most ${maxFileBytes} are written.`
-        throw usageError('file-too-large', message)
-      }
-      const entry = lstatSync(real, { throwIfNoEntry: false })
-      if (entry !== undefined && !entry.isFile()) {
-        const message = `${shown} is not a regular file, and is not replaced.`
-        throw usageError('file-not-regular', message)
-      }
-      writeFileAtomicSync(real, content)
-      return `${entry === undefined ? 'Made' : 'Replaced'} ${shown} (${bytes} bytes).`
-    },
-  })
+const write: PathToolDefinition = {
+  name: 'write',
+  aliases: ['Write'],
+  description: 'Writes a file with exactly this content; an existing one is replaced.',
+  access: 'write',
+  patternKind: 'path',
+  properties: { file_path: filePath, content: { type: 'string' } },
+  required: ['file_path', 'content'],
+  effect(path, input) {
+    const before = presentText(path)
+    const verb = before === undefined ? 'makes' : 'replaces'
+    return `${verb} ${path.shown}\n${diffText(before ?? '', textOf(input, 'content'))}`
+  },
+  async execute({ real, shown }, input) {
+    const content = textOf(input, 'content')
+    const bytes = Buffer.byteLength(content)
+    if (bytes > maxFileBytes) {
+      const message = `The content has ${bytes} bytes; at most ${maxFileBytes} are written.`
+      throw usageError('file-too-large', message)
+    }
+    const entry = lstatSync(real, { throwIfNoEntry: false })
+    if (entry !== undefined && !entry.isFile()) {
+      const message = `${shown} is not a regular file, and is not replaced.`
+      throw usageError('file-not-regular', message)
+    }
+    writeFileAtomicSync(real, content)
+    return `${entry === undefined ? 'Made' : 'Replaced'} ${shown} (${bytes} bytes).`
+  },
 }
 
 function presentText(path: ResolvedPath): string | undefined {
@@ -306,36 +301,34 @@ function presentText(path: ResolvedPath): string | undefined {
   }
 }
 
-export function editTool(workspace: Workspace): AgentTool {
-  return pathTool(workspace, {
-    name: 'edit',
-    aliases: ['Edit', 'MultiEdit'],
-    description:
-      'Replaces a text in a file. old_string must occur exactly once, to the character, unless ' +
-      'replace_all is true.',
-    access: 'write',
-    patternKind: 'path',
-    properties: {
-      file_path: filePath,
-      old_string: { type: 'string', minLength: 1 },
-      new_string: { type: 'string' },
-      replace_all: { type: 'boolean', description: 'Default false.' },
-    },
-    required: ['file_path', 'old_string', 'new_string'],
-    effect(path, input) {
-      try {
-        const { before, after } = replaceText(path, input)
-        return `changes ${path.shown}\n${diffText(before, after)}`
-      } catch {
-        return `changes nothing in ${path.shown}: its text is not what the call says`
-      }
-    },
-    async execute(path, input) {
-      const { after, count } = replaceText(path, input)
-      writeFileAtomicSync(path.real, after)
-      return `Changed ${path.shown} (${amount(count, 'place')}).`
-    },
-  })
+const edit: PathToolDefinition = {
+  name: 'edit',
+  aliases: ['Edit', 'MultiEdit'],
+  description:
+    'Replaces a text in a file. old_string must occur exactly once, to the character, unless ' +
+    'replace_all is true.',
+  access: 'write',
+  patternKind: 'path',
+  properties: {
+    file_path: filePath,
+    old_string: { type: 'string', minLength: 1 },
+    new_string: { type: 'string' },
+    replace_all: { type: 'boolean', description: 'Default false.' },
+  },
+  required: ['file_path', 'old_string', 'new_string'],
+  effect(path, input) {
+    try {
+      const { before, after } = replaceText(path, input)
+      return `changes ${path.shown}\n${diffText(before, after)}`
+    } catch {
+      return `changes nothing in ${path.shown}: its text is not what the call says`
+    }
+  },
+  async execute(path, input) {
+    const { after, count } = replaceText(path, input)
+    writeFileAtomicSync(path.real, after)
+    return `Changed ${path.shown} (${amount(count, 'place')}).`
+  },
 }
 
 function replaceText(path: ResolvedPath, input: JsonObject) {
@@ -367,3 +360,5 @@ function diffText(before: string, after: string): string {
   if (left <= 0) return lines.join('\n')
   return [...lines.slice(0, shownLines), `… ${left} more lines …`].join('\n')
 }
+
+export const fileTools: readonly PathToolDefinition[] = [read, list, search, write, edit]

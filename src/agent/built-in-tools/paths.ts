@@ -20,13 +20,13 @@ export interface Workspace {
   readable?: (() => readonly string[]) | undefined
 }
 
-interface PathToolDefinition extends Pick<AgentTool, 'name' | 'aliases' | 'description'> {
+export interface PathToolDefinition extends Pick<AgentTool, 'name' | 'aliases' | 'description'> {
   patternKind: 'path' | 'tree'
   access: 'read' | 'write'
   properties: JsonObject
   required: readonly string[]
-  effect?: (path: ResolvedPath, input: JsonObject) => string
-  execute: (path: ResolvedPath, input: JsonObject, signal: AbortSignal) => Promise<JsonValue>
+  effect?(path: ResolvedPath, input: JsonObject): string
+  execute(path: ResolvedPath, input: JsonObject, signal: AbortSignal): Promise<JsonValue>
 }
 
 export const filePath: JsonObject = {

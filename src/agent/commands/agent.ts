@@ -5,12 +5,7 @@ import { inputText, refuseInputTwice } from '../../core/input-text.ts'
 import { amount, cell, count, safeLine, safeText, shellWord } from '../../core/text.ts'
 import { picturesIn } from '../built-in-tools/files.ts'
 import { Agent, type AgentResult } from '../agent.ts'
-import {
-  type Conversation,
-  conversationFiles,
-  type ConversationInfo,
-  type ConversationStore,
-} from '../conversation/store.ts'
+import { conversationFiles, type ConversationInfo } from '../conversation/store.ts'
 import type { AgentEvent, WaitingCall } from '../types.ts'
 import type { UsageReport } from '../usage.ts'
 import { CommandApprover, type Ending } from './approver.ts'
@@ -67,12 +62,11 @@ export const command = defineCommand<AgentCommandResult, Event>()({
   details:
     'Calls that are not read-only need approval. In a non-interactive shell the task waits for it,\n' +
     'with exit code 6 and the line that continues; calls of subagents are refused, with exit code 4.\n' +
-    'Exit code 1: the model failed; 5: turns, tokens or time used up. Conversations are kept in your\n' +
-    'state directory. --continue and --resume without a task continue a turn that was interrupted.',
+    'Exit code 1: the model failed; 5: turns, tokens or time used up. --continue and --resume without\n' +
+    'a task continue a turn that was interrupted.',
   examples: [
     'agent "Summarise the README." --model ollama:qwen3:8b --tools read',
     'agent "/code-review src" --model anthropic:claude-sonnet-4-5 --tools read,search',
-    'agent "And the tests?" --continue',
     'agent --resume latest --yes',
     'agent "What is on @screen.png?" --max-tokens 50000 --events=events.jsonl',
     'agent "Fix the tests." --tools all --agents-file --compact summary',
@@ -82,7 +76,8 @@ export const command = defineCommand<AgentCommandResult, Event>()({
     refuseContradictions(values)
     refuseInputTwice(given ?? '', '--instructions', values.instructions)
     const store = conversationFiles(context)
-    const resumed = await conversationOf(values, store)
+    const reference = referenceOf(values)
+    const resumed = reference === undefined ? undefined : await store.load(reference)
     if (given === undefined && resumed === undefined) throw taskMissing()
     const files = picturesIn(given ?? '', context.runtime.cwd)
     const isText = given === undefined || files.length > 0
@@ -111,12 +106,21 @@ export const command = defineCommand<AgentCommandResult, Event>()({
       const result = await (task === undefined ? agent.resume(run) : agent.generate(task, run))
       context.emit({ type: 'answered' })
       const { status, text, turns, durationMs, waiting } = result
-      const ending = approver.ending(result.error)
       const { conversation, usage } = agent
       const isOpen = conversation !== undefined && status !== 'completed'
       const continueWith = isOpen ? lineAgain(conversation, context, values) : undefined
-      const kept = { conversation, waiting, continueWith }
-      return { status, text, ...ending, turns, durationMs, tools, usage, ...kept }
+      return {
+        status,
+        text,
+        ...approver.ending(result.error),
+        turns,
+        durationMs,
+        tools,
+        usage,
+        conversation,
+        waiting,
+        continueWith,
+      }
     } finally {
       await agent.close()
     }
@@ -164,11 +168,10 @@ export const command = defineCommand<AgentCommandResult, Event>()({
 })
 
 function refuseContradictions({ skills, skill, concurrency }: Values<typeof options>): void {
-  const refuse = (option: string, hint: string): void => {
-    if (!skills) throw contradiction('--no-skills', option, hint)
-  }
-  if (skill.length > 0) refuse('--skill', 'A skill is active only where skills are offered.')
-  if (concurrency !== undefined) refuse('--concurrency', 'It offers no subagents that could work.')
+  const hint = '--no-skills offers neither skills nor subagents.'
+  if (skills) return
+  if (skill.length > 0) throw contradiction('--no-skills', '--skill', hint)
+  if (concurrency !== undefined) throw contradiction('--no-skills', '--concurrency', hint)
 }
 
 async function instructionsOf({ instructions }: Values<typeof options>, context: Context<Event>) {
@@ -183,21 +186,16 @@ function usageLines({ total, byModel, byAgent }: UsageReport): string[] {
   return [usageText('used', total), ...lines]
 }
 
-async function conversationOf(
-  { continue: isContinued, resume }: Values<typeof options>,
-  store: ConversationStore,
-): Promise<Conversation | undefined> {
+function referenceOf({ continue: isContinued, resume }: Values<typeof options>) {
   if (isContinued && resume !== undefined) {
     throw contradiction('--continue', '--resume', '--continue is --resume latest.')
   }
-  const reference = isContinued ? 'latest' : resume
-  return reference === undefined ? undefined : await store.load(reference)
+  return isContinued ? 'latest' : resume
 }
 
 function taskMissing(): UsageError {
-  const message = 'no task is given'
   const hint = 'Say what to do, or continue a conversation with --continue or --resume ID.'
-  return new UsageError({ code: 'task-missing', message, hint })
+  return new UsageError({ code: 'task-missing', message: 'no task is given', hint })
 }
 
 /** What has to be said again, since no conversation holds it. */

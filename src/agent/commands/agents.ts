@@ -137,10 +137,9 @@ export const validate = defineCommand<{ agents: AgentVerdict[]; summary: Summary
     const paths = values.arguments.map((path) => resolve(context.runtime.cwd, path))
     const agents = validateAgents(context, paths)
     const found = agents.flatMap(({ diagnostics }) => diagnostics)
-    const checked = agents.length
+    const count = (wanted: string) => found.filter(({ severity }) => severity === wanted).length
+    const [errors, warnings, checked] = [count('error'), count('warning'), agents.length]
     const valid = agents.filter((agent) => agent.valid).length
-    const errors = found.filter(({ severity }) => severity === 'error').length
-    const warnings = found.filter(({ severity }) => severity === 'warning').length
     return { agents, summary: { checked, valid, invalid: checked - valid, errors, warnings } }
   },
   render({ summary: { checked, invalid, errors, warnings } }, { style }) {
@@ -172,9 +171,8 @@ function validateAgents({ runtime, settings }: Place, paths: readonly string[]):
 
 function filesAt(path: string): string[] {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats?.isDirectory() === true) return agentFilesIn(path).files
-  if (stats !== undefined) return [path]
-  const message = `there is nothing at ${path}`
-  const hint = 'Give a file such as .claude/agents/reviewer.md, or the folder that it is in.'
-  throw new UsageError({ code: 'path-missing', message, hint })
+  if (stats === undefined) {
+    throw new UsageError({ code: 'path-missing', message: `there is nothing at ${path}` })
+  }
+  return stats.isDirectory() ? agentFilesIn(path).files : [path]
 }

@@ -47,14 +47,11 @@ export class CommandApprover {
   }
 
   ending(error = ''): Ending {
-    // The turns are the only limit that an option of the same command raises.
-    const more = ': it was asked for a summary instead. --max-turns gives it more.'
-    const ended = error === maxTurnsExceeded ? `${error}${more}` : error
+    const ended = error === maxTurnsExceeded ? `${error}. --max-turns gives it more.` : error
     if (this.#unasked.size === 0) return { error: ended || undefined, refused: undefined }
     const refused = [...this.#unasked]
     const why = `Refused without approval, because the shell is not interactive: ${refused.join(', ')}.`
-    const how = 'Run it in an interactive shell, or with --yes.'
-    return { error: `${ended}\n${why} ${how}`.trimStart(), refused }
+    return { error: `${ended}\n${why} Run it with --yes.`.trimStart(), refused }
   }
 }
 

@@ -30,8 +30,7 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
     refuseInputTwice(given, '--context', values.context)
     const task = await inputText(given, context)
     if (task.trim() === '') {
-      const message = `the task for ${name} is empty; a subagent knows nothing but its task`
-      throw new UsageError({ code: 'task-empty', message })
+      throw new UsageError({ code: 'task-empty', message: `the task for ${name} is empty` })
     }
     const more = values.context === undefined ? undefined : await inputText(values.context, context)
     const approver = new CommandApprover(context, values.yes)

@@ -12,10 +12,7 @@ import type { AgentEvent, TokenUsage } from '../types.ts'
 
 export const modelOptions = {
   model: option.text('--model <provider:name>', 'the model, such as anthropic:claude-sonnet-4-5'),
-  baseUrl: option.text(
-    '--base-url <url>',
-    'the address of the provider, such as http://127.0.0.1:11434/v1',
-  ),
+  baseUrl: option.text('--base-url <url>', 'the address, such as http://127.0.0.1:11434/v1'),
   tools: option.text('--tools <names>', 'built-in tools: read,list,search,write,edit,shell or all'),
   mcp: option.flag('--mcp', 'offer the tools of all configured MCP servers'),
   mcpServer: option.list('--mcp-server <name>', 'offer the tools of one server (repeatable)'),
@@ -23,14 +20,10 @@ export const modelOptions = {
     least: 1,
     most: 9999,
   }),
-  maxTokens: option.integer(
-    '--max-tokens <number>',
-    'maximum tokens in and out, subagents included',
-    {
-      least: 1,
-      most: 1_000_000_000,
-    },
-  ),
+  maxTokens: option.integer('--max-tokens <number>', 'maximum tokens, subagents included', {
+    least: 1,
+    most: 1_000_000_000,
+  }),
   compact: option.choice('--compact <how>', 'how a long conversation gets shorter', {
     choices: ['drop', 'summary'],
     default: 'drop',
@@ -45,12 +38,11 @@ export function agentOptions(
   { model, baseUrl, tools, mcp, mcpServer, maxTurns, maxTokens, compact }: ModelValues,
 ): AgentOptions {
   if (mcp && mcpServer.length > 0) {
-    const hint = '--mcp offers the tools of all servers; --mcp-server, repeatable, those of some.'
-    throw contradiction('--mcp', '--mcp-server', hint)
+    throw contradiction('--mcp', '--mcp-server', '--mcp offers the tools of all servers.')
   }
   const name = model ?? settings.agent.model
   if (name === '') {
-    const hint = 'Give --model provider:name, such as --model ollama:qwen3:8b, or set agent.model.'
+    const hint = 'Give --model provider:name, or set agent.model.'
     throw new UsageError({ code: 'model-missing', message: 'no model is named', hint })
   }
   // The SDK itself would print warnings about features that a provider lacks.

@@ -50,12 +50,12 @@ export class DelegationPart implements SessionPart {
         ...ownTool,
         name: 'delegate',
         aliases: ['Task', 'Agent'],
-        description: `Hands a task to a subagent and returns its answer. It has a conversation of its own and knows nothing but the task: say everything that it needs. With background, returns an id at once. With resume, the subagent of a finished delegation continues.\n\nSubagents:\n${agentCatalogue(configs)}`,
+        description: `Hands a task to a subagent and returns its answer. It knows nothing but the task: say everything that it needs. With background, returns an id at once. With resume, the subagent of a finished delegation continues.\n\nSubagents:\n${agentCatalogue(configs)}`,
         inputSchema: objectSchema(
           {
             agent: { type: 'string', enum: configs.map((config) => config.name) },
-            task: { type: 'string', description: 'What to do, with everything needed for it.' },
-            background: { type: 'boolean', description: 'Continue at once. Default false.' },
+            task: { type: 'string' },
+            background: { type: 'boolean' },
             resume: { type: 'string', description: 'ID of a finished delegation to resume.' },
           },
           ['agent', 'task'],
@@ -69,7 +69,7 @@ export class DelegationPart implements SessionPart {
           'Says how background delegations stand, and gives the answer of a finished one.',
         inputSchema: objectSchema({
           delegation: { type: 'string', description: 'Its id; absent: all of them.' },
-          wait: { type: 'boolean', description: 'Wait until it is over. Default false.' },
+          wait: { type: 'boolean', description: 'Wait until it is over.' },
         }),
         execute: (input, context) => this.#status(input, context),
       },
@@ -163,15 +163,14 @@ function agentCatalogue(configs: readonly SubagentConfig[]): string {
 
 function answerText(result: SubagentResult): string {
   const { id, subagentName, status, output, error = '' } = result
-  if (status === 'completed') return `${output}\n\n[delegation ${id} of ${subagentName}: completed]`
+  const which = `delegation ${id} of ${subagentName}`
+  if (status === 'completed') return `${output}\n\n[${which}: completed]`
   if (status === 'capped') {
-    return `${output}\n\n[delegation ${id} of ${subagentName} is not done: ${error}. This is its summary; resume it to continue.]`
+    return `${output}\n\n[${which} is not done: ${error}. This is its summary; resume it to continue.]`
   }
   const partial = output === '' ? '' : ` Until then it wrote: ${output}`
-  throw new SubagentDelegationError({
-    code: `delegation-${status}`,
-    message: `The delegation ${id} to ${subagentName} ${status === 'failed' ? 'failed' : 'was cancelled'}: ${error}${partial}`,
-  })
+  const message = `The delegation ${id} to ${subagentName} ${status}: ${error}${partial}`
+  throw new SubagentDelegationError({ code: `delegation-${status}`, message })
 }
 
 async function stateText(handle: DelegationHandle): Promise<string> {

@@ -162,10 +162,7 @@ export function readAgentFile(content: string | Uint8Array, path: string): Agent
   const nodes = new Map<string, YamlNode>()
   for (const { key, value } of root.entries) {
     const field = fieldName(key.text)
-    if (nodes.has(field)) {
-      const message = `\`${key.text}\` is there twice, in two spellings; the first one counts.`
-      report('warning', 'field-twice', key, message, 'Remove one of them.')
-    } else if (fieldNames.includes(field)) nodes.set(field, value)
+    if (fieldNames.includes(field)) nodes.set(field, value)
     else if (!foreignFields.has(field)) {
       const hint = didYouMean(field, fieldNames) || `There are ${fieldNames.join(', ')}.`
       const message = `\`${key.text}\` is not a field of a subagent and has no effect.`
@@ -173,21 +170,16 @@ export function readAgentFile(content: string | Uint8Array, path: string): Agent
     }
   }
   const valueOf = (field: string): unknown => plainValue(nodes.get(field))
-  const mode = nodes.get('permission-mode')
   const written = valueOf('permission-mode')
-  if (mode !== undefined && modesWithoutEffect.includes(written)) {
+  if (modesWithoutEffect.includes(written)) {
     const message = `\`permission-mode: ${String(written)}\` has no effect here; the approver is still asked.`
-    report('warning', 'permission-mode', mode, message)
+    report('warning', 'permission-mode', nodes.get('permission-mode') ?? root, message)
   }
   // Where no `tools` are named, the owner of this directory means all that the parent has
   // (code.claude.com/docs/en/sub-agents).
   const absent = /[\\/]\.claude[\\/]agents[\\/]/.test(path) ? ['*'] : undefined
   const model = valueOf('model')
   const timeout = numberOf(valueOf('timeout'))
-  if (Number.isNaN(timeout)) {
-    const message = '`timeout` must be a whole number from 1.'
-    report('error', 'field-type', nodes.get('timeout') ?? root, message)
-  }
   const { config, problems } = readConfig({
     name: valueOf('name'),
     description: valueOf('description'),
@@ -201,7 +193,7 @@ export function readAgentFile(content: string | Uint8Array, path: string): Agent
     config: timeout === undefined ? undefined : { timeoutMs: timeout * 1000 },
   })
   for (const { field, problem, hint } of problems) {
-    const name = fieldName(field)
+    const name = field === 'config.timeoutMs' ? 'timeout' : fieldName(field)
     const code = name === 'name' || name === 'description' ? `agent-${name}` : 'field-type'
     report('error', code, nodes.get(name) ?? root, `\`${name}\` ${problem}.`, hint)
   }
