@@ -3,7 +3,7 @@ import type { JsonObject } from '../tools/model.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { requireOptions, runLimits } from './check-options.ts'
 import { Compactor, hasText } from './conversation/compact.ts'
-import { type AgentUsageError, usageError } from './errors.ts'
+import { usageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
 import type { RequestedCall } from './loop/sdk.ts'
 import { Stopper } from './stopper.ts'
@@ -128,8 +128,7 @@ export class AgentSession {
     requireOptions(runLimits, run, 'a run')
     if (this.#running !== undefined) {
       const message = `The agent ${this.#options.agent} is still working on the last prompt.`
-      const hint = 'Wait for it, send it a message with steer, or make another agent.'
-      throw usageError('agent-busy', message, hint)
+      throw usageError('agent-busy', message, 'Wait for it, or send it a message with steer.')
     }
     const timeoutMs = run.timeoutMs ?? this.#options.timeoutMs
     const stopper = new Stopper(run.signal, timeoutMs)
@@ -181,7 +180,10 @@ export class AgentSession {
     const before = [...this.#messages]
     if (lost.length > 0) before.push(notDone(lost, this.#waiting))
     if (prompt === undefined) {
-      if (open.length === 0 && before.at(-1)?.role === 'assistant') throw nothingToContinue()
+      if (open.length === 0 && before.at(-1)?.role === 'assistant') {
+        const message = 'The last turn is complete: there is nothing to continue.'
+        throw usageError('turn-complete', message, 'Give the next prompt.')
+      }
       for (const part of this.#parts) await part.resume?.(context)
     } else {
       let content = prompt
@@ -289,13 +291,8 @@ function notDone(calls: readonly RequestedCall[], waiting: readonly string[]): M
       type: 'error-text' as const,
       value: waiting.includes(id)
         ? 'Error: this was not approved; the user continued with another message.'
-        : 'Error: the process ended before this was done. Check whether it had an effect before you repeat it.',
+        : 'Error: the process ended before this was done. Check whether it had an effect.',
     },
   }))
   return { role: 'tool', content }
-}
-
-function nothingToContinue(): AgentUsageError {
-  const message = 'The last turn of this conversation is complete: there is nothing to continue.'
-  return usageError('turn-complete', message, 'Give the next prompt.')
 }

@@ -1,18 +1,11 @@
 import { untilAborted } from '../../core/runtime.ts'
 import type { AllowedTool } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
+import { Queue } from '../queue.ts'
 import type { SessionPart } from '../session.ts'
 import type { HookAnswer } from '../skills/hook-format.ts'
 import type { PermissionMode } from '../subagents/config.ts'
-import type {
-  AgentTool,
-  Approval,
-  ApprovalRequest,
-  Approver,
-  Permission,
-  Permit,
-  ToolContext,
-} from '../types.ts'
+import type { AgentTool, Approver, Permission, Permit, ToolContext } from '../types.ts'
 import { callFits, listAllows, listDenies, listNames } from './tool-patterns.ts'
 
 /** What the PreToolUse hooks of the active skills say about a call. */
@@ -92,7 +85,9 @@ export async function askApprover(
   { agent, signal }: Pick<ToolContext, 'signal'> & { agent: string },
 ): Promise<Permission> {
   const request = { agent, tool, input, reason, effect: tool.effect?.(input), signal }
-  const approval = await untilAborted(oneByOne(approver, request), signal)
+  const queue = queues.get(approver) ?? new Queue(1)
+  queues.set(approver, queue)
+  const approval = await queue.run(signal, () => untilAborted(approver(request), signal))
   // A program may return anything, such as a text that says no.
   const approved: unknown = approval.approved
   if (approved === true) return { allowed: true, input }
@@ -101,21 +96,8 @@ export async function askApprover(
   return { allowed: false, reason: why ?? 'the user did not approve it' }
 }
 
-const questions = new WeakMap<Approver, Promise<unknown>>()
-
-/** A user answers one question at a time. The next is asked when the one before is settled. */
-function oneByOne(approver: Approver, request: ApprovalRequest): Promise<Approval> {
-  const before = questions.get(approver) ?? Promise.resolve()
-  const answer = before.then(() => {
-    request.signal.throwIfAborted()
-    return untilAborted(approver(request), request.signal)
-  })
-  questions.set(
-    approver,
-    answer.catch(() => undefined),
-  )
-  return answer
-}
+/** A user answers one question at a time. */
+const queues = new WeakMap<Approver, Queue>()
 
 /** `input` is the one that hooks want. */
 export type Judgement = Decision & { input: JsonObject }
@@ -154,8 +136,7 @@ function decide(
   const reason = reasonToAsk()
   if (reason === undefined) return { kind: 'allow' }
   if (mode === 'dont-ask') {
-    const refusal = 'permission mode dont-ask refuses that'
-    return refuse(`it would have to be asked for (${reason}), and ${refusal}`)
+    return refuse(`permission mode dont-ask refuses what would be asked for (${reason})`)
   }
   if (options.approver !== undefined || options.suspends === true) return { kind: 'ask', reason }
   return refuse(`it needs an approval (${reason}), and this session cannot ask for one`)

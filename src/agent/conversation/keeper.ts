@@ -25,8 +25,6 @@ export interface KeeperOptions {
 export class ConversationKeeper {
   readonly #options: KeeperOptions
   #info: ConversationInfo | undefined
-  /** When it was stored for the last time. */
-  #stored: number | undefined
   /** Used by earlier processes. */
   #before = noUsage
   #hasFailed = false
@@ -43,13 +41,14 @@ export class ConversationKeeper {
   async begin(prompt: string | undefined): Promise<() => void> {
     const { store, reference } = this.#options
     this.#hasFailed = false
-    if (this.#info === undefined && reference === undefined) this.#info = this.#create(prompt)
+    const isNew = this.#info === undefined && reference === undefined
+    if (isNew) this.#info = this.#create(prompt)
     const id = this.#info?.id ?? (await store.load(reference ?? '')).id
     const release = await store.lock(id)
     try {
-      const isNew = this.#info !== undefined && this.#stored === undefined
       const known = isNew ? undefined : (await store.list()).find((one) => one.id === id)
-      if (known !== undefined && known.updatedAt !== this.#stored) await this.#load(id)
+      const seen = this.#info?.updatedAt ?? -1
+      if (known !== undefined && known.updatedAt > seen) await this.#load(id)
       return release
     } catch (error) {
       release()
@@ -65,7 +64,6 @@ export class ConversationKeeper {
     this.#info = { ...this.#info, updatedAt, status, usage: addUsage(this.#before, used()) }
     try {
       await store.save({ ...this.#info, ...state() })
-      this.#stored = updatedAt
     } catch (error) {
       if (!this.#hasFailed) notice(failureText(error))
       this.#hasFailed = true
@@ -86,7 +84,6 @@ export class ConversationKeeper {
     const { messages, waiting, skills, delegations, ...info } = await store.load(id)
     restore({ messages, waiting, skills, delegations })
     this.#info = info
-    this.#stored = info.updatedAt
     this.#before = subtractUsage(info.usage, used())
   }
 }

@@ -128,15 +128,16 @@ export class McpPart implements SessionPart {
         if (tool.origin.kind === 'mcp' || this.isIdle) return
         const request = this.#request
         const calls = namesAtGate(tool).map((call) => ({ ...call, params, request, signal }))
-        await this.#open().gate.pass(calls, tools())
+        await this.#open().gate.passOnce(calls, tools())
       },
       afterTool: async (tool, params, output, isError) => {
         if (tool.origin.kind === 'mcp' || this.#isIdle) return undefined
-        const request = this.#request
-        const calls = namesAtGate(tool).map((call) => ({ ...call, params, request }))
         const value = isError || tool.hasFailed?.(params) === true ? undefined : output
         const text = typeof value === 'object' ? JSON.stringify(value) : value?.toString()
-        await this.#opened?.gate.after(calls, text, value)
+        for (const call of namesAtGate(tool)) {
+          const made = { ...call, params, request: this.#request }
+          await this.#opened?.gate.after(made, text, value)
+        }
         return undefined
       },
     }
@@ -154,11 +155,7 @@ export class McpPart implements SessionPart {
     const servers = new AgentServers({
       ...context,
       choice: options.mcp,
-      gate: {
-        pass: (call) => gate.pass([call], tools()),
-        inTurn: (call, work) => gate.inTurn(call, work),
-        after: (call, text) => gate.after([call], text),
-      },
+      gate: () => gate,
       requestText: () => this.#request,
       closing: this.#closing.signal,
     })
@@ -180,7 +177,7 @@ export interface ProjectContext {
 
 interface AgentServersOptions extends ProjectContext {
   choice: McpChoice | undefined
-  gate: CallGate
+  gate: () => CallGate
   /** What the user asked for last; keywords of workflows see nothing else. */
   requestText: () => string | undefined
   closing: AbortSignal
@@ -266,7 +263,7 @@ export class AgentServers {
         this.#poolOf(name).definitions.find((one) => one.name === name) ?? { trusted: false },
       hold: ({ id }) => holdOf(id, index),
       permissions: settings.tools,
-      gate,
+      gate: gate(),
       log: (record) => session.log(record),
       retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
       schemas: this.#schemas,

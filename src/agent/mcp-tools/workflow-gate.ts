@@ -33,7 +33,7 @@ import type { AgentServers, ProjectContext } from './mcp-part.ts'
  * start with the first call that needs a binding workflow, and for nothing else. A step may be a tool
  * of the agent itself: it is done when the agent has called it with success.
  */
-export class WorkflowGate {
+export class WorkflowGate implements CallGate {
   /** The project has no workflow, lost none since it was trusted, and has no unreadable workflow file. */
   readonly none: boolean
   readonly #context: ProjectContext
@@ -58,11 +58,15 @@ export class WorkflowGate {
     this.none = !hasErrors(diagnostics) && workflows.length === 0 && !isLost
   }
 
+  async pass(call: CallAtGate): Promise<void> {
+    await this.passOnce([call], this.#tools())
+  }
+
   /**
    * One call under each of the names of its tool: it passes once.
    * @param callers the tools of the conversation, or of the subagent, that calls.
    */
-  async pass(calls: readonly CallAtGate[], callers: readonly AgentTool[]): Promise<void> {
+  async passOnce(calls: readonly CallAtGate[], callers: readonly AgentTool[]): Promise<void> {
     const [first] = calls
     if (first === undefined) return
     const servers = this.#servers
@@ -102,13 +106,11 @@ export class WorkflowGate {
 
   /** Records what a call that was made means for the steps of workflows; `text`: of a success. */
   async after(
-    calls: readonly Omit<CallAtGate, 'signal'>[],
+    call: Omit<CallAtGate, 'signal'>,
     text: string | undefined,
     value?: JsonValue,
   ): Promise<void> {
-    for (const call of calls) {
-      await afterCall(call, this.#context.session, this.#workflows, text, value)
-    }
+    await afterCall(call, this.#context.session, this.#workflows, text, value)
   }
 
   #readTrust(): WorkflowTrust {

@@ -8,7 +8,7 @@ import { SubagentConfigError, SubagentDelegationError } from '../errors.ts'
 import { Queue } from '../queue.ts'
 import { Stopper } from '../stopper.ts'
 import type { TokenUsage, UsageEntry } from '../types.ts'
-import { addUsage, noUsage } from '../usage.ts'
+import { UsageLedger } from '../usage.ts'
 import { Child } from './child.ts'
 import {
   type DelegateOptions,
@@ -54,7 +54,7 @@ export class SubagentManager {
   /** Delegations that are over and can be resumed, also those of another process. */
   readonly #finished = new Map<string, Finished>()
   readonly #active = new Map<string, DelegationHandle>()
-  readonly #usage = new Map<string, TokenUsage>()
+  readonly #usage = new UsageLedger()
 
   /**
    * @throws {SubagentConfigError} for a definition that cannot be used; {AgentUsageError} for a
@@ -227,7 +227,7 @@ export class SubagentManager {
 
   /** What the subagents used, by their names. */
   getUsageBreakdown(): Readonly<Record<string, TokenUsage>> {
-    return Object.fromEntries(this.#usage)
+    return this.#usage.report().byAgent
   }
 
   /** Cancels all running delegations, and waits for their end. */
@@ -292,8 +292,7 @@ export class SubagentManager {
       if (signal?.aborted !== true) throw error
     }
     const onUsage = (entry: UsageEntry): void => {
-      const used = this.#usage.get(entry.agent) ?? noUsage
-      this.#usage.set(entry.agent, addUsage(used, entry.usage))
+      this.#usage.record(entry)
       parent.onUsage(entry)
     }
     return await Child.create({ ...work, parent, signal, onUsage })
