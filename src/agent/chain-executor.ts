@@ -77,13 +77,9 @@ async function ask(
   try {
     const outputSchema = jsonSchemaOf('the report', reportSchema)
     const output = stepOutput(await session.run(prompt, { outputSchema, signal, onEvent }))
-    const { inputTokens, outputTokens, requests } = ledger.report().total
-    const metrics = {
-      ...output.metrics,
-      input_tokens: inputTokens,
-      output_tokens: outputTokens,
-      model_calls: requests,
-    }
+    const used = ledger.report().total
+    const tokens = { input_tokens: used.inputTokens, output_tokens: used.outputTokens }
+    const metrics = { ...output.metrics, ...tokens, model_calls: used.requests }
     return { kind: 'output', output: { ...output, metrics, evidence: 'self-reported' }, log }
   } finally {
     await session.close()

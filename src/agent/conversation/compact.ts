@@ -117,21 +117,12 @@ export const summarizeOldest: CompactionStrategy = async (messages, target, ask)
   const old = pieces.filter((_, index) => !kept.has(index))
   if (old.length === 0) return dropOldest(messages, target)
   // The end matters more, where there is more than the model can read.
-  const lines = old
-    .flat()
-    .flatMap(linesOf)
-    .join('\n')
-    .slice(-target * charactersOfToken)
-  const request = `Sum up this part of a conversation in at most 400 words, for the assistant that continues it. Keep the task, decisions, names, paths, figures, and what is left to do. Answer with the summary alone.\n\n${lines}`
+  const lines = old.flat().flatMap(linesOf).join('\n')
+  const request = `Sum up this part of a conversation in at most 400 words, for the assistant that continues it. Keep the task, decisions, names, paths, figures, and what is left to do. Answer with the summary alone.\n\n${lines.slice(-target * charactersOfToken)}`
   try {
     const summary = (await ask(request)).slice(0, longestText)
     const content = `[Summary of ${old.length} earlier exchanges]\n${summary}`
-    const first = pieces.findIndex((_, index) => !kept.has(index))
-    const shorter = pieces.flatMap((piece, index): readonly ModelMessage[] => {
-      if (index === first) return [{ role: 'user', content }]
-      return kept.has(index) ? piece : []
-    })
-    return dropOldest(shorter, target)
+    return dropOldest(inPlaceOf(old, pieces, content), target)
   } catch {
     return dropOldest(messages, target)
   }
@@ -149,14 +140,14 @@ function linesOf(message: ModelMessage): string[] {
 }
 
 /** Pieces that stay: the first and the last prompt, the last piece, the content of skills. */
-function neededOf(pieces: readonly (readonly ModelMessage[])[]): Set<number> {
-  const isPrompt = (piece: readonly ModelMessage[]): boolean => piece[0]?.role === 'user'
+function neededOf(pieces: readonly Piece[]): Set<number> {
+  const isPrompt = (piece: Piece): boolean => piece[0]?.role === 'user'
   const [first, last] = [pieces.findIndex(isPrompt), pieces.findLastIndex(isPrompt)]
   return new Set([first, last, pieces.length - 1, ...latestContents(pieces).values()])
 }
 
 /** The piece with the latest content of each skill. */
-function latestContents(pieces: readonly (readonly ModelMessage[])[]): Map<string, number> {
+function latestContents(pieces: readonly Piece[]): Map<string, number> {
   const latest = new Map<string, number>()
   for (const [index, piece] of pieces.entries()) {
     for (const text of piece.flatMap(skillTexts)) {
@@ -167,29 +158,35 @@ function latestContents(pieces: readonly (readonly ModelMessage[])[]): Map<strin
 }
 
 function leaveOut(
-  pieces: readonly (readonly ModelMessage[])[],
+  pieces: readonly Piece[],
   needed: ReadonlySet<number>,
   target: number,
 ): readonly ModelMessage[] {
   let tokens = estimateMessages(pieces.flat())
-  const gone = new Set<number>()
+  const gone: Piece[] = []
   for (const [index, piece] of pieces.entries()) {
     if (tokens <= target) break
     if (needed.has(index)) continue
-    gone.add(index)
+    gone.push(piece)
     tokens -= estimateMessages(piece)
   }
-  const [first] = gone
-  const what = gone.size === 1 ? 'One earlier exchange was' : `${gone.size} earlier exchanges were`
-  const content = `[${what} left out here to save room.]`
-  return pieces.flatMap((piece, index): readonly ModelMessage[] => {
-    if (!gone.has(index)) return piece
-    return index === first ? [{ role: 'user', content }] : []
+  const what =
+    gone.length === 1 ? 'One earlier exchange was' : `${gone.length} earlier exchanges were`
+  return inPlaceOf(gone, pieces, `[${what} left out here to save room.]`)
+}
+
+/** The messages with a text where the first of the pieces that are gone was. */
+function inPlaceOf(gone: readonly Piece[], pieces: readonly Piece[], content: string) {
+  return pieces.flatMap((piece): Piece => {
+    if (!gone.includes(piece)) return piece
+    return piece === gone[0] ? [{ role: 'user', content }] : []
   })
 }
 
+type Piece = readonly ModelMessage[]
+
 /** A conversation in pieces that can be left out: calls of tools stay with their results. */
-function exchanges(messages: readonly ModelMessage[]): readonly (readonly ModelMessage[])[] {
+function exchanges(messages: readonly ModelMessage[]): readonly Piece[] {
   const pieces: ModelMessage[][] = []
   for (const message of messages) {
     const last = pieces.at(-1)

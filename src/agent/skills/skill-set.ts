@@ -1,4 +1,3 @@
-import { messageOf } from '../../core/errors.ts'
 import type { Activation, InvocationSource } from '../../library/activation.ts'
 import { discoverSkills } from '../../library/discover.ts'
 import { SkillManager } from '../../library/manager.ts'
@@ -6,8 +5,8 @@ import type { Skill, SkillInfo } from '../../library/model.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
 import { matchTriggers } from '../../trigger/examples.ts'
 import { planInjection, renderInjection } from '../../trigger/inject.ts'
-import { SkillNotTrustedError } from '../../trust/decide.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
+import { failureText } from '../loop/results.ts'
 import { type ActiveSkill, activeSkill, type SkillContext } from './active-skills.ts'
 
 const referenceTokens = 10_000
@@ -104,9 +103,8 @@ export class SkillSet {
         await this.manager.requireTrusted(name, 'put text before a prompt')
       } catch (error) {
         withheld.add(name)
-        const hint = error instanceof SkillNotTrustedError ? ` ${error.hint ?? ''}` : ''
-        const left = `The references of the skill ${name} were left out: ${messageOf(error)}${hint}`
-        if (!this.#told.has(left)) notice(left.trim())
+        const left = `The references of the skill ${name} were left out: ${failureText(error)}`
+        if (!this.#told.has(left)) notice(left)
         this.#told.add(left)
       }
     }
@@ -133,9 +131,9 @@ export class SkillSet {
     }
     for (const name of skills.filter(isName)) {
       if ((await this.manager.get(name)) !== undefined) continue
-      const names = (await this.manager.list()).map((skill) => skill.name).join(', ')
+      const names = (await this.manager.list()).map((skill) => skill.name).join(', ') || 'none'
       const message = `The agent was given a skill called ${name}, and there is none.`
-      const hint = `There ${names === '' ? 'are no skills here' : `are: ${names}`}. A path must contain a /.`
+      const hint = `There are: ${names}. A path must contain a /.`
       throw new SkillNotFoundError({ code: 'skill-not-found', message, hint })
     }
   }

@@ -52,7 +52,7 @@ export function findingTools(
   const examples = hints.length === 0 ? '' : ` As in: ${hints.slice(0, 10).join('; ')}.`
   // With many skills a list of names would cost more than the budget that it is left out for.
   const names = incomplete ? {} : { enum: skills.map(({ name }) => name) }
-  const argumentsText = `What the skill is to work on, as a user would write it after its name.${examples}`
+  const description = `What the skill is to work on, as a user would write it after its name.${examples}`
   const activate: AgentTool = {
     ...ownTool,
     name: 'skill',
@@ -61,8 +61,8 @@ export function findingTools(
     inputSchema: objectSchema(
       {
         name: { type: 'string', ...names },
-        arguments: { type: 'string', description: argumentsText },
-        done: { type: 'boolean', description: 'Ends the activation; default false.' },
+        arguments: { type: 'string', description },
+        done: { type: 'boolean', description: 'Ends the activation.' },
       },
       ['name'],
     ),
