@@ -17,6 +17,8 @@ export interface Call {
   /** What hooks made of the input of the call. */
   input: JsonObject
   isChanged: boolean
+  /** As the AI SDK gave it. */
+  given: object
 }
 
 export type Workflows = Pick<McpPart, 'isIdle' | 'beforeTool' | 'afterTool'>
@@ -31,8 +33,8 @@ export class CallBook {
     this.#workflows = workflows
   }
 
-  allow(input: object, call: Call): void {
-    this.#calls.set(input, call)
+  allow(call: Call): void {
+    this.#calls.set(call.given, call)
   }
 
   /** @throws {AgentUsageError} for a call that nobody decided about. */
@@ -59,18 +61,13 @@ export class CallBook {
       ...tool,
       execute: (input: unknown, options) => {
         const call = this.require(input)
-        const { toolCallId, abortSignal } = options
-        const asked: Asked = {
-          ...call,
-          given: input,
-          context: quietContext(toolCallId, abortSignal),
-        }
+        const context = quietContext(options.toolCallId, options.abortSignal)
         const start = () => execute(call.isChanged ? call.input : input, options)
         // Before its first call, only a generator function is known to stream, and waits to be read.
         const mayStart = this.#workflows?.isIdle !== false || isGenerator(execute)
         const result = mayStart ? start() : undefined
-        if (isAsyncIterable(result)) return this.#each(asked, () => result)
-        return lastOf(this.#each(asked, mayStart ? () => result : start))
+        if (isAsyncIterable(result)) return this.#each(call, context, () => result)
+        return lastOf(this.#each(call, context, mayStart ? () => result : start))
       },
       toModelOutput: async (options: { toolCallId: string; input: unknown; output: unknown }) => {
         const { output, input } = options
@@ -81,37 +78,29 @@ export class CallBook {
     }
   }
 
-  async *#each(call: Asked, start: () => unknown): AsyncGenerator {
+  async *#each(call: Call, context: ToolContext, start: () => unknown): AsyncGenerator {
     let last: unknown
+    let isMade = false
     try {
-      await this.#workflows?.beforeTool(call.tool, call.input, call.context)
+      await this.#workflows?.beforeTool(call.tool, call.input, context)
+      isMade = true
       for await (last of outputsOf(start)) yield last
       const added = await this.#after(call, jsonValue(last), false)
-      if (added !== undefined && isKey(call.given)) this.#added.set(call.given, added)
+      if (added !== undefined) this.#added.set(call.given, added)
     } catch (error) {
-      throw await this.#failed(call, error)
+      // With the hint of an error of ours, and what hooks have to say about the call.
+      const text = failureText(error)
+      const added = isMade ? await this.#after(call, text, true) : undefined
+      if (added === undefined && text === messageOf(error)) throw error
+      throw new Error([text, added ?? []].flat().join('\n\n'), { cause: error })
     }
   }
 
   /** What hooks have to say about a call that was made. */
-  async #after({ run, tool, input }: Asked, output: JsonValue, isError: boolean) {
+  async #after({ run, tool, input }: Call, output: JsonValue, isError: boolean) {
     await this.#workflows?.afterTool(tool, input, output, isError)
     return await run.hooks.after(tool, input, output, isError)
   }
-
-  /** With the hint of an error of ours, and what hooks have to say about the call. */
-  async #failed(call: Asked, error: unknown): Promise<unknown> {
-    const text = failureText(error)
-    const added = await this.#after(call, text, true)
-    if (added === undefined && text === messageOf(error)) return error
-    return new Error([text, added ?? []].flat().join('\n\n'), { cause: error })
-  }
-}
-
-interface Asked extends Call {
-  /** The input as the AI SDK gave it. */
-  given: unknown
-  context: ToolContext
 }
 
 async function* outputsOf(start: () => unknown): AsyncGenerator {

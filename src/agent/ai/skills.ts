@@ -21,9 +21,8 @@ import { SkillSet } from '../skills/skill-set.ts'
 import { type SkillCatalogue, skillCatalogue } from '../skills/skill-tools.ts'
 import type { AgentTool } from '../types.ts'
 import { CallBook, type Workflows } from './guarded-tools.ts'
-import { RunSkills } from './run-skills.ts'
+import { RunSkills, withStopHooks } from './run-skills.ts'
 import { createSkillTools, resolveSkillCall, type SkillTools } from './skill-tool-set.ts'
-import { withStopHooks } from './stop-hooks.ts'
 import type { AnyAgent } from './subagent-tool.ts'
 import { inputOf, quietContext, toolFacts } from './tool-set.ts'
 import { splitSkill } from '../subagents/skills.ts'
@@ -256,7 +255,7 @@ export class Skills {
     const judged = await judgeCall(tool, resolved.input, context, this.#permit(run))
     if (judged.kind === 'refuse') return denied(judged.reason)
     const isChanged = judged.input !== resolved.input
-    this.#calls.allow(input, { run, tool, input: judged.input, isChanged })
+    this.#calls.allow({ run, tool, input: judged.input, isChanged, given: input })
     if (judged.kind === 'allow') return wanted?.type === 'approved' ? wanted : undefined
     const { approver } = this.#environment.options
     if (approver === undefined) return { type: 'user-approval', reason: judged.reason }
