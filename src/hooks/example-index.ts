@@ -57,7 +57,7 @@ function openIndex({ head, read }: StoredIndex): RankIndex {
     term(term) {
       if (known.has(term)) return known.get(term)
       const [held, postings, holders, centre, examples] = valueOf(term) ?? []
-      const found = !held ? undefined : { held, postings, holders, centre, examples }
+      const found = held === undefined ? undefined : { held, postings, holders, centre, examples }
       known.set(term, found)
       return found
     },

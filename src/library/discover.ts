@@ -51,29 +51,27 @@ export interface LocationSearch {
 
 export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): LocationSearch {
   const { runtime, useIndex = true } = options
-  const found = skillLocations(runtime, options).map((location) => {
-    const { skills, diagnostics } = scanLocation(location, { runtime, useIndex })
+  const candidates: Candidate[] = []
+  const broken: BrokenSkill[] = []
+  const diagnostics: Diagnostic[] = []
+  for (const location of skillLocations(runtime, options)) {
+    const found = scanLocation(location, { runtime, useIndex })
     const { scope, source, directory: place } = location
-    const broken = skills
+    const unusable = found.skills
       .filter(({ metadata }) => metadata.head === undefined)
-      .map(({ file: { path }, metadata: { diagnostics: findings } }) => {
-        return { name: basename(dirname(path)), path, scope, source, diagnostics: findings }
+      .map(({ file: { path }, metadata }) => {
+        const name = basename(dirname(path))
+        return { name, path, scope, source, diagnostics: metadata.diagnostics }
       })
-    const all = [...broken.flatMap((skill) => skill.diagnostics), ...diagnostics]
-    return {
-      candidates: skills
-        .flatMap((skill) => toInfo(skill, location, policy) ?? [])
-        .toSorted((a, b) => compareText(a.directory, b.directory))
-        .map((info) => ({ info, place })),
-      broken,
-      diagnostics: all.toSorted(compareDiagnostics),
-    }
-  })
-  return {
-    candidates: found.flatMap(({ candidates }) => candidates),
-    broken: found.flatMap(({ broken }) => broken),
-    diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
+    const infos = found.skills
+      .flatMap((skill) => toInfo(skill, location, policy) ?? [])
+      .toSorted((a, b) => compareText(a.directory, b.directory))
+    candidates.push(...infos.map((info) => ({ info, place })))
+    broken.push(...unusable)
+    const findings = [...unusable.flatMap((skill) => skill.diagnostics), ...found.diagnostics]
+    diagnostics.push(...findings.toSorted(compareDiagnostics))
   }
+  return { candidates, broken, diagnostics }
 }
 
 /** The user's record of trust and the caller's wishes, for the workspace of the working directory. */

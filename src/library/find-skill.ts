@@ -1,7 +1,6 @@
 import { type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
-import type { Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem } from '../core/errors.ts'
 import { nearest } from '../core/text.ts'
 import { sha256 } from '../core/json.ts'
@@ -73,7 +72,7 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   const info = toInfo(found, { scope, source }, policy)
   if (info !== undefined) return info
   const { diagnostics } = metadata
-  throw brokenSkill({ name: basename(directory), path: file, scope, source, diagnostics })
+  throw brokenSkill({ name: basename(directory), path: file, diagnostics })
 }
 
 /** Whether a reference to a skill is a path; else it may be a name. */
@@ -140,18 +139,19 @@ export function skillNotFound(
   return new SkillNotFoundError({ code: 'skill-not-found', message, hint, diagnostics })
 }
 
-function brokenSkill({ name, path, diagnostics }: BrokenSkill): SkillError {
+function brokenSkill({
+  name,
+  path,
+  diagnostics,
+}: Pick<BrokenSkill, 'name' | 'path' | 'diagnostics'>): SkillError {
   const [first] = diagnostics.filter(({ severity }) => severity === 'error')
   const { code = 'skill-broken' } = first ?? {}
   const message = `Skill ${name} cannot be used: ${path} is broken.`
   const hint = `skillrail validate ${path} shows the errors.`
   const facts = { code, message, hint, diagnostics }
   if (code.startsWith('file-')) return new SkillLoadError(facts)
-  return isIncomplete(diagnostics) ? new SkillValidationError(facts) : new SkillParseError(facts)
-}
-
-function isIncomplete(diagnostics: readonly Diagnostic[]): boolean {
-  return diagnostics.some(({ code }) => code === 'description-missing')
+  const isIncomplete = diagnostics.some((one) => one.code === 'description-missing')
+  return isIncomplete ? new SkillValidationError(facts) : new SkillParseError(facts)
 }
 
 function splitReference(reference: string): { scope: SkillScope | undefined; name: string } {
@@ -173,10 +173,7 @@ export function loadSkill(info: SkillInfo): Skill {
   }
   const { skill, diagnostics } = parseSkill(reading.text, { path })
   if (skill === undefined) {
-    const message = `Skill ${name} cannot be used any more: its frontmatter is broken.`
-    const hint = `skillrail validate ${path} shows the errors.`
-    const facts = { code: 'skill-unusable', message, hint, diagnostics }
-    throw isIncomplete(diagnostics) ? new SkillValidationError(facts) : new SkillParseError(facts)
+    throw brokenSkill({ name, path, diagnostics })
   }
   refuseSelfReference(info, skill)
   return {

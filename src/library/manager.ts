@@ -360,12 +360,7 @@ function refuseInvalid(name: string, description: string): void {
   const isName = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) && name.length <= 64
   const isDescription = description.trim() !== '' && Array.from(description).length <= 1024
   if (isName && isDescription) return
-  const aboutName = `the name ${JSON.stringify(name)} must be 1 to 64 of a-z, 0-9 and single hyphens`
-  const wrong = [
-    ...(isName ? [] : [aboutName]),
-    ...(isDescription ? [] : ['the description must have 1 to 1024 characters']),
-  ]
-  const message = `The skill cannot be defined: ${wrong.join('; ')}.`
+  const message = `The skill ${JSON.stringify(name)} cannot be defined: a name is 1 to 64 of a-z, 0-9 and single hyphens, a description 1 to 1024 characters.`
   throw new SkillValidationError({ code: 'skill-definition', message })
 }
 

@@ -84,11 +84,7 @@ function readManifest(
   )
   const known = Object.entries(value).filter(([key]) => !ignored.includes(key))
   const { data, error } = schema.safeParse(Object.fromEntries(known))
-  const keys = new Set(error?.issues.map((issue) => String(issue.path[0])))
-  for (const key of keys) {
-    const wanted = Object.entries(schema.shape).find(([name]) => name === key)?.[1].description
-    refused(`"${key}" must be ${wanted ?? 'text'}`)
-  }
+  for (const { path, message } of error?.issues ?? []) refused(`"${path.join('.')}": ${message}`)
   for (const key of ignored) {
     const why = key === 'extensions' ? 'must be an object' : 'is not a field of a plugin'
     report('plugin-field-ignored', `"${key}" ${why}; it is ignored`)
@@ -106,19 +102,18 @@ function manifestFields() {
   const author = z.strictObject({ name: text, email: text, url: text }).optional()
   const extensions = z.record(z.string(), z.record(z.string(), z.unknown())).optional()
   return z.object({
-    $schema: z.literal(manifestSchema).describe(JSON.stringify(manifestSchema)),
+    $schema: z.literal(manifestSchema),
     name: z
       .string()
-      .refine(isPluginName)
-      .describe('1 to 64 of a-z, 0-9, single "-" and ".", with a letter or digit at both ends'),
+      .refine(isPluginName, '1 to 64 of a-z, 0-9 and single "-" and "." inside are allowed'),
     version: text,
     description: text,
-    author: author.describe('an object of name, email and url, which are texts'),
+    author,
     homepage: text,
     repository: text,
     license: text,
-    keywords: z.array(z.string()).optional().describe('a list of texts'),
-    extensions: extensions.describe('an object of objects, one for each client'),
+    keywords: z.array(z.string()).optional(),
+    extensions,
   })
 }
 

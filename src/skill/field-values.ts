@@ -46,7 +46,7 @@ export class FieldReader {
     const number = isNumber ? Number(node.value) : Number(isDigits ? text : Number.NaN)
     if (Number.isSafeInteger(number) && number >= minimum) return number
     const code = isDigits || Number.isSafeInteger(number) ? 'field-value' : 'field-type'
-    const wanted = `a whole number from ${minimum} to ${Number.MAX_SAFE_INTEGER}`
+    const wanted = `a whole number of at least ${minimum}`
     return this.report(code, node, `\`${field}\` is ${shown(node)}; it must be ${wanted}.`)
   }
 

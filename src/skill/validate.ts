@@ -163,7 +163,7 @@ function checkMetadata(reader: FieldReader, metadata: YamlNode | undefined): voi
     if (value.kind !== 'scalar') {
       const message = `\`${name}\` below \`metadata\` is ${describe(value)}; the specification wants strings.`
       const code = understood ? 'metadata-nested-extension' : 'metadata-nested'
-      reader.report(code, value, message, understood ? stringForm(name) : 'Write it as one string.')
+      reader.report(code, value, message, 'Write it as one string.')
     } else if (understood && name !== 'chain' && isEmpty(value)) reportEmpty(reader, name, value)
     else if (typeof value.value !== 'string') {
       const message = `\`${name}\` below \`metadata\` is not a string in YAML; it is read as the text \`${value.text}\`.`
@@ -171,12 +171,6 @@ function checkMetadata(reader: FieldReader, metadata: YamlNode | undefined): voi
       reader.report('metadata-not-string', value, message, hint)
     }
   }
-}
-
-function stringForm(name: string): string {
-  if (name === 'triggers') return 'The string form has one `PATTERN => FILE` a line.'
-  if (name === 'hooks') return 'The string form is JSON text.'
-  return `The string form has the names separated by spaces: \`${name}: "one two"\`.`
 }
 
 const longestName = 64

@@ -107,19 +107,10 @@ function problemOf(source: string, engine: () => Re2.RE2JS): PatternProblem | un
 /** @param part of the source that RE2 names; null for its end. */
 function refusal(source: string, description: string, part: string | null): PatternProblem {
   const offset = part === null ? source.length - 1 : Math.max(0, source.indexOf(part))
-  const [looking] = /^\(\?<?[=!]/.exec(part ?? '') ?? []
-  if (looking !== undefined) {
-    const message = `a ${looking.length > 3 ? 'lookbehind' : 'lookahead'} \`${looking}\` is not supported`
-    const hint = 'Say in the pattern what the prompt has, not what surrounds it.'
-    return { code: 'pattern-unsupported', message, offset, hint }
-  }
-  if (/^\\[1-9]/.test(part ?? '')) {
-    const message = `a back-reference \`${part}\` is not supported`
-    const hint = 'Write the repeated text out, or use two triggers.'
-    return { code: 'pattern-unsupported', message, offset, hint }
-  }
+  const isForeign = /^(?:\(\?<?[=!]|\\[1-9])/.test(part ?? '')
+  const code = isForeign ? 'pattern-unsupported' : 'pattern-invalid'
   const shown = part === null || part === source ? '' : ` \`${part.slice(0, 40)}\``
-  return { code: 'pattern-invalid', message: `RE2 refuses it: ${description}${shown}`, offset }
+  return { code, message: `RE2 refuses it: ${description}${shown}`, offset }
 }
 
 let loaded: typeof Re2 | undefined

@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { withoutEnd } from '../core/text.ts'
-import { parseSkill } from '../skill/parse.ts'
+import { readFrontmatter } from '../skill/parse.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
 import { readFields } from '../skill/fields.ts'
-import { type YamlNode, readYaml } from '../skill/read-yaml.ts'
+import type { YamlNode } from '../skill/read-yaml.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 
 /** The triggers of a `SKILL.md`, also of one that cannot be installed. */
@@ -11,18 +11,10 @@ export function readTriggers(
   text: string,
   path: string,
 ): { triggers: readonly TriggerDeclaration[]; diagnostics: readonly Diagnostic[] } {
-  const { root, diagnostics } = readFrontmatterYaml(text, path) ?? {
-    root: undefined,
-    ...parseSkill(text, { path }),
-  }
-  if (root?.kind !== 'map') return { triggers: [], diagnostics }
-  const { fields, diagnostics: found } = readFields(root, { path })
-  return { triggers: fields.triggers, diagnostics: [...diagnostics, ...found] }
-}
-
-function readFrontmatterYaml(text: string, path: string): ReturnType<typeof readYaml> | undefined {
-  const split = splitFrontmatter(text)
-  return split.found ? readYaml(split.source, { firstLine: split.firstLine, path }) : undefined
+  const reading = readFrontmatter(text, path)
+  if (!reading.ok) return { triggers: [], diagnostics: reading.diagnostics }
+  const { fields, diagnostics } = readFields(reading.root, { path })
+  return { triggers: fields.triggers, diagnostics: [...reading.diagnostics, ...diagnostics] }
 }
 
 /** The portable format: `triggers:` alone on a line, below it items `- match: VALUE`, `inject: VALUE`. */
@@ -106,5 +98,6 @@ export function isInTriggers(text: string, path: string, line: number | undefine
       if (key.text === 'metadata') return isInside(value, next)
       return key.text === 'triggers' && key.line <= line && line < next
     })
-  return isInside(readFrontmatterYaml(text, path)?.root, Infinity)
+  const reading = readFrontmatter(text, path)
+  return reading.ok && isInside(reading.root, Infinity)
 }

@@ -45,7 +45,7 @@ export function suggestTriggers(
   const inject = referenceOf(skill, turns)
   const entries =
     (pattern === undefined ? '' : entry(`match: '${pattern}'`, inject)) +
-    (examples.length === 0 ? '' : entry(`examples: [${examples.map(quoted).join(', ')}]`, inject))
+    (examples.length === 0 ? '' : entry(`examples: ${JSON.stringify(examples)}`, inject))
   const { triggers: added } = readTriggers(`---\ntriggers:\n${entries}---\n`, skill.path)
   const measured = (triggers: readonly TriggerDeclaration[]) => {
     const all = [{ ...skill, triggers }, ...others]
@@ -144,12 +144,7 @@ function referenceOf({ directory }: TriggerSkill, turns: readonly TranscriptTurn
 }
 
 function entry(occasion: string, inject: string): string {
-  return `  - ${occasion}\n    inject: ${quoted(inject)}\n`
-}
-
-/** A JSON string is a YAML one. */
-function quoted(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : JSON.stringify(text)
+  return `  - ${occasion}\n    inject: ${JSON.stringify(inject)}\n`
 }
 
 /** A prompt that a user typed, and what the agent did before the next one. */

@@ -232,11 +232,11 @@ describe('register', () => {
 })
 
 it.each([
-  [{ name: 'Bad Name' }, 'the name "Bad Name"'],
-  [{ name: 'a--b' }, 'the name'],
-  [{ name: '' }, 'the name'],
-  [{ description: ' ' }, 'the description'],
-  [{ description: 'x'.repeat(1025) }, 'the description'],
+  [{ name: 'Bad Name' }, '"Bad Name"'],
+  [{ name: 'a--b' }, 'a name is'],
+  [{ name: '' }, 'a name is'],
+  [{ description: ' ' }, 'a description'],
+  [{ description: 'x'.repeat(1025) }, 'a description'],
 ])('refuses to define a skill with %j', (wrong, message) => {
   const define = (): unknown => defineSkill({ name: 'a', description: 'D.', body: '', ...wrong })
   expect(define).toThrow(SkillValidationError)

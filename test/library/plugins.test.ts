@@ -74,8 +74,8 @@ describe('a manifest', () => {
 
   it('needs $schema and name, and says which is wrong', () => {
     expect(read(plugin({})).diagnostics.map(({ message }) => message)).toEqual([
-      `"$schema" must be "${$schema}"`,
-      expect.stringContaining('"name" must be 1 to 64 of a-z'),
+      `"$schema": Invalid input: expected "${$schema}"`,
+      expect.stringContaining('"name": Invalid input'),
     ])
     expect(read(plugin('[')).name).toBeUndefined()
     expect(read(plugin([])).name).toBeUndefined()

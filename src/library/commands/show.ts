@@ -54,27 +54,12 @@ function wholeText(text: string, { isTerminal }: Screen): string {
   return shown.endsWith('\n') ? shown : `${shown}\n`
 }
 
-function skillText(skill: ShownSkill, { style, table, width }: Screen): string {
+function skillText(skill: ShownSkill, { style, table }: Screen): string {
   const files = fileTree(skill.resources, skill.resourcesTruncated)
   const none = skill.resources.length === 0 ? [style('dim', 'no files besides SKILL.md')] : []
-  const head = [
-    style('bold', safeLine(skill.name)),
-    ...wrapLines(safeLine(skill.description), width),
-  ]
+  const head = [style('bold', safeLine(skill.name)), safeLine(skill.description)]
   const facts = skillFacts(skill).map(([label, value]) => [style('dim', label), value])
   return linesText([...head, '']) + table(facts) + linesText(['', ...none, ...files])
-}
-
-function wrapLines(text: string, width: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line]
 }
 
 type SkillFact = readonly [label: string, value: string]

@@ -85,9 +85,7 @@ export const command = defineCommand<Result>()({
   },
   exitCode({ skills, prompts = [], diagnostics }) {
     const isBad =
-      hasErrors(allDiagnostics({ skills, diagnostics })) ||
-      skills.some(({ triggers }) => triggers.some(({ problems }) => problems.length > 0)) ||
-      prompts.some(({ ok }) => !ok)
+      hasErrors(allDiagnostics({ skills, diagnostics })) || prompts.some(({ ok }) => !ok)
     return isBad ? exitCode.badAnswer : exitCode.done
   },
   render: ({ skills, prompts, summary }) =>
