@@ -3,7 +3,7 @@ import type { Context } from '../core/command.ts'
 import type { ToolIndex } from '../tools/cache/tool-index.ts'
 import { callTool } from '../tools/call/call-tool.ts'
 import { requireNamedPaths, requireYes } from '../tools/call/consent.ts'
-import { parseDirective, type ToolStep } from '../tools/call/directive-text.ts'
+import { parseDirective } from '../tools/call/directive-text.ts'
 import { doRequest, type RequestAnswer, type RequestSetup } from '../tools/call/do-request.ts'
 import { ToolRequestError } from '../tools/call/errors.ts'
 import { callFailureText, partialText } from '../tools/call/failure-text.ts'
@@ -245,7 +245,7 @@ class ToolRequest {
   }
 
   async batch(tools: readonly object[]): Promise<ToolAnswer> {
-    const steps = stepsIn(tools, 'batch')
+    const steps = parseDirective(JSON.stringify(tools), 'batch')
     const texts = textsIn([this.#typed, tools])
     const { calls } = this.#tools
     await checkSteps('batch', steps, calls)
@@ -271,7 +271,7 @@ class ToolRequest {
   }
 
   async chain(tools: readonly object[]): Promise<ToolAnswer> {
-    const steps = stepsIn(tools, 'chain')
+    const steps = parseDirective(JSON.stringify(tools), 'chain')
     const texts = textsIn([this.#typed, tools])
     const { calls } = this.#tools
     await checkSteps('chain', steps, calls)
@@ -347,14 +347,6 @@ function textsIn(value: unknown): string {
   return Object.entries(value)
     .map(([key, member]) => `${key} ${textsIn(member)}`)
     .join(' ')
-}
-
-function stepsIn(tools: readonly object[], kind: 'batch' | 'chain'): readonly ToolStep[] {
-  const text = JSON.stringify(tools)
-  const reading = parseDirective(text, kind)
-  if (reading.kind === kind) return reading.steps
-  const message = reading.kind === 'broken' ? reading.message : `there is no ${kind} in it`
-  throw new ToolRequestError({ code: `${kind}-syntax`, message })
 }
 
 async function answerOfRequest(answer: RequestAnswer, place: ToolCalls['place']) {

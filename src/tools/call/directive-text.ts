@@ -2,6 +2,7 @@ import { deepestJson, isList, isObject, tooDeepAt } from '../../core/json.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
+import { ToolRequestError } from './errors.ts'
 
 export interface ToolStep {
   tool: string
@@ -13,47 +14,47 @@ export interface ToolStep {
 
 export type DirectiveKind = 'batch' | 'chain'
 
-export type DirectiveReading =
-  | { kind: 'none' }
-  | { kind: DirectiveKind; steps: readonly ToolStep[] }
-  | { kind: 'broken'; directive: DirectiveKind; message: string }
+export interface Directive {
+  kind: DirectiveKind
+  steps: readonly ToolStep[]
+}
 
 /** A word and a colon right before a list; anything else in prose is not a directive. */
 const directive = /(?<![A-Za-z0-9_])(BATCH|CHAIN):\s*(?=\[)/g
 
-export function readDirective(text: string): DirectiveReading {
+/** @throws {ToolRequestError} `batch-syntax`, `chain-syntax` */
+export function readDirective(text: string): Directive | undefined {
   directive.lastIndex = 0
   const found = directive.exec(text)
-  if (found === null) return { kind: 'none' }
+  if (found === null) return undefined
   const kind = found[1] === 'BATCH' ? 'batch' : 'chain'
   const start = directive.lastIndex
   const end = endOfJson(text, start)
-  if (end === undefined) return broken(kind, 'its list is never closed')
+  if (end === undefined) throw broken(kind, 'its list is never closed')
   directive.lastIndex = end
-  if (directive.test(text)) return broken(kind, 'a text can have only one BATCH or CHAIN')
-  return readSteps(text.slice(start, end), kind)
+  if (directive.test(text)) throw broken(kind, 'a text can have only one BATCH or CHAIN')
+  return { kind, steps: readSteps(text.slice(start, end), kind) }
 }
 
-export function parseDirective(text: string, wanted: DirectiveKind): DirectiveReading {
+/** The steps of a text that must have them, in a directive or as a list alone. */
+export function parseDirective(text: string, wanted: DirectiveKind): readonly ToolStep[] {
   const bare = text.trim()
   if (bare.startsWith('[')) return readSteps(bare, wanted)
-  const reading = readDirective(text)
-  const { kind } = reading
-  const isOther = (kind === 'batch' || kind === 'chain') && kind !== wanted
-  return isOther ? broken(wanted, `this is a ${kind}, not a ${wanted}`) : reading
+  const { kind = 'text', steps = [] } = readDirective(text) ?? {}
+  if (kind === wanted) return steps
+  const example = `${wanted.toUpperCase()}: [{"tool": "name", "params": {}}]`
+  throw broken(wanted, `this is a ${kind}, not a ${wanted} such as ${example}`)
 }
 
-function readSteps(json: string, kind: DirectiveKind): DirectiveReading {
+function readSteps(json: string, kind: DirectiveKind): readonly ToolStep[] {
   const reading = readJson(json)
-  if (!reading.ok) return broken(kind, `its list is ${reading.problem}`)
-  if (!isList(reading.value)) return broken(kind, 'it must be a list')
-  const steps: ToolStep[] = []
-  for (const [index, item] of reading.value.entries()) {
+  if (!reading.ok) throw broken(kind, `its list is ${reading.problem}`)
+  if (!isList(reading.value)) throw broken(kind, 'it must be a list')
+  return reading.value.map((item, index) => {
     const step = readStep(item, kind)
-    if (typeof step === 'string') return broken(kind, `member ${index + 1} ${step}`)
-    steps.push(step)
-  }
-  return { kind, steps }
+    if (typeof step === 'string') throw broken(kind, `member ${index + 1} ${step}`)
+    return step
+  })
 }
 
 function readStep(item: JsonValue, kind: DirectiveKind): ToolStep | string {
@@ -79,8 +80,9 @@ function notesOn(item: JsonObject, kind: DirectiveKind): Pick<ToolStep, 'notes'>
   return notes.length === 0 ? {} : { notes }
 }
 
-function broken(kind: DirectiveKind, message: string): DirectiveReading {
-  return { kind: 'broken', directive: kind, message: `the ${kind} cannot be read: ${message}` }
+function broken(kind: DirectiveKind, problem: string): ToolRequestError {
+  const message = `the ${kind} cannot be read: ${problem}`
+  return new ToolRequestError({ code: `${kind}-syntax`, message })
 }
 
 export function endOfJson(text: string, start: number): number | undefined {

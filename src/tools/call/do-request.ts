@@ -4,7 +4,7 @@ import { type PlannedCall, planRequest, type PlanTools } from '../parameters/pla
 import type { Route } from '../route/router.ts'
 import type { CallContext, CallIndex, CallReport } from './context.ts'
 import { decideRequest, planTools, takesAll } from './decide-request.ts'
-import { type DirectiveKind, isOnlyJson, readDirective, type ToolStep } from './directive-text.ts'
+import { type Directive, isOnlyJson, readDirective } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
 import { fillMissing, openCall, runPlan } from './run-plan.ts'
 import { discoverOnce, findDefinition, looseNote, toolNotFound } from './find-tool.ts'
@@ -31,7 +31,7 @@ export async function doRequest(request: string, setup: RequestSetup): Promise<R
   switch (meaning.kind) {
     case 'batch':
     case 'chain':
-      return await doSteps(meaning.kind, meaning.steps, request, setup)
+      return await doSteps(meaning, request, setup)
     case 'call':
       return await doCall(meaning, request, setup)
     case 'unsure':
@@ -40,8 +40,7 @@ export async function doRequest(request: string, setup: RequestSetup): Promise<R
 }
 
 async function doSteps(
-  kind: DirectiveKind,
-  steps: readonly ToolStep[],
+  { kind, steps }: Directive,
   request: string,
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
@@ -135,7 +134,7 @@ function otherPlans(
 }
 
 export type RequestMeaning =
-  | { kind: DirectiveKind; steps: readonly ToolStep[] }
+  | Directive
   /** No route where the request names the tool. */
   | { kind: 'call'; steps: readonly PlannedCall[]; route?: Route; decidedBy: string }
   | {
@@ -163,18 +162,11 @@ export async function understandRequest(
       hint: "To call one tool: skillrail tools call TOOL '{…}'. To call several: BATCH: […] or CHAIN: […].",
     })
   }
-  const directive = readDirective(request)
-  switch (directive.kind) {
-    case 'broken': {
-      const code = `${directive.directive}-syntax`
-      throw new ToolRequestError({ code, message: directive.message })
-    }
-    case 'batch':
-    case 'chain':
-      return directive
-    case 'none':
-      return (await readNamed(request, setup)) ?? (await readRouted(request, setup))
-  }
+  return (
+    readDirective(request) ??
+    (await readNamed(request, setup)) ??
+    (await readRouted(request, setup))
+  )
 }
 
 async function readNamed(

@@ -7,7 +7,6 @@ import { planLine } from '../call/consent.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext } from '../call/context.ts'
 import { parseDirective, type ToolStep } from '../call/directive-text.ts'
-import { ToolRequestError } from '../call/errors.ts'
 import { bareMessage, partialText } from '../call/failure-text.ts'
 import {
   foreseeGuard,
@@ -58,7 +57,7 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
     options: { ...callOptions, dryRun: dryRunOption },
     examples: [`tools ${kind} '${word}: ${example}'`],
     async run(context, { arguments: [given = '-'], ...options }) {
-      const steps = readSteps(kind, await inputText(given, context))
+      const steps = parseDirective(await inputText(given, context), kind)
       return await withToolCalls(context, options, async ({ calls, place }) => {
         await checkSteps(kind, steps, calls)
         if (options.dryRun) return await dryRun(kind, steps, calls)
@@ -72,16 +71,6 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
     ...viewedBy(stepsView),
     progress: callProgress,
   })
-}
-
-function readSteps(kind: 'batch' | 'chain', text: string): readonly ToolStep[] {
-  const reading = parseDirective(text, kind)
-  if (reading.kind === kind) return reading.steps
-  const message =
-    reading.kind === 'broken'
-      ? reading.message
-      : `there is no ${kind} in the text: ${kind.toUpperCase()}: [{"tool": "name", "params": {}}], or the list alone`
-  throw new ToolRequestError({ code: `${kind}-syntax`, message })
 }
 
 export function stepsView(result: StepsResult): ResultView {

@@ -194,11 +194,10 @@ const list: FakeTool = {
 
 it('says in the note of a member what of it means nothing', async () => {
   const { context, calls } = fakeWorld([list])
-  const reading = parseDirective(
+  const steps = parseDirective(
     '[{"tool": "list_pages", "params": {"limt": 1}, "parms": {}, "why": 1}]',
     'batch',
   )
-  const steps = reading.kind === 'batch' ? reading.steps : []
   const [result] = await runBatch(steps, context)
   expect(result?.note).toBe(
     [
