@@ -141,29 +141,21 @@ const pathParameter =
 const placeParameter = /(?:^|_)(?:destination|dest|target|output|out)s?$/
 
 function pathsIn(name: string, value: JsonValue): string[] {
-  if (typeof value === 'string') return isPath(name, value) ? [value] : []
+  const snake = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replaceAll('-', '_')
+    .toLowerCase()
+  const isOfPath = pathParameter.test(snake)
+  if (typeof value === 'string') {
+    const isPlace = placeParameter.test(snake) && looksLikePath(value)
+    return isOfPath || isPlace || /^file:/i.test(value) ? [value] : []
+  }
   if (isList(value)) return value.flatMap((item) => pathsIn(name, item))
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([key, member]) =>
     // `files: { "src/a.ts": "its content" }`
-    isPathParameter(name) && looksLikePath(key) ? [key] : pathsIn(key, member),
+    isOfPath && looksLikePath(key) ? [key] : pathsIn(key, member),
   )
-}
-
-function isPath(name: string, value: string): boolean {
-  if (/^file:/i.test(value) || isPathParameter(name)) return true
-  return placeParameter.test(inSnakeCase(name)) && looksLikePath(value)
-}
-
-function isPathParameter(name: string): boolean {
-  return pathParameter.test(inSnakeCase(name))
-}
-
-function inSnakeCase(name: string): string {
-  return name
-    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
-    .replaceAll('-', '_')
-    .toLowerCase()
 }
 
 function looksLikePath(text: string): boolean {

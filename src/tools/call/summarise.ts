@@ -200,7 +200,6 @@ const identifyingKeys =
 
 function keyIds(items: readonly JsonValue[]): { key?: string | undefined; ids: string[] } {
   const first = items.slice(0, 5)
-  if (first.length === 0) return { ids: [] }
   const key = identifyingKeys.find((candidate) =>
     first.every((item) => isObject(item) && keyText(item[candidate]) !== undefined),
   )
@@ -216,8 +215,7 @@ function keyText(value: JsonValue | undefined): string | undefined {
 }
 
 function sizeOf(text: string): string {
-  let lines = text === '' || text.endsWith('\n') ? 0 : 1
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
+  const lines = text.split('\n').length - (text === '' || text.endsWith('\n') ? 1 : 0)
   return `${amount(text.length, 'char')} (${amount(lines, 'line')})`
 }
 

@@ -61,12 +61,9 @@ function placeForms(reading: Reading): void {
 function placeKind(reading: Reading, kind: SlotKind): void {
   for (const token of free(reading, kind)) placeByDirection(reading, token)
   const isGlob = ({ text }: Token) => kind === 'path' && text.includes('*')
-  placeAlike(reading, kind, free(reading, kind).filter(isGlob))
-  placeAlike(
-    reading,
-    kind,
-    free(reading, kind).filter((token) => !isGlob(token)),
-  )
+  const alike = Map.groupBy(free(reading, kind), isGlob)
+  placeAlike(reading, kind, alike.get(true) ?? [])
+  placeAlike(reading, kind, alike.get(false) ?? [])
 }
 
 function placeAlike(reading: Reading, kind: SlotKind, tokens: readonly Token[]): void {
@@ -133,9 +130,9 @@ function candidates(reading: Reading, { slot, text }: Token): readonly Parameter
   const patterned = texts.filter(({ pattern }) => pattern !== undefined && matches(pattern, text))
   if (kind === 'identifier' && patterned.length > 0) return patterned
   const plain = texts.filter((one) => one.pattern === undefined && !hasForm(one))
-  const isText = kind === 'quoted' || kind === 'identifier' || kind === 'sql'
+  if (kind === 'quoted' || kind === 'identifier' || kind === 'sql') return plain
   if (kind === 'path' && /^[~./\\]|^\w:\\/.test(text)) return []
-  return isText ? plain : plain.filter((one) => one.required)
+  return plain.filter((one) => one.required)
 }
 
 function isIdentity({ words, required }: Parameter): boolean {
@@ -189,9 +186,9 @@ function placeWordDirections(reading: Reading): void {
     const meant = reading
       .open()
       .filter(({ kind, words, required }) => kind === 'string' && required && hasWord(words, names))
-    const [parameter] = meant
+    const parameter = only(meant)
     const said = reading.wordFrom(token)
-    if (parameter === undefined || meant.length > 1 || parameter.choices.length > 0) continue
+    if (parameter === undefined || parameter.choices.length > 0) continue
     reading.take(parameter, reading.textOf(said), 'by its preposition', said)
   }
 }
@@ -199,18 +196,16 @@ function placeWordDirections(reading: Reading): void {
 /** `10 lines`: the number whose name or description has the word behind it, and the one before. */
 function placeDescribedNumbers(reading: Reading): void {
   for (const token of free(reading, 'number')) {
-    const at = reading.tokens.indexOf(token)
-    const [before, after] = [reading.tokens[at - 1], reading.tokens[at + 1]]
+    const before = reading.tokens[reading.tokens.indexOf(token) - 1]
+    const after = reading.after(token)
     if (after === undefined || after.slot !== undefined || isGrammar(after.text)) continue
-    const stemsOf = ({ name, description }: Parameter): string[] =>
-      [name, description].flatMap((text) => plainWords(text).map(stemOf))
-    const described = candidates(reading, token).filter((one) => stemsOf(one).includes(after.stem))
-    const exact = described.filter((one) =>
-      stemsOf(one).some(
-        (stem, place, all) => stem === before?.stem && all[place + 2] === after.stem,
-      ),
+    const described = candidates(reading, token)
+      .map((one) => ({ one, stems: plainWords(`${one.name} ${one.description}`).map(stemOf) }))
+      .filter(({ stems }) => stems.includes(after.stem))
+    const exact = described.filter(({ stems }) =>
+      stems.some((stem, place) => stem === before?.stem && stems[place + 2] === after.stem),
     )
-    takeForm(reading, only(exact.length > 0 ? exact : described), token)
+    takeForm(reading, only(exact.length > 0 ? exact : described)?.one, token)
   }
 }
 
@@ -223,9 +218,10 @@ function placeLimit(reading: Reading): void {
   for (const token of free(reading, 'number')) {
     const match = limitWords.exec(reading.text.slice(0, token.start))
     if (match === null) continue
-    const named = candidates(reading, token).filter(({ words }) => hasWord(words, limitNames))
     const words = reading.tokens.filter(({ start }) => match.index <= start && start < token.start)
-    const parameter = only(named)
+    const parameter = only(
+      candidates(reading, token).filter((one) => hasWord(one.words, limitNames)),
+    )
     if (parameter) reading.take(parameter, token.text, 'how many', [...words, token])
   }
 }
@@ -241,33 +237,23 @@ function placeRest(reading: Reading): void {
   if (!parameter.required || parameter.choices.length > 0 || hasForm(parameter)) return
   // `search wikipedia for …`
   if (plainWords(tool.server).includes(first.text.toLowerCase())) return
-  const isFree = reading.found.size === 0 && tokens.every((one) => one.slot === undefined)
-  if (isFree) {
-    const rest = tokens.slice(name.length)
-    reading.take(parameter, text.slice(first.start).trim(), 'the words after the name', rest)
-  }
+  if (reading.found.size > 0 || tokens.some((one) => one.slot !== undefined)) return
+  const rest = text.slice(first.start).trim()
+  reading.take(parameter, rest, 'the words after the name', tokens.slice(name.length))
 }
 
 /** One proper name that the tool does not say, for the one required text without a form. */
 function placeProperName(reading: Reading): void {
-  const names: Token[][] = []
-  for (const token of reading.tokens.filter((one) => one.isProper && reading.isLeft(one))) {
-    const end = names.at(-1)?.at(-1)?.end
-    if (end !== undefined && reading.text.slice(end, token.start) === ' ') names.at(-1)?.push(token)
-    else names.push([token])
-  }
-  const name = only(names)
+  const proper = reading.tokens.filter((one) => one.isProper && reading.isLeft(one))
+  const name = proper[0] === undefined ? [] : reading.wordFrom(proper[0])
   const parameter = only(reading.open().filter((one) => one.kind === 'string' && one.required))
-  if (name === undefined || parameter === undefined) return
-  if (parameter.choices.length > 0 || hasForm(parameter)) return
-  const isAlone = reading.tokens.every(
-    (token) =>
-      name.includes(token) ||
-      reading.isUsed(token) ||
-      (token.slot === undefined && reading.isKnown(token)),
-  )
-  const text = name.map((token) => token.text).join(' ')
-  if (isAlone) reading.take(parameter, text, 'the only name', name)
+  if (parameter === undefined || parameter.choices.length > 0 || hasForm(parameter)) return
+  const isAlone = reading.tokens.every((token) => {
+    const isKnown = token.slot === undefined && reading.isKnown(token)
+    return name.includes(token) || reading.isUsed(token) || isKnown
+  })
+  if (isAlone && name.length > 0)
+    reading.take(parameter, reading.textOf(name), 'the only name', name)
 }
 
 /** `for react hooks`: the only words that the tool does not say, for the one text to search for. */
