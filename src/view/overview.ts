@@ -79,10 +79,9 @@ async function skillPart(discovery: Discovery, context: OverviewContext): Promis
     return error === undefined ? [] : [invalidEntry(skill, error, runtime)]
   })
   const trustOf = trustNow(context)
-  const refused = skills.flatMap(({ name, ...info }) => {
-    const { level, code } = trustOf({ name, ...info })
-    return level === 'trusted' ? [] : [{ name, code }]
-  })
+  const refused = skills
+    .map((info) => ({ name: info.name, ...trustOf(info) }))
+    .filter(({ level }) => level !== 'trusted')
   return {
     name: 'skills',
     total: all.length,
@@ -138,21 +137,17 @@ function conflictEntry({ name, path: key }: SkillInfo): OverviewEntry {
 function trustEntries(refused: readonly { name: string; code: TrustReason }[]): OverviewEntry[] {
   return [...Map.groupBy(refused, ({ code }) => code)].map(([code, group]) => {
     const names = group.map(({ name }) => name)
-    const [only, second] = names
-    const rest = names.length - mostNames
-    const list = [...names.slice(0, mostNames), ...(rest > 0 ? [`and ${rest} more`] : [])]
     const { reason } = trustReasons[code]
+    const isOne = names.length === 1
     return {
-      name: only !== undefined && second === undefined ? only : amount(names.length, 'skill'),
+      name: isOne ? names.join('') : amount(names.length, 'skill'),
       status: 'warning',
       state: 'not trusted',
-      about: second === undefined ? reason : `${reason}: ${list.join(', ')}`,
+      about: isOne ? reason : `${reason}: ${beginningOf(names.join(', '), longestAbout).text}`,
       fix: trustCommands[code],
     }
   })
 }
-
-const mostNames = 5
 
 const trustCommands: Partial<Record<TrustReason, string>> = {
   'workspace-not-accepted': 'skillrail trust',
@@ -165,10 +160,8 @@ const trustCommands: Partial<Record<TrustReason, string>> = {
 /** Only clients that seem to be installed. */
 function clientPart(skills: readonly SkillInfo[], runtime: Runtime): OverviewPart {
   const entries = platformStatuses(runtime, installedPlatforms(runtime)).map((status) => {
-    const read = skills.filter(({ source }) =>
-      clientsReading(source).includes(status.platform),
-    ).length
-    const reads = `reads ${read} of ${amount(skills.length, 'skill')} by itself`
+    const read = skills.filter(({ source }) => clientsReading(source).includes(status.platform))
+    const reads = `reads ${read.length} of ${amount(skills.length, 'skill')} by itself`
     return { name: status.title, ...hookEntry(status, reads) }
   })
   const without = entries.filter(({ status }) => status !== 'ok').length

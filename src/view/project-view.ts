@@ -266,7 +266,6 @@ function runAnswers(context: Context) {
         runs: listed.filter((row) => 'runId' in row),
         /** How many there are; `runs` are the newest of them. */
         total: ids.length,
-        limit: mostRuns,
         diagnostics: listed.filter((row) => 'severity' in row),
       }
     },

@@ -20,7 +20,7 @@ import {
 import type { ToolDefinition } from '../../tools/model.ts'
 import type { ServerFailure } from '../../tools/model.ts'
 import { afterCall, atInstance, isStateful, runGate } from '../../tools/workflow/gate.ts'
-import { matchWorkflows, workflowTool } from '../../tools/workflow/match.ts'
+import { matchWorkflows } from '../../tools/workflow/match.ts'
 import type { WorkflowDefinition, WorkflowTool } from '../../tools/workflow/model.ts'
 import { loadWorkflows } from '../../tools/workflow/read-workflows.ts'
 import { wireName } from '../tool.ts'
@@ -80,25 +80,24 @@ export class WorkflowGate implements CallGate {
         return { id, server, name, description, parameters: [], required: [] }
       },
     )
-    const offered = [...servers.index.tools, ...ofAgent].map(workflowTool)
+    const offered = [...servers.index.tools, ...ofAgent]
     for (const call of calls) refuseWithoutGone(call, this.#gone, offered)
     if (!this.#mayBind(calls, offered, trust)) return await this.#suggest(calls, offered)
     const names = servers.definitions.map(({ name }) => name)
     await servers.list(names, first.signal)
-    const known = [...servers.index.tools, ...ofAgent]
-    const installed = known.map(workflowTool)
+    const installed = [...servers.index.tools, ...ofAgent]
     for (const call of calls) failClosed(call, this.#binding, servers.failures, installed)
     const call =
       firstMatch(calls, this.#binding, installed) ??
       firstMatch(calls, this.#binding, installed, 'or missing') ??
       first
     const callStep = stepCaller(servers.calls(first.signal))
-    await this.#gateOf(known, trust).pass(call, serverStepsOnly(callStep, own, callers))
+    await this.#gateOf(installed, trust).pass(call, serverStepsOnly(callStep, own, callers))
   }
 
   /** Calls to a server whose state counts are made one after the other. */
   async inTurn<T>(call: CallInTurn, work: () => Promise<T>): Promise<T> {
-    const installed = this.#servers.index.tools.map(workflowTool)
+    const installed = this.#servers.index.tools
     return isStateful(call.server, this.#workflows, installed)
       ? await atInstance(this.#context.session, call, work)
       : await work()

@@ -10,7 +10,7 @@ import { acceptedPlacements } from '../../trust/decide.ts'
 import { TrustStore } from '../../trust/store.ts'
 import { afterCall, atInstance, isStateful, runGate } from '../workflow/gate.ts'
 import type { GatedCall, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
-import { matchWorkflows, workflowTool } from '../workflow/match.ts'
+import { matchWorkflows } from '../workflow/match.ts'
 import { planGate } from '../workflow/plan.ts'
 import { readWorkflows, workflowFiles, workflowsPath } from '../workflow/read-workflows.ts'
 import type { SessionStore } from '../workflow/session.ts'
@@ -56,7 +56,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
   const installed = (): WorkflowTool[] =>
     index().tools.map((tool) => {
       const readOnly = tool.readOnly || isDeclaredReadOnly(tool.id, permissions)
-      return workflowTool({ ...tool, readOnly })
+      return { ...tool, readOnly }
     })
   return {
     async pass(call, callStep) {

@@ -52,11 +52,17 @@ answer on 127.0.0.1. Tokens lie in your state directory (0600) and are renewed w
     if (status && logout) throw contradiction('--status', '--logout', 'Give one of them.')
     const { servers } = serverConfiguration(context)
     if (name === undefined && status)
-      return { servers: servers.flatMap((one) => statusOf(one, context) ?? []) }
+      return { servers: servers.filter(isRemote).map((one) => rowOf(one, context)) }
     if (name === undefined)
       throw wrongUse('The server is missing', 'tools auth --status lists them.')
     const definition = definitionOf(servers, name)
-    if (status) return { servers: [statusOf(definition, context) ?? noAddress(name)] }
+    if (!isRemote(definition)) {
+      throw wrongUse(
+        `The server ${name} is a program on this machine, which has no sign-in`,
+        'Give it its credentials in `env` of its configuration.',
+      )
+    }
+    if (status) return { servers: [rowOf(definition, context)] }
     if (logout) return { servers: [await signOut(definition, context)] }
     if (options.clientSecretEnv !== undefined && options.clientId === undefined)
       throw pointless('--client-secret-env', '--client-id', 'Add --client-id.')
@@ -67,17 +73,18 @@ answer on 127.0.0.1. Tokens lie in your state directory (0600) and are renewed w
     servers.length > 0 ? [] : ['No server with an address is configured here.'],
 })
 
-function noAddress(name: string): never {
-  throw wrongUse(
-    `The server ${name} is a program on this machine, which has no sign-in`,
-    'Give it its credentials in `env` of its configuration.',
-  )
+type RemoteServer = ServerDefinition & {
+  transport: Exclude<ServerDefinition['transport'], { kind: 'stdio' }>
 }
 
-function statusOf({ name, transport }: ServerDefinition, { runtime }: Context): Row | undefined {
-  if (transport.kind === 'stdio') return undefined
-  const record = new SignInFile(transport.url, runtime).read()
-  const row = { server: name, url: transport.url, state: signInState(transport, runtime) }
+function isRemote(server: ServerDefinition): server is RemoteServer {
+  return server.transport.kind !== 'stdio'
+}
+
+function rowOf({ name, transport }: RemoteServer, { runtime }: Context): Row {
+  const { url } = transport
+  const record = new SignInFile(url, runtime).read()
+  const row = { server: name, url, state: signInState(transport, runtime) }
   return record?.tokens === undefined ? row : { ...row, ...factsOf(record) }
 }
 
@@ -91,26 +98,23 @@ function factsOf({ tokens, discovery, savedAt }: SignInRecord): Partial<Row> {
   }
 }
 
-async function signOut(definition: ServerDefinition, context: Context): Promise<Row> {
-  const { name, transport } = definition
-  if (transport.kind === 'stdio') return noAddress(name)
+async function signOut({ name, transport }: RemoteServer, { runtime }: Context): Promise<Row> {
   const { url } = transport
-  const file = new SignInFile(url, context.runtime)
+  const file = new SignInFile(url, runtime)
   const record = file.read()
   const revoked = record?.tokens && (await revoke(record))
   file.remove()
-  return { server: name, url, state: signInState(transport, context.runtime), revoked }
+  return { server: name, url, state: signInState(transport, runtime), revoked }
 }
 
 async function signIn(
-  definition: ServerDefinition,
+  definition: RemoteServer,
   context: Context,
   options: Record<'scope' | 'clientId' | 'clientSecretEnv', string | undefined> & {
     port: number | undefined
   },
 ): Promise<Row> {
   const { name: server, transport, source } = definition
-  if (transport.kind === 'stdio') return noAddress(server)
   refuse(definition, false)
   if (hasAuthorization(transport.headers)) {
     const hint = 'Take the header out to sign in instead.'

@@ -9,7 +9,6 @@ import { unknownParameters } from '../call/check-parameters.ts'
 import { namedTool } from '../call/find-tool.ts'
 import type { ToolDefinition } from '../model.ts'
 import { checkWorkflows } from '../workflow/check-workflows.ts'
-import { workflowTool } from '../workflow/match.ts'
 import { listLines, multipleLine, noWorkflowsText, notInstalledLine } from '../workflow/messages.ts'
 import type { JsonObject, WorkflowDefinition, WorkflowMode } from '../workflow/model.ts'
 import { type GatePlan, planGate, type PlannedStep, type WorkflowPlan } from '../workflow/plan.ts'
@@ -111,13 +110,11 @@ export const plan = defineCommand<PlanResult>()({
     const opened = openWorkflows(context)
     const { project, workflows, diagnostics } = opened
     const { index, message } = loadToolIndex({ project, runtime: context.runtime })
-    const { tools: summaries } = index ?? { tools: [] }
+    const tools = index?.tools ?? []
     if (index === undefined && message !== undefined) context.note(message)
-    const named = await foundAmongAsked(context, () => namedTool(name, summaries))
-    const tool = workflowTool(named.tool)
+    const { tool, note } = await foundAmongAsked(context, () => namedTool(name, tools))
     const ownNotes = notesOn(index?.definition(tool.id), params)
     const { state, diagnostics: damaged } = await sessionOf(context, project, session).read()
-    const tools = summaries.map(workflowTool)
     const planned = planGate({ tool, params, request }, workflows, state, tools)
     const { others, also, notInstalled, keywordOnly, ...first } = planned
     const acting = [first, ...others].flatMap(({ open, workflow }) =>
@@ -131,7 +128,7 @@ export const plan = defineCommand<PlanResult>()({
       also,
       notInstalled,
       keywordOnly,
-      notes: named.note === undefined ? ownNotes : [named.note, ...ownNotes],
+      notes: note === undefined ? ownNotes : [note, ...ownNotes],
       diagnostics: [...diagnostics, ...damaged, ...untrustedWorkflows(context, opened, acting)],
     }
   },

@@ -6,7 +6,6 @@ import { ToolError } from '../errors.ts'
 import type { WorkflowDefinition, WorkflowReading, WorkflowTool } from '../workflow/model.ts'
 import { loadWorkflows } from '../workflow/read-workflows.ts'
 import { openSession, type SessionStore } from '../workflow/session.ts'
-import { workflowTool } from '../workflow/match.ts'
 import { loadToolIndex } from '../cache/tool-index.ts'
 import { workflowTrust, type WorkflowTrust } from '../call/gate.ts'
 import { acceptingHint } from '../config/read-configuration.ts'
@@ -38,7 +37,7 @@ export function installedTools(
   project: string,
 ): { tools: readonly WorkflowTool[] | undefined; message?: string | undefined } {
   const { index, message } = loadToolIndex({ project, runtime: context.runtime })
-  return { tools: index?.tools.map(workflowTool), message }
+  return { tools: index?.tools, message }
 }
 
 export function sessionOf(

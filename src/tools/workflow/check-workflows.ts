@@ -117,8 +117,8 @@ function checkParameters(
   installed: readonly WorkflowTool[],
 ): Diagnostic[] {
   const resolved = resolveTool(name, workflow, installed, undefined)
-  const { parameters, required = [], id } = resolved?.tool ?? {}
-  if (resolved === undefined || parameters === undefined) return []
+  const { parameters = [], required = [], id } = resolved?.tool ?? {}
+  if (resolved === undefined || parameters.length === 0) return []
   const given = Object.keys({ ...params, ...resolved.params })
   const has = (parameter: string, names: readonly string[]): boolean =>
     names.some((candidate) => foldParameter(candidate) === foldParameter(parameter))

@@ -355,10 +355,3 @@ export function matchesName(pattern: string, name: string): boolean {
   }
   return name.endsWith(last)
 }
-
-/** A tool of a registry as workflows see it. Without any parameter its schema may be unknown. */
-export function workflowTool(tool: WorkflowTool & { parameters: readonly string[] }): WorkflowTool {
-  const { id, server, name, category, readOnly, required, parameters } = tool
-  const facts = { id, server, name, category, readOnly }
-  return parameters.length === 0 ? facts : { ...facts, required, parameters }
-}

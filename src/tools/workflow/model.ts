@@ -61,6 +61,7 @@ export interface WorkflowTool {
   category?: string | undefined
   readOnly?: boolean | undefined
   required?: readonly string[] | undefined
+  /** None where its schema is not known. */
   parameters?: readonly string[] | undefined
 }
 

@@ -197,16 +197,16 @@ function accepted(params: JsonObject, tool: WorkflowTool): JsonObject {
 }
 
 /** A list is given value by value only to a tool that does not take it whole under another name. */
-function takesOne(name: string, params: JsonObject, { parameters }: WorkflowTool): boolean {
+function takesOne(name: string, params: JsonObject, { parameters = [] }: WorkflowTool): boolean {
   const others = Object.entries(params).filter(([key]) => key !== name)
   return (
-    parameters !== undefined && !others.some(([, value]) => isDeepStrictEqual(value, params[name]))
+    parameters.length > 0 && !others.some(([, value]) => isDeepStrictEqual(value, params[name]))
   )
 }
 
 /** The tool's own name for a parameter; undefined where it has none. */
-function nameIn({ parameters }: WorkflowTool, key: string): string | undefined {
-  if (parameters === undefined || parameters.includes(key)) return key
+function nameIn({ parameters = [] }: WorkflowTool, key: string): string | undefined {
+  if (parameters.length === 0 || parameters.includes(key)) return key
   const wanted = [key, ...namesInScope(key)].map(foldParameter)
   return parameters.find((name) => wanted.includes(foldParameter(name)))
 }

@@ -21,7 +21,7 @@ export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
       detail={(key) => <Plan key={key} id={key} />}
       resting={<p class="soft">Choose a chain to see what it would run, and how.</p>}
       keyOf={(chain) => chain.id}
-      words={({ name, description }) => `${name} ${description}`}
+      words={({ name, description }) => [name, description]}
       content={({ name, description, steps, trust }) => (
         <>
           <RowHead name={name}>

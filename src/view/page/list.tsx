@@ -11,11 +11,10 @@ interface ListProperties<Item> {
   diagnostics?: readonly Diagnostic[] | undefined
   selected: string | undefined
   keyOf(item: Item): string
-  words(item: Item): string
+  /** What the search looks in. */
+  words(item: Item): readonly (string | undefined)[]
   content(item: Item): Child
   empty: Child
-  /** Names of groups to choose from, and what belongs to each. */
-  kinds?: Readonly<Record<string, (item: Item) => boolean>>
   /** What the right side shows of the selected item. */
   detail(key: string): Child
   /** What it shows while nothing is open. */
@@ -28,7 +27,7 @@ interface ListProperties<Item> {
 const page = 200
 
 /** By noun, what was searched for: kept while the page is open. */
-const searches = new Map<string, { text: string; kind: string }>()
+const searches = new Map<string, string>()
 
 /** A list on the left and what is open on the right; on a narrow screen one of them. */
 export function List<Item>(properties: ListProperties<Item>): JSX.Element {
@@ -57,18 +56,18 @@ export function List<Item>(properties: ListProperties<Item>): JSX.Element {
 
 /** A list with a search. */
 function Search<Item>(properties: ListProperties<Item>): JSX.Element {
-  const { noun, items = [], error, diagnostics = [], selected, kinds = {}, empty } = properties
-  const [search, setSearch] = useState(searches.get(noun) ?? { text: '', kind: 'all' })
+  const { noun, items = [], error, diagnostics = [], selected, empty } = properties
+  const [search, setSearch] = useState(searches.get(noun) ?? '')
   const [shown, setShown] = useState(page)
-  const restart = (next: typeof search): void => {
+  const restart = (next: string): void => {
     searches.set(noun, next)
     setSearch(next)
     setShown(page)
   }
-  const wanted = search.text.toLowerCase().split(/\s+/)
+  const wanted = search.toLowerCase().split(/\s+/)
   const found = items.filter((item) => {
-    const words = properties.words(item).toLowerCase()
-    return (kinds[search.kind]?.(item) ?? true) && wanted.every((word) => words.includes(word))
+    const words = properties.words(item).join(' ').toLowerCase()
+    return wanted.every((word) => words.includes(word))
   })
   const isAll = found.length === items.length
   return (
@@ -79,20 +78,9 @@ function Search<Item>(properties: ListProperties<Item>): JSX.Element {
           class="search"
           placeholder={`Find ${noun}`}
           aria-label={`Find ${noun}`}
-          value={search.text}
-          onInput={({ currentTarget }) => restart({ ...search, text: currentTarget.value })}
+          value={search}
+          onInput={({ currentTarget }) => restart(currentTarget.value)}
         />
-        {Object.keys(kinds).length > 0 && (
-          <select
-            aria-label={`Which ${noun}`}
-            value={search.kind}
-            onChange={({ currentTarget }) => restart({ ...search, kind: currentTarget.value })}
-          >
-            {['all', ...Object.keys(kinds)].map((name) => (
-              <option>{name}</option>
-            ))}
-          </select>
-        )}
         <span class="count" role="status">
           {isAll ? count(items.length) : `${count(found.length)} of ${count(items.length)}`}
         </span>

@@ -1,11 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { amount, bytes, count } from '../../core/text.ts'
+import { amount, count } from '../../core/text.ts'
 import type { TextAnswer } from '../questions.ts'
 import { AskError } from './server.ts'
 
-export { amount, bytes, count }
+export { amount, count }
 
 export type Child = ComponentChildren
 
@@ -38,21 +38,17 @@ export function Section({ title, children }: { title: Child; children: Child }):
 interface TableProperties {
   head: readonly string[]
   rows: readonly (readonly Child[])[]
-  /** Columns with numbers, aligned to the right. */
-  numbers?: readonly number[]
 }
 
-export function Table({ head, rows, numbers = [] }: TableProperties): JSX.Element {
-  const alignment = (column: number): string | undefined =>
-    numbers.includes(column) ? 'num' : undefined
+export function Table({ head, rows }: TableProperties): JSX.Element {
   if (rows.length === 0) return <p class="soft">None.</p>
   return (
     <div class="scroll">
       <table>
         <thead>
           <tr>
-            {head.map((text, column) => (
-              <th class={alignment(column)}>{text}</th>
+            {head.map((text) => (
+              <th>{text}</th>
             ))}
           </tr>
         </thead>
@@ -61,9 +57,7 @@ export function Table({ head, rows, numbers = [] }: TableProperties): JSX.Elemen
             <tr>
               {row.map((child, column) => (
                 // On a narrow screen each cell shows its label.
-                <td class={alignment(column)} data-label={head[column]}>
-                  {child}
-                </td>
+                <td data-label={head[column]}>{child}</td>
               ))}
             </tr>
           ))}
@@ -145,37 +139,36 @@ export function Clock({ iso }: { iso: string }): JSX.Element {
 }
 
 /** The button that shows the next items of a long list; nothing when all of them are shown. */
-export function More(properties: { rest: number; noun?: string; size: number; onMore(): void }) {
-  const { rest, noun = '', size, onMore } = properties
+export function More(properties: { rest: number; size: number; onMore(): void }) {
+  const { rest, size, onMore } = properties
   if (rest <= 0) return null
   return (
     <button type="button" class="more" onClick={onMore}>
-      {`Show ${count(Math.min(size, rest))} more of ${count(rest)}${noun}`}
+      {`Show ${count(Math.min(size, rest))} more of ${count(rest)}`}
     </button>
   )
 }
 
 /** A text of any length: its beginning at once, and each further piece on request. */
 export function LongText({ read }: { read(from: number): Promise<TextAnswer> }): JSX.Element {
-  const [pieces, setPieces] = useState<readonly string[]>([])
-  const [last, setLast] = useState<TextAnswer>()
+  const [shown, setShown] = useState<TextAnswer>()
   const [error, setError] = useState<unknown>()
   const load = (from: number): void => {
-    read(from).then((piece) => {
-      setPieces((before) => [...before, piece.text])
-      setLast(piece)
-    }, setError)
+    read(from).then(
+      (piece) => setShown((before) => ({ ...piece, text: (before?.text ?? '') + piece.text })),
+      setError,
+    )
   }
   useEffect(() => load(0), [])
   if (error !== undefined) return <Trouble error={error} />
-  if (last?.size === 0) return <p class="soft">It is empty.</p>
-  const next = last?.next
+  if (shown?.size === 0) return <p class="soft">It is empty.</p>
+  const { text, size = 0, next } = shown ?? {}
   return (
     <div>
-      <pre tabIndex={0}>{pieces}</pre>
-      {last !== undefined && next !== undefined && (
+      <pre tabIndex={0}>{text}</pre>
+      {next !== undefined && (
         <button type="button" class="more" onClick={() => load(next)}>
-          {`Show more (${count(next)} of ${count(last.size)} characters are shown)`}
+          {`Show more (${count(next)} of ${count(size)} characters are shown)`}
         </button>
       )}
     </div>

@@ -6,7 +6,6 @@ import { List, RowHead } from './list.tsx'
 import {
   addressOf,
   amount,
-  bytes,
   type Child,
   Chip,
   Empty,
@@ -37,31 +36,14 @@ export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
         <p class="soft">Choose a skill to see what it is, what it can do and what it says.</p>
       }
       keyOf={(skill) => skill.id}
-      words={({ name, description, path, scope, trust }) =>
-        [name, description, path, scope, trust].join(' ')
-      }
+      words={({ name, description, path, scope, trust, standing, clients }) => [
+        ...[name, description, path, scope, trust, standing],
+        ...clients,
+      ]}
       content={(skill) => <Row {...skill} />}
       empty={<Empty text="There are no skills here. This makes one:" line="skillrail new NAME" />}
-      kinds={{
-        trusted: ({ trust }) => trust === 'trusted',
-        untrusted: ({ trust }) => trust === 'untrusted',
-        invalid: ({ standing }) => standing === 'broken' || standing === 'invalid',
-        'with problems': (skill) => skill.standing === 'broken' || problemsOf(skill) > 0,
-        shadowed: ({ standing }) => standing === 'shadowed',
-        ...Object.fromEntries(
-          clientsOf(answer).map((client) => [`read by ${client}`, readBy(client)]),
-        ),
-      }}
     />
   )
-}
-
-function clientsOf(answer: Answers['skills'] | undefined): string[] {
-  return [...new Set(answer?.skills.flatMap(({ clients }) => clients))]
-}
-
-function readBy(client: string) {
-  return ({ clients }: ListedSkill): boolean => clients.includes(client)
 }
 
 function problemsOf({ diagnostics }: ListedSkill): number {
@@ -129,7 +111,6 @@ function Details(skill: SkillAnswer): JSX.Element {
       <Triggers {...skill} />
       <Typed line={`skillrail audit ${shellWord(directory)}`} what="What its files mention" />
       <Source id={id} />
-      <Files {...skill} />
     </>
   )
 }
@@ -166,20 +147,6 @@ function Triggers({ fields: { triggers } }: SkillAnswer): Child {
       <p>
         <a href={addressOf(['triggers'])}>Try a prompt</a>
       </p>
-    </Section>
-  )
-}
-
-const mostFiles = 200
-
-function Files({ resources, resourcesTruncated }: SkillAnswer): Child {
-  if (resources.length === 0) return null
-  const isAll = resources.length <= mostFiles && !resourcesTruncated
-  return (
-    <Section title={isAll ? 'Other files' : 'Other files, not all'}>
-      <Facts
-        rows={resources.slice(0, mostFiles).map(({ path, size }) => [path, bytes(size)] as const)}
-      />
     </Section>
   )
 }

@@ -29,7 +29,13 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
       resting={overview}
       overview
       keyOf={(tool) => tool.id}
-      words={({ id: name, description, category = '' }) => `${name} ${description} ${category}`}
+      words={({ id: name, description, category, caution, readOnly }) => [
+        name,
+        description,
+        category,
+        caution,
+        readOnly === true ? 'read-only' : '',
+      ]}
       content={(tool) => <Row {...tool} />}
       empty={
         <Empty
@@ -37,10 +43,6 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
           line="skillrail tools refresh"
         />
       }
-      kinds={{
-        'read-only': ({ readOnly }) => readOnly === true,
-        'held back': ({ caution }) => caution !== undefined,
-      }}
     />
   )
 }
