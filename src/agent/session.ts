@@ -277,7 +277,7 @@ function openCalls(messages: readonly ModelMessage[]): RequestedCall[] {
   return contentOf(messages[last]).flatMap((part) => {
     if (part.type !== 'tool-call' || part.providerExecuted === true) return []
     const { toolCallId: id, toolName: name, input } = part
-    return done.has(id) ? [] : { id, name, input, isUnreadable: false }
+    return done.has(id) ? [] : { id, name, input }
   })
 }
 

@@ -54,10 +54,14 @@ export async function openLoop(
     },
     onLanguageModelCallEnd: (call: { modelId: string; usage: LanguageModelUsage }) =>
       onUsage(call.modelId, tokenUsage(call.usage)),
+    onEnd() {
+      const spent = run.exhausted()
+      if (spent !== undefined) skills.notice(spent)
+    },
     ...skills.settings({
       ...(instructions === '' ? {} : { instructions }),
       tools,
-      ...stepRules(options, model, ask, run),
+      ...stepRules(options, model, ask, run, skills.notice),
     }),
   })
 }
@@ -68,21 +72,25 @@ function stepRules(
   model: ModelObject,
   ask: (prompt: string) => Promise<string>,
   run: RunUsage,
+  notice: (message: string) => void,
 ): Pick<OwnSettings<ToolSet>, 'stopWhen' | 'prepareStep'> {
   const repetition = new Repetition()
   let lastStep = Infinity
   return {
     stopWhen: [({ steps }) => steps.length > lastStep, () => run.exhausted() !== undefined],
     async prepareStep({ stepNumber, steps, messages }) {
-      const { notice, end } = repetition.add(callsOf(steps.at(-1)))
+      const { notice: told, end } = repetition.add(callsOf(steps.at(-1)))
       const reason = stepNumber < maxTurns ? end : maxTurnsExceeded
-      if (reason !== undefined) lastStep = stepNumber
+      if (reason !== undefined) {
+        lastStep = stepNumber
+        notice(reason)
+      }
       const { resultsAsText } = await import('../loop/sdk.ts')
       const fitted = await new Compactor(limits).fit(resultsAsText(messages, model), ask)
-      const content = reason === undefined ? notice : summaryRequest(reason)
+      const content = reason === undefined ? told : summaryRequest(reason)
       if (content === undefined) return fitted === messages ? undefined : { messages: [...fitted] }
-      const told: ModelMessage[] = [...fitted, { role: 'user', content }]
-      return { messages: told, ...(reason === undefined ? {} : { activeTools: [] }) }
+      const asked: ModelMessage[] = [...fitted, { role: 'user', content }]
+      return { messages: asked, ...(reason === undefined ? {} : { activeTools: [] }) }
     },
   }
 }

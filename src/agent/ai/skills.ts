@@ -141,7 +141,7 @@ export class Skills {
     this.#set = set
     this.#secret = options.approvalSecret ?? randomBytes(32)
     const { agents } = options
-    const context = { calls: this.#calls, set, agents, notice: this.#notice }
+    const context = { calls: this.#calls, set, agents, notice: this.notice }
     const tools = createSkillTools(() => this.#catalogue, context)
     this.tools = this.#calls.guard(tools)
   }
@@ -288,10 +288,11 @@ export class Skills {
     const start = startSkills
       .map(splitSkill)
       .map(({ name, argumentText }) => ({ name, arguments: argumentText, source: 'code' as const }))
-    return new RunSkills({ set: this.#set, start, lifetime, mode, notice: this.#notice })
+    return new RunSkills({ set: this.#set, start, lifetime, mode, notice: this.notice })
   }
 
-  readonly #notice = (message: string): void => this.#options.onNotice?.(message)
+  /** @internal */
+  readonly notice = (message: string): void => this.#options.onNotice?.(message)
 
   #withoutAdded(instructions: Instructions | undefined): Instructions | undefined {
     if (!Array.isArray(instructions)) return instructions
@@ -373,13 +374,8 @@ function withStatus(tool: AgentTool, status: Status | undefined): AgentTool {
 
 /** Finds the skills of an application. See {@link Skills}. @throws {SkillError} as {@link Skills.ready}. */
 export async function createSkills(options: SkillsOptions = {}): Promise<Skills> {
-  const {
-    onNotice,
-    catalogTokens: _budget,
-    agents: _agents,
-    lifetime: _lifetime,
-    ...rest
-  } = options
+  const { onNotice, catalogTokens: _budget, agents: _agents, ...others } = options
+  const { lifetime: _lifetime, ...rest } = others
   const discover = rest.discover ?? (rest.skills === undefined && rest.skillDirs === undefined)
   // No model is called by name here, except one that a skill names.
   const environment = new AgentEnvironment({ ...rest, discover, model: 'none' })

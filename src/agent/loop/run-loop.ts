@@ -380,7 +380,7 @@ function keptMessage(message: AssistantModelMessage | undefined, carriesOut: boo
 
 /** Why a call is not made, or undefined. */
 async function callProblem(
-  { name, input, isUnreadable }: RequestedCall,
+  { name, input }: RequestedCall,
   tool: AgentTool | undefined,
   names: WireNames,
 ): Promise<string | undefined> {
@@ -389,10 +389,9 @@ async function callProblem(
     if (known.length === 0) return `there is no tool called ${name}, and no other one now.`
     return `there is no tool called ${name}. The tools are: ${known.join(', ')}.`
   }
-  let problem: string | undefined
-  if (isUnreadable) problem = 'the arguments are not JSON'
-  else if (!isObject<JsonValue>(input)) problem = 'its arguments must be one JSON object'
-  else problem = await inputProblem(tool, input)
+  const problem = isObject<JsonValue>(input)
+    ? await inputProblem(tool, input)
+    : 'its arguments must be one JSON object'
   return problem && `${tool.name} was not called: ${problem}. Call it again with right arguments.`
 }
 

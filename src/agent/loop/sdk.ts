@@ -53,8 +53,6 @@ export interface RequestedCall {
   name: string
   /** Anything: models write what they like. */
   input: unknown
-  /** Whether the arguments are not JSON. */
-  isUnreadable: boolean
 }
 
 export async function callModel(call: ModelCall): Promise<ModelReply> {
@@ -184,12 +182,7 @@ function replyOf(
     message: messages.find((message) => message.role === 'assistant'),
     calls: calls
       .filter(({ providerExecuted }) => providerExecuted !== true)
-      .map(({ toolCallId, toolName, input, invalid }) => ({
-        id: toolCallId,
-        name: toolName,
-        input,
-        isUnreadable: invalid === true && typeof input === 'string',
-      })),
+      .map(({ toolCallId: id, toolName: name, input }) => ({ id, name, input })),
     finishReason,
   }
 }

@@ -137,15 +137,18 @@ describe('the loop of the AI SDK in an agent', () => {
     const worker = scripted([says('Worked.', tokens(100, 0)), says('Worked.', tokens(100, 0))])
     const work = (id: string) => call('delegate', { agent: 'worker', task: 'Work.' }, id)
     const model = scripted([work('a'), says('Never.'), work('b')])
+    const notices: string[] = []
     const agent = new Agent({
       model,
       runtime: emptyWorld().runtime,
       discover: false,
       maxTokens: 110,
+      onEvent: (event) => event.type === 'notice' && notices.push(event.message),
       subagents: [{ name: 'worker', description: 'Works.', model: worker }],
     })
     const { steps, finishReason } = await agent.generate({ prompt: 'Go.' })
     expect({ steps: steps.length, finishReason }).toEqual({ steps: 1, finishReason: 'tool-calls' })
+    expect(notices).toEqual(['The run used 112 tokens of at most 110'])
     // Each call begins with all of its tokens.
     expect((await agent.generate({ prompt: 'Go.' })).text).toBe('Never.')
     expect(agent.usage.total).toMatchObject({ inputTokens: 120, requests: 3 })

@@ -201,7 +201,7 @@ describe('what the model does wrong', () => {
   })
 
   it.each([
-    ['no JSON', '{"a": ', 'Error: echo was not called: the arguments are not JSON.'],
+    ['no JSON', '{"a": ', 'Error: echo was not called: its arguments must be one JSON object.'],
     ['a list', '[1]', 'Error: echo was not called: its arguments must be one JSON object.'],
     ['a missing argument', '{}', 'Error: echo was not called: path is missing.'],
     ['a wrong type', '{"path": 5}', 'Error: echo was not called: path must be string.'],
