@@ -50,7 +50,6 @@ export function modelExecutor(options: ModelExecutorOptions): Executor {
   }
 }
 
-/** Characters of the end of a step's log that the journal keeps. */
 const longestLog = 4000
 
 async function ask(

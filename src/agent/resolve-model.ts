@@ -71,7 +71,6 @@ export async function resolveModel(
   throw new ModelNotFoundError({ code: 'model-unresolved', message })
 }
 
-/** Whose model a name stands for. Nothing is loaded. */
 export function readModelName(
   name: string,
   { providers = {}, baseUrl }: ResolveModelOptions = {},
@@ -146,7 +145,6 @@ function isFactory(value: unknown): value is (options: object) => ModelProvider 
   return typeof value === 'function'
 }
 
-/** Passes for the address of a server. */
 function requireAddress(text: string): void {
   // Also where the scheme is missing, and `me:secret@host` is taken for a scheme and a path.
   const urls = [text, `http://${text}`].flatMap((address) => URL.parse(address) ?? [])

@@ -44,7 +44,6 @@ export interface SessionOptions extends Pick<
 /** Something that takes part in a conversation: skills, approvals, delegation, MCP servers. */
 export interface SessionPart {
   attach?: ((session: AgentSession) => void) | undefined
-  /** What is added to the instructions; asked at the start of every run. */
   instructions?: ((run: PromptContext) => Promise<string | undefined>) | undefined
   prompt?: ((text: string, run: PromptContext) => Promise<string>) | undefined
   /** In place of `prompt`, where the last turn continues. */
@@ -103,7 +102,6 @@ export class AgentSession {
     return this.#waiting
   }
 
-  /** Takes the place of the conversation until now. */
   restore(messages: readonly ModelMessage[], waiting: readonly string[]): void {
     this.#messages = messages
     this.#waiting = waiting
@@ -259,7 +257,6 @@ export class AgentSession {
     return { allowed: true, input: used }
   }
 
-  /** The texts that the parts have, asked one after the other. */
   async #texts(question: (part: SessionPart) => Promise<string | undefined> | undefined) {
     const texts: string[] = []
     for (const part of this.#parts) texts.push(...[(await question(part)) ?? []].flat())

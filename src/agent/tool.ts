@@ -66,7 +66,6 @@ export function tool(definition: ToolDefinition<unknown> & { input?: AnySchema }
   }
 }
 
-/** Whether it is a type of a schema library and not a JSON Schema. */
 function isSchemaType(input: AnySchema): input is SchemaType<unknown> {
   return input !== undefined && '~standard' in input
 }
@@ -77,8 +76,7 @@ export function jsonSchemaOf(owner: string, input: AnySchema): JsonObject {
   const value = jsonValue(input['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }))
   if (isObject<JsonValue>(value)) return value
   const message = `The schema of ${owner} cannot be written as JSON Schema.`
-  const hint = 'Use a type of zod 4.2 or later, or give the JSON Schema itself.'
-  throw usageError('schema-unusable', message, hint)
+  throw usageError('schema-unusable', message, 'Use zod 4.2 or later, or give the JSON Schema.')
 }
 
 /** What a model can read of anything: as JSON would have it, and `null` for nothing. */
@@ -86,7 +84,6 @@ export function jsonValue(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value) ?? 'null')
 }
 
-/** The JSON Schema of an object with these properties and no others. */
 export function objectSchema(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: 'object', properties, required: [...required], additionalProperties: false }
 }
@@ -143,6 +140,5 @@ function nameError(message: string): ToolNameError {
 
 function originText({ origin }: AgentTool): string {
   if (origin.kind === 'skill') return `of the skill ${origin.skill}`
-  if (origin.kind === 'mcp') return `of the MCP server ${origin.server}`
-  return origin.kind === 'built-in' ? 'built in' : `of the ${origin.kind}`
+  return origin.kind === 'mcp' ? `of the MCP server ${origin.server}` : `of the ${origin.kind}`
 }

@@ -46,7 +46,6 @@ export function offersTool(
   return (mode !== 'plan' || tool.readOnly) && !listNames(never, tool)
 }
 
-/** Decides about every call of an agent, and asks the approver where that is needed. */
 export function createPermit(options: PermitOptions): Permit {
   return async (tool, input, context) => {
     const judged = await judgeCall(tool, input, context, options)
@@ -96,7 +95,6 @@ export async function askApprover(
   return { allowed: false, reason: why ?? 'the user did not approve it' }
 }
 
-/** A user answers one question at a time. */
 const queues = new WeakMap<Approver, Queue>()
 
 /** `input` is the one that hooks want. */

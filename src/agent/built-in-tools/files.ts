@@ -62,7 +62,6 @@ const pictureTypes: ReadonlyMap<string, string> = new Map([
   ['.webp', 'image/webp'],
 ])
 
-/** `@picture.png` in a task is a picture that goes with it. */
 export function picturesIn(task: string, cwd: string): FilePart[] {
   return Array.from(task.matchAll(/(?<=^|\s)@(\S+)/g), ([, word = '']) => {
     const shown = withoutEnd(word, '.,;:!?)')
@@ -73,7 +72,6 @@ export function picturesIn(task: string, cwd: string): FilePart[] {
     .map(({ mimeType: mediaType, data }) => ({ type: 'file', mediaType, data }))
 }
 
-/** A picture as base64; undefined where the name of the file is not that of one. */
 function readPicture({ real, shown }: ResolvedPath) {
   const mimeType = pictureTypes.get(extname(shown).toLowerCase())
   if (mimeType === undefined) return undefined
@@ -83,7 +81,6 @@ function readPicture({ real, shown }: ResolvedPath) {
   throw usageError('file-unusable', `${file.message.replace(real, shown)}.`)
 }
 
-/** The shell can cut larger files. */
 const maxFileBytes = 10 * 1024 * 1024
 
 function readText({ real, shown }: ResolvedPath): string {
@@ -252,7 +249,6 @@ function filesBelow({ real: start, shown }: ResolvedPath): FileWalk {
   }
 }
 
-/** Empty for a directory that cannot be read. */
 function sortedEntries(directory: string): Dirent[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true })
@@ -278,10 +274,6 @@ const write: PathToolDefinition = {
   async execute({ real, shown }, input) {
     const content = textOf(input, 'content')
     const bytes = Buffer.byteLength(content)
-    if (bytes > maxFileBytes) {
-      const message = `The content has ${bytes} bytes; at most ${maxFileBytes} are written.`
-      throw usageError('file-too-large', message)
-    }
     const entry = lstatSync(real, { throwIfNoEntry: false })
     if (entry !== undefined && !entry.isFile()) {
       const message = `${shown} is not a regular file, and is not replaced.`
@@ -353,7 +345,6 @@ function replaceText(path: ResolvedPath, input: JsonObject) {
 
 const shownLines = 400
 
-/** A diff without the names of the files, for the user who is asked. */
 function diffText(before: string, after: string): string {
   const lines = unifiedDiff('', before, after).split('\n').slice(2)
   const left = lines.length - shownLines

@@ -22,7 +22,6 @@ interface AgentCommandResult
   extends Ending, Pick<AgentResult, 'status' | 'text' | 'turns' | 'durationMs'> {
   tools: { agent: string; delegation?: string | undefined; tool: string; isError: boolean }[]
   usage: UsageReport
-  /** The ID under which the conversation is stored. */
   conversation?: string | undefined
   waiting?: readonly WaitingCall[] | undefined
   /** The command line that continues, where the task is not done. */

@@ -55,7 +55,6 @@ export class CommandApprover {
   }
 }
 
-/** Everything that the user has to see before a yes. */
 function questionText({ agent, tool, input, reason, effect }: ApprovalRequest): string {
   const who = agent === 'main' ? 'The agent' : `The subagent ${agent}`
   const lines = [

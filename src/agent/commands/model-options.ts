@@ -80,7 +80,6 @@ export function tell(event: AgentEvent, context: Context<AgentEvent>): void {
   if (line !== undefined) context.note(line)
 }
 
-/** `used: 3 requests, 1,200 tokens in, 80 out`. */
 export function usageText(label: string, usage: TokenUsage): string {
   const { inputTokens, outputTokens, requests } = usage
   return `${label}: ${amount(requests, 'request')}, ${count(inputTokens)} tokens in, ${count(outputTokens)} out`

@@ -61,7 +61,6 @@ export class Compactor {
 /** Results of this many of the last exchanges stay as they are. */
 const freshExchanges = 4
 
-/** A result shorter than this is not worth a notice. */
 const shortResult = 400
 
 const leftOutResult = '[This result was left out to save room. Call the tool again if you need it.]'
@@ -97,7 +96,6 @@ export function dropOldest(
   return leaveOut(shortened, neededOf(pieces), target)
 }
 
-/** A summary longer than this would be no summary. */
 const longestText = 4000
 
 /**
@@ -146,7 +144,6 @@ function neededOf(pieces: readonly Piece[]): Set<number> {
   return new Set([first, last, pieces.length - 1, ...latestContents(pieces).values()])
 }
 
-/** The piece with the latest content of each skill. */
 function latestContents(pieces: readonly Piece[]): Map<string, number> {
   const latest = new Map<string, number>()
   for (const [index, piece] of pieces.entries()) {
@@ -185,7 +182,6 @@ function inPlaceOf(gone: readonly Piece[], pieces: readonly Piece[], content: st
 
 type Piece = readonly ModelMessage[]
 
-/** A conversation in pieces that can be left out: calls of tools stay with their results. */
 function exchanges(messages: readonly ModelMessage[]): readonly Piece[] {
   const pieces: ModelMessage[][] = []
   for (const message of messages) {

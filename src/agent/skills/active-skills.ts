@@ -102,7 +102,6 @@ type ScriptContext = Pick<SkillContext, 'manager' | 'runtime' | 'project' | 'env
 const timeoutMs = 600_000
 const outputLimit = 131_072
 
-/** The executable files directly in `scripts/` as tools `skill.script`. */
 export function scriptTools(skill: Skill, context: ScriptContext): AgentTool[] {
   const paths = skill.resources.files
     .filter(({ path, executable }) => executable && /^scripts\/[^/]+$/.test(path))

@@ -26,7 +26,6 @@ type ToolMatcher = (tool: AgentTool) => boolean
 
 const hookGroup = z.object({ matcher: z.string().catch(''), hooks: z.unknown().optional() })
 
-/** `timeout` is in seconds. */
 const hookForm = z
   .object({
     type: z.literal('command').default('command'),

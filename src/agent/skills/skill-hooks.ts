@@ -58,7 +58,6 @@ export class SkillHooks {
     this.#stops = 0
   }
 
-  /** Whether an active skill has hooks of this event. */
   has(event: HookEvent): boolean {
     return this.#hooksFor(event).length > 0
   }
@@ -88,8 +87,7 @@ export class SkillHooks {
     const [narrowing] = this.rules.narrowed
     if (narrowing === undefined) return
     const message = `Skill ${name} is not run in a subagent while the untrusted skill ${narrowing.skill} limits the tools.`
-    const hint = 'It can run in the next turn.'
-    throw new SkillInvocationError({ code: 'fork-while-narrowed', message, hint })
+    throw new SkillInvocationError({ code: 'fork-while-narrowed', message })
   }
 
   /** @throws {AgentUsageError} for a skill that the model cannot end. */
@@ -238,7 +236,6 @@ function inSkill(
   return isElsewhere ? { ok: true, line: command } : inside
 }
 
-/** A broken link exists. */
 function isNowhere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined

@@ -58,7 +58,6 @@ export class SkillPart implements SessionPart {
     this.afterTool = this.#hooks.after
   }
 
-  /** Waits until the skills that were given are registered. */
   async ready(): Promise<void> {
     await this.set.ready()
   }
@@ -74,7 +73,6 @@ export class SkillPart implements SessionPart {
       .flatMap(({ skill }) => skill.info.directory || [])
   }
 
-  /** What an activation brings along, for a subagent that has the skill. */
   async load(activation: Activation, signal?: AbortSignal): Promise<ActiveSkill[]> {
     return await this.set.load(activation, () => undefined, signal)
   }

@@ -52,7 +52,6 @@ export class SkillSet {
     this.#registered = Promise.allSettled(given.map((skill) => manager.register(skill)))
   }
 
-  /** Waits until the skills that were given are registered. */
   ready(): Promise<void> {
     return (this.#ready ??= this.#prepare())
   }
@@ -77,7 +76,6 @@ export class SkillSet {
     throw new SkillInvocationError({ code: 'skill-gone', message })
   }
 
-  /** What an activation brings along; nothing when the skill is gone. */
   async load(activation: Activation, notice: Notice, signal?: AbortSignal): Promise<ActiveSkill[]> {
     const skill = await this.manager.get(activation.name)
     if (skill === undefined) return []
@@ -139,7 +137,6 @@ export class SkillSet {
   }
 }
 
-/** A text is a name, unless it looks like a path. */
 function isName(skill: Skill | SkillInfo | string): skill is string {
   return typeof skill === 'string' && !/[/\\]|^[.~]/.test(skill)
 }

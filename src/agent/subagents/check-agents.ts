@@ -8,11 +8,10 @@ import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import { readModelName } from '../resolve-model.ts'
 import type { AgentFileReading } from './discover-agents.ts'
 import type { SubagentConfig } from './config.ts'
-import { findCycle, forWhom, notForModels, splitSkill } from './skills.ts'
+import { cycleHint, findCycle, forWhom, notForModels, splitSkill } from './skills.ts'
 
 type Problem = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { field?: string }
 
-/** Finds problems beside the fields: names, skills, models and tools that cannot be resolved. */
 export function checkAgents(
   readings: readonly (Pick<AgentFileReading, 'config' | 'places'> & { path: string })[],
   skills: readonly SkillInfo[],
@@ -66,8 +65,7 @@ function skillProblems(config: SubagentConfig, skills: readonly SkillInfo[]): Pr
 function cycleProblems(cycle: readonly string[] | undefined): Problem[] {
   if (cycle === undefined) return []
   const message = `skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}`
-  const hint = 'Take the skill out of `skills`, or let the skill fork to another subagent.'
-  return [{ code: 'agent-cycle', severity: 'error', field: 'skills', message, hint }]
+  return [{ code: 'agent-cycle', severity: 'error', field: 'skills', message, hint: cycleHint }]
 }
 
 function modelProblems({ model }: SubagentConfig): Problem[] {

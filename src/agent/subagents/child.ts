@@ -207,8 +207,7 @@ function instructionsOf({ name, systemPrompt }: SubagentConfig, skills: readonly
 function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
   if (messages.some(({ role }) => role === 'system')) {
     const message = 'A system message cannot be part of the context of a subagent.'
-    const hint = 'Put it into `systemPrompt` of its definition, or pass it as the text `context`.'
-    throw new SubagentDelegationError({ code: 'context-system-message', message, hint })
+    throw new SubagentDelegationError({ code: 'context-system-message', message })
   }
   const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : [...content]))
   const idsOf = (type: 'tool-call' | 'tool-result'): Set<string> =>

@@ -148,7 +148,6 @@ export class DelegationPart implements SessionPart {
   }
 }
 
-/** Characters of all descriptions together; each is shortened before one is left out. */
 const catalogueLength = 8000
 const shortest = 40
 

@@ -220,6 +220,5 @@ export function refuseNesting(wanted: string): void {
   const subagent = current.getStore()
   if (subagent === undefined) return
   const message = `The subagent ${subagent} may not delegate to ${wanted}: subagents are one level deep.`
-  const hint = 'Let it do the task itself, or say in its answer what should be delegated next.'
-  throw new SubagentNestingError({ code: 'subagent-nesting', message, hint })
+  throw new SubagentNestingError({ code: 'subagent-nesting', message })
 }

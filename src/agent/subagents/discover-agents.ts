@@ -112,7 +112,6 @@ export function readAgentAt(path: string): AgentFileReading {
   return readAgentFile(file.bytes, path)
 }
 
-/** The error for a name that no subagent has: withheld, broken or not there. */
 export function subagentNotFound(
   name: string,
   known: readonly string[],

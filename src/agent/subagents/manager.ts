@@ -24,7 +24,7 @@ import {
   type DiscoverAgentsOptions,
   subagentNotFound,
 } from './discover-agents.ts'
-import { findCycle, forkName, forkOf } from './skills.ts'
+import { cycleHint, findCycle, forkName, forkOf } from './skills.ts'
 
 const keptDelegations = 20
 
@@ -79,8 +79,7 @@ export class SubagentManager {
     const { name } = config
     if (!isDeepStrictEqual(this.#inCode.get(name) ?? config, config)) {
       const message = `There is another subagent called ${name}.`
-      const hint = 'Choose another name, or take the first one away with deregister.'
-      throw new SubagentConfigError({ code: 'subagent-twice', message, hint })
+      throw new SubagentConfigError({ code: 'subagent-twice', message })
     }
     this.#inCode.set(name, config)
     this.#removed.delete(name)
@@ -178,8 +177,7 @@ export class SubagentManager {
     const running = this.#active.get(id)
     if (running !== undefined) {
       const message = `The delegation ${id} to ${running.subagentName} is not over.`
-      const hint = 'Send it a message, or wait for its result.'
-      throw new SubagentDelegationError({ code: 'delegation-running', message, hint })
+      throw new SubagentDelegationError({ code: 'delegation-running', message })
     }
     const finished = this.#finished.get(id)
     if (finished === undefined) {
@@ -304,9 +302,7 @@ export class SubagentManager {
     const cycle = findCycle(start, skills, configOf)
     if (cycle === undefined) return
     const message = `Skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}.`
-    const hint =
-      'Take the skill out of the `skills` of the subagent, or let the skill fork to another one.'
-    throw new SubagentConfigError({ code: 'subagent-cycle', message, hint })
+    throw new SubagentConfigError({ code: 'subagent-cycle', message, hint: cycleHint })
   }
 
   #stopperFor({ config, options }: Work): Stopper {
@@ -373,6 +369,5 @@ export interface Subagent {
 function requireTask(task: string, name: string): void {
   if (typeof task === 'string' && task.trim() !== '') return
   const message = `The task for ${name} is empty: a subagent knows nothing but its task.`
-  const hint = 'Say what to do, with everything that is needed for it.'
-  throw new SubagentDelegationError({ code: 'task-empty', message, hint })
+  throw new SubagentDelegationError({ code: 'task-empty', message })
 }

@@ -86,10 +86,12 @@ export function forkOf(
   return { config: { ...(named ?? own), tools, model: effects.model ?? named?.model }, task }
 }
 
-/** What a fork without `agent` is called in events and usage. */
 export function forkName(skill: string): string {
   return `fork-${skill}`.slice(0, 64)
 }
+
+export const cycleHint =
+  'Take the skill out of the `skills` of the subagent, or let the skill fork to another one.'
 
 type SubagentSkills = Pick<SubagentConfig, 'name' | 'skills'>
 
