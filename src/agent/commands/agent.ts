@@ -8,9 +8,10 @@ import { Agent, type AgentResult } from '../agent.ts'
 import { conversationFiles, type ConversationInfo } from '../conversation/store.ts'
 import type { AgentEvent, WaitingCall } from '../types.ts'
 import type { UsageReport } from '../usage.ts'
-import { CommandApprover, type Ending } from './approver.ts'
 import {
   agentOptions,
+  CommandApprover,
+  type Ending,
   lineOf,
   modelOptions,
   noteMissingServers,

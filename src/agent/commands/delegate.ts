@@ -6,8 +6,15 @@ import { Agent } from '../agent.ts'
 import type { SubagentResult } from '../subagents/delegation.ts'
 import type { AgentEvent } from '../types.ts'
 import { findAgents } from './agents.ts'
-import { CommandApprover, type Ending } from './approver.ts'
-import { agentOptions, modelOptions, noteMissingServers, tell, usageText } from './model-options.ts'
+import {
+  agentOptions,
+  CommandApprover,
+  type Ending,
+  modelOptions,
+  noteMissingServers,
+  tell,
+  usageText,
+} from './model-options.ts'
 
 type DelegateResult = Omit<SubagentResult, 'result' | 'error'> & Ending & { turns: number }
 

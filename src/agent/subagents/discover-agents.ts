@@ -11,7 +11,6 @@ import { readTrustPolicy } from '../../trust/decide.ts'
 import { agentDirectories, agentFilesIn, upTo } from '../../trust/project-files.ts'
 import { agentTrust } from '../../trust/skill-trust.ts'
 import { SubagentNotFoundError } from '../errors.ts'
-import { sameName } from './check-agents.ts'
 import { type PermissionMode, readConfig, type SubagentConfig } from './config.ts'
 
 export interface DiscoverAgentsOptions {
@@ -80,6 +79,12 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
     }
   }
   return { agents: [...agents.values()], withheld, broken, diagnostics }
+}
+
+/** A definition that is never used, because another one in its folder has its name. */
+export function sameName(name: string, used: string, path: string): Diagnostic {
+  const message = `the subagent ${name} is defined by ${used} too, which is used`
+  return { code: 'agent-twice', severity: 'warning', message, path, hint: 'Rename one of them.' }
 }
 
 interface AgentPlace {

@@ -19,7 +19,6 @@ import {
 import { DelegationHandle, refuseNesting, type SubagentResult } from './delegation.ts'
 import {
   type AgentDiscovery,
-  type AgentInfo,
   discoverAgents,
   type DiscoverAgentsOptions,
   subagentNotFound,
@@ -236,17 +235,14 @@ export class SubagentManager {
   }
 
   #configs(): SubagentConfig[] {
-    return [...this.#inCode.values(), ...this.#ofFiles().map(({ config }) => config)]
+    const ofFiles = this.#discovery()
+      .agents.map(({ config }) => config)
+      .filter(({ name }) => !this.#inCode.has(name) && !this.#removed.has(name))
+    return [...this.#inCode.values(), ...ofFiles]
   }
 
   #config(name: string): SubagentConfig | undefined {
     return this.#configs().find((config) => config.name === name)
-  }
-
-  #ofFiles(): AgentInfo[] {
-    return this.#discovery().agents.filter(
-      ({ config: { name } }) => !this.#inCode.has(name) && !this.#removed.has(name),
-    )
   }
 
   #discovery(): AgentDiscovery {
@@ -256,10 +252,9 @@ export class SubagentManager {
 
   #required(name: string): SubagentConfig {
     refuseNesting(name)
-    const known = this.#configs()
-    const config = known.find((one) => one.name === name)
+    const config = this.#config(name)
     if (config !== undefined) return config
-    const names = known.map((other) => other.name)
+    const names = this.#configs().map((other) => other.name)
     throw subagentNotFound(name, names, this.#discovery())
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as fc from 'fast-check'
 import type { AgentTool, ApprovalRequest } from '../../../src/agent/types.ts'
-import { selectTools } from '../../../src/agent/subagents/select-tools.ts'
+import { selectTools } from '../../../src/agent/subagents/child.ts'
 import { toolSelectors } from '../../../src/agent/approval/tool-patterns.ts'
 import { call, calls, echoTool, says } from '../mock-replies.ts'
 import { delegating, textsOf, toolsOffered, worker } from './_parent.ts'
