@@ -23,7 +23,7 @@ export interface Engine {
 
 export interface Running {
   readonly key: string
-  readonly waited?: boolean | undefined
+  readonly waited?: boolean
 }
 
 export interface Ended {
@@ -74,7 +74,7 @@ export interface FinishedOutcome extends StepFacts {
   chain?: ChainResult | undefined
   reused?: true | undefined
   /** A user rejected it: the whole run ends as a failure. */
-  rejected?: true | undefined
+  rejected?: true
 }
 
 export interface SuspendedOutcome {
@@ -102,7 +102,7 @@ export interface ChainResult {
   attempts: readonly AttemptResult[]
   winner?: string | undefined
   /** Why it has no result of its own. */
-  ended?: 'rejected' | 'cancelled' | 'suspended' | undefined
+  ended?: 'rejected' | 'cancelled' | 'suspended'
 }
 
 /**
@@ -151,7 +151,7 @@ export interface AttemptResult {
   steps: readonly StepResult[]
   chain_state: ChainState
   /** What is wrong with the attempts as a whole; only on the last one. */
-  errors?: readonly ReportedError[] | undefined
+  errors?: readonly ReportedError[]
 }
 
 export interface RunResult {
@@ -216,7 +216,7 @@ export interface OutputAnswer extends StepFacts {
   kind: 'output'
   output: StepOutput
   /** How long an agent had it, from handing out to its report, before it was executed here. */
-  workedMs?: number | undefined
+  workedMs?: number
   /** `scripts/verify` was stopped before it finished. */
   endedInVerification?: true | undefined
 }

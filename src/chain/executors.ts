@@ -31,7 +31,7 @@ export interface ScriptSetup {
   outputLimit: number
   confinement?: RunConfinement | undefined
   /** Whether later steps find the files of this one; default true. */
-  sharesFiles?: boolean | undefined
+  sharesFiles?: boolean
   /** Why the skill in a directory may not be executed any more; undefined when it may. */
   refusalOf?: ((directory: string) => Refusal | undefined) | undefined
 }
@@ -56,7 +56,6 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
         return { kind: 'output', output }
       }
       const confinement = confinementOf(step, setup)
-      if (confinement === 'missing') return { kind: 'output', output: noSandbox(step) }
       const { unwritable, output, stdout, stderr } = await runScript({
         script: search.script,
         skillDirectory: directory,
@@ -109,28 +108,26 @@ export async function verifyStep(
   setup: ScriptSetup,
   request: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
 ): Promise<Verification> {
-  const directory = skillDirectory(setup.workspace, step)
-  const search = findVerifyScript(directory)
+  const search = findVerifyScript(skillDirectory(setup.workspace, step))
   if (search.kind !== 'found') {
     return { output: unverified(output, 'its scripts/verify is gone'), log: '', ended: false }
   }
-  const confinement = confinementOf(step, setup)
-  if (confinement === 'missing') return { output: noSandbox(step), log: '', ended: false }
-  const result = await startVerification(search.script, confinement, step, output, setup, request)
-  const log = lastOutput(capturedText(result.stdout), capturedText(result.stderr))
-  const { end } = result
-  const sandbox = confinement?.sandbox.name
-  if (end.kind === 'exit' && end.code === 0)
+  const sandbox = confinementOf(step, setup)?.sandbox.name
+  const { end, stdout, stderr } = await startVerification(
+    search.script,
+    step,
+    output,
+    setup,
+    request,
+  )
+  const log = lastOutput(capturedText(stdout), capturedText(stderr))
+  if (end.kind === 'exit' && end.code === 0) {
     return { output: { ...output, evidence: 'verified' }, log, ended: false, sandbox }
-  const reason =
-    end.kind === 'exit'
-      ? `scripts/verify ended with exit code ${end.code}`
-      : end.kind === 'not-started'
-        ? `scripts/verify could not be started: ${end.message}`
-        : end.kind === 'limit'
-          ? `scripts/verify was stopped because ${end.message}`
-          : 'scripts/verify did not end by itself'
-  return { output: unverified(output, reason), log, ended: end.kind === 'aborted', sandbox }
+  }
+  const more = 'message' in end ? `: ${end.message}` : ''
+  const how = end.kind === 'exit' ? `exit code ${end.code}` : `${end.kind}${more}`
+  const failed = unverified(output, `scripts/verify ended with ${how}`)
+  return { output: failed, log, ended: end.kind === 'aborted', sandbox }
 }
 
 /** Characters of what a step printed that go into the journal. */
@@ -148,12 +145,13 @@ export function lastOutput(stdout: string, stderr: string): string {
 
 function startVerification(
   script: Script,
-  confinement: Confinement | undefined,
   step: PlannedStep,
   output: StepOutput,
-  { workspace, environment, outputLimit, files }: ScriptSetup,
+  setup: ScriptSetup,
   { runId, idempotencyKey, signal }: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
 ): Promise<ProcessResult> {
+  const { workspace, environment, outputLimit, files } = setup
+  const confinement = confinementOf(step, setup)
   const directory = skillDirectory(workspace, step)
   const shared = { stdin: JSON.stringify({ output }), outputLimit, signal }
   const variables = (skill: string, scratch: string): Record<string, string> => ({
@@ -177,22 +175,18 @@ function startVerification(
   return runProcess({ ...shared, file: script.file, args: script.args, cwd: workspace, env })
 }
 
-function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | undefined | 'missing' {
+function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | undefined {
   if (step.sandboxed !== true || setup.confinement === 'off') return undefined
-  return setup.confinement ?? 'missing'
-}
-
-function noSandbox(step: PlannedStep): StepOutput {
-  const message = `the scripts of ${step.skill} run only in a sandbox, and there is none here`
-  return failedOutput('sandbox-missing', message)
+  if (setup.confinement !== undefined) return setup.confinement
+  throw new RunFilesError({
+    code: 'sandbox-missing',
+    message: `the scripts of ${step.skill} run only in a sandbox, and there is none here`,
+  })
 }
 
 function unverified(output: StepOutput, message: string): StepOutput {
-  return {
-    ...output,
-    status: 'failure',
-    errors: [...output.errors, { code: 'verification-failed', message }],
-  }
+  const errors = [...output.errors, { code: 'verification-failed', message }]
+  return { ...output, status: 'failure', errors }
 }
 
 export interface RunFiles {

@@ -397,7 +397,7 @@ function handOut(core: EngineCore, { key }: Entry, startedAt: number): Outcome {
 
 interface JournalEngineOptions {
   journal: RunJournal
-  writer?: RecordWriter | undefined
+  writer?: RecordWriter
   /** Executes steps; undefined for looking only, and where only a decision has to take effect. */
   runner?: StepRunner | undefined
   clock: Runtime
@@ -406,9 +406,9 @@ interface JournalEngineOptions {
   onEvent?: EventListener | undefined
   /** The caller of the run approves every gate in advance. */
   yesGates?: boolean | undefined
-  defaultTimeoutMs?: number | undefined
+  defaultTimeoutMs?: number
   /** The time-out of a nested chain also counts while no process runs. */
-  countsAbsence?: boolean | undefined
+  countsAbsence?: boolean
 }
 
 interface EngineCore extends JournalEngineOptions {
@@ -429,7 +429,7 @@ interface EntryBase {
   outcome: Outcome | undefined
   order: number
   ending?: Promise<void> | undefined
-  started?: boolean | undefined
+  started?: boolean
 }
 
 type Announced =

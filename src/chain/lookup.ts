@@ -31,7 +31,7 @@ export interface SkillFacts {
   directory: string
   path: string
   chain: ChainDeclaration | undefined
-  warnings?: readonly Diagnostic[] | undefined
+  warnings?: readonly Diagnostic[]
   script: string | undefined
   verify: string | undefined
   /** It was to be a script or a chain and cannot be; an error of its report says why. */
@@ -52,7 +52,7 @@ export interface SkillTrust {
   reason: string
   hint?: string | undefined
   /** It was accepted or locked, and differs now: a sandbox does not help. */
-  changed?: true | undefined
+  changed?: true
 }
 
 export interface DiskLookupOptions {

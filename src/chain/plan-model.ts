@@ -27,14 +27,14 @@ interface PlannedSkill extends StepOptions {
   sandboxed?: true | undefined
   gate?: true | undefined
   /** Left out of this run by `--from` or `--only`. */
-  excluded?: true | undefined
+  excluded?: true
   personOnly?: true | undefined
 }
 
 export interface PlannedTask extends PlannedSkill {
   executor: TaskExecutor
-  script?: string | undefined
-  client?: string | undefined
+  script?: string
+  client?: string
   model?: string | undefined
   /** Fields of the skill that this client, or the model's executor, has no equal for. */
   notHonoured?: readonly string[] | undefined
@@ -46,13 +46,12 @@ export interface PlannedChain extends PlannedSkill {
   steps: readonly PlannedStep[]
 }
 
-export interface ShownPlan {
+export interface ShownPlan extends Pick<PlannedChain, 'policy' | 'steps'> {
   skill: string
   digest: string
-  root: Pick<PlannedChain, 'policy' | 'steps'>
 }
 
-export interface Plan extends ShownPlan {
+export interface Plan {
   skill: string
   digest: string
   /** A skill that is not a chain is planned as a chain of itself alone. */
@@ -158,7 +157,7 @@ function withoutWords(requests: readonly string[]): string[] {
 }
 
 export function renderPlan(plan: ShownPlan): string {
-  const rows = flatten(plan.root.steps, 0).map(({ step, depth, isJoined }) => [
+  const rows = flatten(plan.steps, 0).map(({ step, depth, isJoined }) => [
     `${'  '.repeat(depth)}${isJoined ? '& ' : ''}${safeLine(stepLabel(step))}`,
     isChain(step) ? step.executor : (step.client ?? step.model ?? step.executor),
     step.trust,
@@ -169,7 +168,7 @@ export function renderPlan(plan: ShownPlan): string {
   const widths = (rows[0] ?? []).map((_cell, column) =>
     Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))),
   )
-  const head = [safeLine(plan.skill), plan.digest.slice(0, 19), ...policyWords(plan.root.policy)]
+  const head = [safeLine(plan.skill), plan.digest.slice(0, 19), ...policyWords(plan.policy)]
   const lines = rows.map((row) =>
     row
       .map((cell, column) => padToColumns(cell, widths[column] ?? 0))
@@ -227,9 +226,8 @@ export function renderPlanMermaid(plan: ShownPlan): string {
     return units.slice(1).map((unit, index) => `${indent}${units[index]} --> ${unit}`)
   }
 
-  const { root } = plan
-  const title = [plan.skill, `plan ${shortDigest(plan.digest)}`, ...policyWords(root.policy)]
-  const drawn = box('s0', title.join(', '), root, '  ')
+  const title = [plan.skill, `plan ${shortDigest(plan.digest)}`, ...policyWords(plan.policy)]
+  const drawn = box('s0', title.join(', '), plan, '  ')
   const leftOut = [...ids].flatMap(([step, id]) => (step.excluded === true ? [id] : []))
   return `${['flowchart LR', ...drawn, ...classes(leftOut)].join('\n')}\n`
 }

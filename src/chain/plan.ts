@@ -16,7 +16,7 @@ import {
 } from './plan-model.ts'
 
 export interface PlanOptions {
-  policy?: Partial<ChainPolicy> | undefined
+  policy?: Partial<ChainPolicy>
   from?: string | undefined
   only?: string | undefined
   /** What executes a skill that has no script; default: nothing, which is an error. */

@@ -44,52 +44,66 @@ function githubReport(result: ShownRun): string {
 }
 
 function junitReport(result: ShownRun): string {
-  const counts = result.attempts.map((attempt) => countsOf(attempt))
-  const suites = result.attempts.flatMap((attempt) => suite(result, attempt))
-  return [
+  const suites = result.attempts.map((attempt) => ({ attempt, cases: casesOf(attempt) }))
+  const all = suites.flatMap(({ cases }) => cases)
+  return linesText([
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${attribute(result.skill)}" ${countAttributes(counts)}>`,
-    ...suites,
+    `<testsuites name="${attribute(result.skill)}" ${counts(all)}>`,
+    ...suites.flatMap(({ attempt, cases }) => suite(result, attempt, cases)),
     '</testsuites>',
-    '',
-  ].join('\n')
+  ])
 }
 
-interface Counts {
-  tests: number
-  failures: number
-  skipped: number
-  /** In milliseconds, as if one step had followed the other. */
+interface TestCase {
+  name: string
+  /** Milliseconds. */
   time: number
+  kind: 'passed' | 'failed' | 'skipped'
+  body: readonly string[]
 }
 
-function countsOf({ steps, errors = [] }: ShownAttempt): Counts {
-  const cases = leaves(steps)
-  return {
-    tests: cases.length + errors.length,
-    failures: cases.filter((step) => kindOf(step) === 'failed').length + errors.length,
-    skipped: cases.filter((step) => kindOf(step) === 'skipped').length,
-    time: cases.reduce((sum, step) => sum + step.durationMs, 0),
-  }
+function counts(cases: readonly TestCase[]): string {
+  const of = (kind: TestCase['kind']): number => cases.filter((one) => one.kind === kind).length
+  // As if one step had followed the other.
+  const time = cases.reduce((sum, one) => sum + one.time, 0)
+  return `tests="${cases.length}" failures="${of('failed')}" errors="0" skipped="${of('skipped')}" time="${seconds(time)}"`
 }
 
-function countAttributes(counts: readonly Counts[]): string {
-  const sum = (name: keyof Counts): number => counts.reduce((all, one) => all + one[name], 0)
-  return `tests="${sum('tests')}" failures="${sum('failures')}" errors="0" skipped="${sum('skipped')}" time="${seconds(sum('time'))}"`
-}
-
-function suite(result: ShownRun, attempt: ShownAttempt): string[] {
-  const steps = leaves(attempt.steps)
-  const { errors = [] } = attempt
+function suite(result: ShownRun, attempt: ShownAttempt, cases: readonly TestCase[]): string[] {
   const name = result.attempts.length > 1 ? `${result.skill} #${attempt.attempt}` : result.skill
   const began = spanOf(attempt.steps)?.start
   // UTC without saying so, as the schema of Ant's reports wants it.
   const at = began === undefined ? '' : ` timestamp="${new Date(began).toISOString().slice(0, 19)}"`
+  const skill = attribute(result.skill)
   return [
-    `  <testsuite name="${attribute(name)}" id="${result.runId}" ${countAttributes([countsOf(attempt)])}${at}>`,
-    ...steps.flatMap((step) => testCase(result.skill, step)),
-    ...errors.flatMap((error) => chainCase(result.skill, error)),
+    `  <testsuite name="${attribute(name)}" id="${result.runId}" ${counts(cases)}${at}>`,
+    ...cases.flatMap((one) => {
+      const head = `    <testcase classname="${skill}" name="${attribute(one.name)}" time="${seconds(one.time)}"`
+      if (one.body.length === 0) return [`${head}/>`]
+      return [`${head}>`, ...one.body.map((line) => `      ${line}`), '    </testcase>']
+    }),
     '  </testsuite>',
+  ]
+}
+
+/** The steps that are no chains, and the errors that belong to no single step. */
+function casesOf({ steps, errors = [] }: ShownAttempt): TestCase[] {
+  return [
+    ...leaves(steps).map((step) => ({
+      name: step.step,
+      time: step.durationMs,
+      kind: kindOf(step),
+      body: [
+        ...verdict(step),
+        ...(step.log === undefined ? [] : [`<system-out>${escape(step.log)}</system-out>`]),
+      ],
+    })),
+    ...errors.map(({ code, message }) => ({
+      name: code,
+      time: 0,
+      kind: 'failed' as const,
+      body: [failure('failure', message, `${code}: ${message}`)],
+    })),
   ]
 }
 
@@ -101,49 +115,26 @@ function leaves(steps: readonly StepResult[]): StepResult[] {
   })
 }
 
-function testCase(skill: string, step: StepResult): string[] {
-  const head = `    <testcase classname="${attribute(skill)}" name="${attribute(step.step)}" time="${seconds(step.durationMs)}"`
-  const body = [...verdict(step), ...printed(step)]
-  return body.length === 0 ? [`${head}/>`] : [`${head}>`, ...body, '    </testcase>']
-}
-
-/** Errors that belong to no single step. */
-function chainCase(skill: string, { code, message }: ReportedError): string[] {
-  return [
-    `    <testcase classname="${attribute(skill)}" name="${attribute(code)}" time="0.000">`,
-    `      <failure type="failure" message="${attribute(message)}">${escape(`${code}: ${message}`)}</failure>`,
-    '    </testcase>',
-  ]
-}
-
 /** Whatever did not come to its end counts as skipped, and so does a failure that is allowed. */
-function kindOf({ status, allowFailure }: StepResult): 'passed' | 'failed' | 'skipped' {
+function kindOf({ status, allowFailure }: StepResult): TestCase['kind'] {
   if (status === 'success') return 'passed'
   if (allowFailure === true) return 'skipped'
   return status === 'failure' || status === 'critical' ? 'failed' : 'skipped'
 }
 
 function verdict(step: StepResult): string[] {
-  const { status, errors } = step
+  const { status, errors, hint } = step
+  const kind = kindOf(step)
+  if (kind === 'passed') return []
   const said = saidOf(step)
-  switch (kindOf(step)) {
-    case 'passed':
-      return []
-    case 'failed': {
-      const lines = errors.map((error) => `${error.code}: ${error.message}`)
-      const hint = step.hint === undefined ? [] : [step.hint]
-      const body = [...(lines.length === 0 ? [said] : lines), ...hint].join('\n')
-      return [
-        `      <failure type="${status}" message="${attribute(said)}">${escape(body)}</failure>`,
-      ]
-    }
-    case 'skipped':
-      return [`      <skipped message="${attribute(`${status}: ${said}`)}"/>`]
-  }
+  if (kind === 'skipped') return [`<skipped message="${attribute(`${status}: ${said}`)}"/>`]
+  const lines = errors.map((error) => `${error.code}: ${error.message}`)
+  const body = [...(lines.length === 0 ? [said] : lines), ...(hint === undefined ? [] : [hint])]
+  return [failure(status, said, body.join('\n'))]
 }
 
-function printed(step: StepResult): string[] {
-  return step.log === undefined ? [] : [`      <system-out>${escape(step.log)}</system-out>`]
+function failure(type: string, message: string, body: string): string {
+  return `<failure type="${type}" message="${attribute(message)}">${escape(body)}</failure>`
 }
 
 function seconds(milliseconds: number): string {
@@ -306,5 +297,4 @@ summary:hover,.track,pre{background:var(--card)}p,dt,.time,.note{color:var(--sof
 dl{display:grid;grid-template-columns:7rem 1fr;margin:.3rem 2.4rem}dd{margin:0}dd,pre{white-space:pre-wrap;overflow-wrap:anywhere}
 pre{margin:.3rem 0 .8rem 2.4rem;padding:.7rem;display:flex;flex-direction:column-reverse;overflow:auto;max-height:28rem}
 @media(max-width:46rem){summary{grid-template-columns:1.4rem 1fr 5rem}.track,.note{grid-column:2/-1;white-space:normal}dl,pre{margin-left:0}}
-@media print{pre{max-height:none;display:block}.bar{print-color-adjust:exact}}
 `

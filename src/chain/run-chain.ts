@@ -44,14 +44,14 @@ export interface RunSetup {
   workspace: string
   store: RunStore
   settings: Settings['run']
-  executors?: readonly Executor[] | undefined
+  executors?: readonly Executor[]
   confinement?: RunConfinement | undefined
   refusalOf?: ((directory: string) => Refusal | undefined) | undefined
   signal?: AbortSignal | undefined
   onEvent?: EventListener | undefined
   yesGates?: boolean | undefined
   /** How hints write a command line for the user; default: the bare command. */
-  line?: RunLine | undefined
+  line?: RunLine
   /** Told what is wrong with the files of the run and does not change its result. */
   onProblem?: ((problem: Diagnostic) => void) | undefined
   /** Told of every step that waits for the report of an agent. */
@@ -108,12 +108,12 @@ export interface Resumption {
   plan: Plan
   command?: 'resume' | 'approve' | undefined
   /** Nothing is executed: only what `prepare` recorded has its effect. */
-  executesNothing?: boolean | undefined
-  force?: boolean | undefined
+  executesNothing?: boolean
+  force?: boolean
   /** Needed again where they held a secret: it is not in the journal. */
   arguments?: readonly string[] | undefined
   /** A cancelled run is refused: only a user resumes it. */
-  refusesCancelled?: true | undefined
+  refusesCancelled?: true
   /** Looks at the journal, and may write to it, before the run continues. */
   prepare?:
     | ((journal: RunJournal, append: (record: ChainRecord) => void) => void | Promise<void>)

@@ -41,7 +41,7 @@ export interface RunJournal {
   status: RunStatus | undefined
   /** When the process that had the run last wrote how it left it; undefined after a crash. */
   pausedAt?: string | undefined
-  resumedAt?: string | undefined
+  resumedAt?: string
   updatedAt: string
   diagnostics: readonly Diagnostic[]
 }

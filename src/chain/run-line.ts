@@ -4,23 +4,18 @@ import { shellWord } from '../core/text.ts'
 import { RunStateError } from './errors.ts'
 import type { RunJournal } from './run-journal.ts'
 
-/** Those that execute something need to be allowed again what the one before was. */
-const commands = {
-  'runs resume': 'executes',
-  'runs approve': 'executes',
-  'runs retry': 'executes',
-  'chain next': 'executes',
-  'chain report': 'executes',
-  'runs reject': 'looks',
-  'runs cancel': 'looks',
-  'runs show': 'looks',
-} as const
+/** They execute something, and need to be allowed again what the one before was. */
+const executing = [
+  'runs resume',
+  'runs approve',
+  'runs retry',
+  'chain next',
+  'chain report',
+] as const
 
-export type RunLine = (
-  command: keyof typeof commands,
-  runId: string,
-  more?: readonly string[],
-) => string
+type RunCommand = (typeof executing)[number] | 'runs reject' | 'runs cancel' | 'runs show'
+
+export type RunLine = (command: RunCommand, runId: string, more?: readonly string[]) => string
 
 /** What the journal does not keep of a command about a run: it has to be given again. */
 interface GivenAgain {
@@ -33,7 +28,12 @@ interface GivenAgain {
 /** Lines for a terminal; every one that names a run is made here. */
 export function runLines({ place, rights }: GivenAgain): RunLine {
   return (command, runId, more = []) => {
-    const words = [runId, ...more, ...place, ...(commands[command] === 'executes' ? rights : [])]
+    const words = [
+      runId,
+      ...more,
+      ...place,
+      ...(executing.some((one) => one === command) ? rights : []),
+    ]
     return ['skillrail', command, ...words.map(shellWord)].join(' ')
   }
 }

@@ -15,7 +15,7 @@ import { RunBusyError, runNotFound } from './errors.ts'
 import type { ChainRecord } from './journal-records.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import { redactValue } from '../core/redact.ts'
-import { isFinal, maskedData, statusOfRun } from './step-result.ts'
+import { maskedData } from './step-result.ts'
 import { dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 
 export interface RunStore {
@@ -149,22 +149,6 @@ function unreadable(path: string, error: unknown): Diagnostic {
   return { code, severity: 'error', message, path, hint }
 }
 
-export function prunableRuns(
-  store: RunStore,
-  choice: {
-    olderThanMs?: number | undefined
-    keep?: number | undefined
-    unfinished?: boolean | undefined
-    now: number
-  },
-): RunJournal[] {
-  const { olderThanMs = -Infinity, keep, unfinished = false, now } = choice
-  const { runs } = store.list()
-  return runs
-    .slice(keep ?? 0)
-    .filter((run) => now - Date.parse(run.updatedAt) > olderThanMs && mayGo(run, unfinished))
-}
-
 /** Deletes runs, each under its lock. One that a process has taken up since stays. */
 export async function removeRuns(
   store: RunStore,
@@ -211,12 +195,6 @@ export async function alone<T>(
   } finally {
     lock.release()
   }
-}
-
-function mayGo(run: RunJournal, unfinished: boolean): boolean {
-  const status = statusOfRun(run, run.path)
-  if (status === 'running') return false
-  return unfinished || isFinal(status)
 }
 
 /**

@@ -52,7 +52,7 @@ export function finishedEvent(
   key: string,
   step: PlannedStep,
   end: {
-    output?: StepOutput | undefined
+    output?: StepOutput
     shown?: StepOutput | undefined
     sandbox?: string | undefined
     durationMs?: number | undefined

@@ -56,14 +56,13 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     context: StepContext,
     idempotencyKey: string,
   ): Promise<OutputAnswer> {
-    let { output, log = '', sandbox } = answer
-    let ended = false
+    let { output, log = '', sandbox, endedInVerification } = answer
     if (step.verify !== undefined && output.status === 'success') {
       const request = { runId, idempotencyKey, signal: context.signal }
       const verification = await verifyStep(step, output, setup, request)
       output = verification.output
       log = lastOutput(log, verification.log)
-      ended = verification.ended
+      endedInVerification = verification.ended || undefined
       sandbox ??= verification.sandbox
     }
     if (setup.sharesFiles === false && output.artifacts !== undefined) {
@@ -71,14 +70,12 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
         'it returned artifacts; set restate.scratch to a directory that all workers have'
       output = failedOutput('artifact-unusable', message)
     }
-    const judged = options.requireVerified ? demandEvidence(output) : output
-    const { promptDigest, workedMs } = answer
-    const hint = judged.status === 'success' ? undefined : hintOf(step, sandbox, setup)
-    const endedInVerification = ended || undefined
-    const facts = { sandbox, hint, promptDigest, workedMs, endedInVerification }
-    const shown = mapTexts(judged, mask)
-    const masked = JSON.stringify(shown) === JSON.stringify(judged) ? {} : { shown }
-    return { kind: 'output', output: judged, log: redactText(log, secrets), ...masked, ...facts }
+    if (options.requireVerified) output = demandEvidence(output)
+    const hint = output.status === 'success' ? undefined : hintOf(step, sandbox, setup)
+    const masked = mapTexts(output, mask)
+    const shown = JSON.stringify(masked) === JSON.stringify(output) ? undefined : masked
+    log = redactText(log, secrets)
+    return { ...answer, output, shown, log, sandbox, hint, endedInVerification }
   }
 
   return {
@@ -160,11 +157,8 @@ function untrusted(step: PlannedStep, setup: ScriptSetup): Refusal | undefined {
 function demandEvidence(output: StepOutput): StepOutput {
   if (output.status !== 'success' || output.evidence !== 'self-reported') return output
   const message = 'only the agent says so, and verification is required'
-  return {
-    ...output,
-    status: 'failure',
-    errors: [...output.errors, { code: 'not-verified', message }],
-  }
+  const errors = [...output.errors, { code: 'not-verified', message }]
+  return { ...output, status: 'failure', errors }
 }
 
 function failed(code: string, message: string): OutputAnswer {

@@ -5,7 +5,7 @@ import { chain, task } from './_plans.ts'
 
 const digest = `sha256:c0ffee12${'0'.repeat(56)}`
 const render = (root: PlannedChain, skill = 'main'): string =>
-  renderPlanMermaid({ skill, digest, root })
+  renderPlanMermaid({ skill, digest, policy: root.policy, steps: root.steps })
 const lines = (root: PlannedChain): string[] =>
   render(root)
     .trimEnd()

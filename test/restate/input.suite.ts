@@ -270,7 +270,7 @@ describe('with a server', () => {
     const { code, answer } = await run('long')
     expect(code).toBe(1)
     expect(answer.attempts[0]?.steps[0]?.errors).toMatchObject([
-      { code: 'result-too-large', message: expect.stringContaining('Write it to a file') },
+      { code: 'result-too-large', message: expect.stringContaining('write it to a file') },
     ])
   })
 

@@ -102,10 +102,8 @@ export async function usablePlan(project: ChainProject, reading: PlannedSkillRun
   const untrusted = diagnostics.find((diagnostic) => diagnostic.code === 'skill-not-trusted')
   const refusal = untrusted === undefined ? undefined : refusals.get(untrusted.path)
   if (refusal !== undefined) {
-    throw new SkillNotTrustedError({
-      ...refusal.facts,
-      diagnostics: await changesOf(project, refusal),
-    })
+    const changes = await changesOf(project, [refusal])
+    throw new SkillNotTrustedError({ ...refusal.facts, diagnostics: changes })
   }
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
   const [first] = errors
@@ -124,22 +122,21 @@ export async function withChanges(
   project: ChainProject,
   reading: PlannedSkillRun,
 ): Promise<PlannedSkillRun> {
-  const refused = reading.diagnostics.filter(({ code }) => code === 'skill-not-trusted')
-  const changes: Diagnostic[] = []
-  for (const { path } of refused) {
-    const refusal = reading.refusals.get(path)
-    if (refusal !== undefined) changes.push(...(await changesOf(project, refusal)))
-  }
-  return { ...reading, diagnostics: [...reading.diagnostics, ...changes] }
+  const { diagnostics, refusals } = reading
+  const refused = diagnostics.filter(({ code }) => code === 'skill-not-trusted')
+  const found = refused.flatMap(({ path }) => refusals.get(path) ?? [])
+  return { ...reading, diagnostics: [...diagnostics, ...(await changesOf(project, found))] }
 }
 
 async function changesOf(
   { context }: ChainProject,
-  { changes }: SkillNotTrustedError,
+  refusals: readonly SkillNotTrustedError[],
 ): Promise<Diagnostic[]> {
-  if (changes.length === 0) return []
+  const found = refusals.filter(({ changes }) => changes.length > 0)
+  if (found.length === 0) return []
   const { changeDiagnostics } = await import('../../trust/commands/report.ts')
-  return changeDiagnostics(changes, new TrustStore(context.runtime).texts)
+  const { texts } = new TrustStore(context.runtime)
+  return found.flatMap(({ changes }) => changeDiagnostics(changes, texts))
 }
 
 function planSkill(
@@ -232,8 +229,8 @@ export function refusalIn(
 
 /** Options that hold for one command alone: the journal does not keep them. */
 export interface GrantOptions {
-  grant?: readonly string[] | undefined
-  unsafeNoSandbox?: boolean | undefined
+  grant?: readonly string[]
+  unsafeNoSandbox?: boolean
 }
 
 export function linesAgain(

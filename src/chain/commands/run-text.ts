@@ -117,9 +117,6 @@ function labelled(label: string, text: string): string[] {
   return [`${label}: ${first}`, ...rest.map((line) => `  ${line}`)]
 }
 
-/** Characters of a line; a longer one is shown in pieces. */
-const longestLine = 65_536
-
 const mostCharacters = 2000
 
 /** A long text is cut for people; `--json` has all of it. */
@@ -176,7 +173,6 @@ function continuationLines(answer: RunAnswer): string[] {
 export function runProgress(screen: Screen): Progress<ChainEvent> {
   const running = new Map<string, { name: string; since: number }>()
   const streams = screen.verbose || !screen.isTerminal
-  const rests = new Map<string, string>()
   return {
     event(event) {
       switch (event.type) {
@@ -184,22 +180,13 @@ export function runProgress(screen: Screen): Progress<ChainEvent> {
           if (event.chain) return { line: `${indent(event.step)}▸ ${label(event)}` }
           running.set(event.key, { name: label(event), since: now() })
           return undefined
-        case 'step-finished': {
+        case 'step-finished':
           running.delete(event.key)
-          const left = ['stdout', 'stderr'].flatMap((stream) => {
-            const rest = rests.get(`${stream} ${event.key}`) ?? ''
-            return rest === '' ? [] : [printedLine(event.step, rest)]
-          })
-          return { line: [...left, finishedLine(event, screen)].join('\n') }
-        }
+          return { line: finishedLine(event, screen) }
         case 'step-output': {
           if (!streams) return undefined
-          const name = `${event.stream} ${event.key}`
-          const lines = `${rests.get(name) ?? ''}${event.text}`.split('\n')
-          const rest = lines.pop() ?? ''
-          if (rest.length > longestLine) lines.push(rest)
-          rests.set(name, rest.length > longestLine ? '' : rest)
-          if (lines.length === 0) return undefined
+          // Whole lines, but for a very long one that comes in pieces.
+          const lines = event.text.replace(/\n$/, '').split('\n')
           return { line: lines.map((line) => printedLine(event.step, line)).join('\n') }
         }
         case 'step-suspended':

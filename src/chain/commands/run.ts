@@ -78,7 +78,7 @@ export const command = defineCommand<Result, ChainEvent>()({
   },
   ...runShown,
   render: (result, screen) =>
-    isPlan(result) ? renderPlanAnswer(result) : runShown.render(result, screen),
+    isPlan(result) ? renderPlan(result) : runShown.render(result, screen),
   notes: (result, screen) => (isPlan(result) ? planNotes(result) : runNotes(result, screen)),
   exitCode: (result) => (isPlan(result) ? codeOfPlan(result) : runShown.exitCode(result)),
   formats: runFormats((result: Result) => {
@@ -117,10 +117,10 @@ export const planCommand = defineCommand<PlanAnswer>()({
     }
     return answer
   },
-  render: renderPlanAnswer,
+  render: renderPlan,
   notes: planNotes,
   exitCode: codeOfPlan,
-  formats: { mermaid: (answer) => renderPlanMermaid(shownPlan(answer)) },
+  formats: { mermaid: (answer) => renderPlanMermaid(answer) },
 })
 
 function planAnswer({ plan, diagnostics, refusals }: PlannedSkillRun): PlanAnswer {
@@ -128,10 +128,6 @@ function planAnswer({ plan, diagnostics, refusals }: PlannedSkillRun): PlanAnswe
   const [confined] = confinedSteps(plan)
   if (confined === undefined) return answer
   return { ...answer, sandbox: sandboxForeseen(refusals.get(confined.path)?.hint) }
-}
-
-function renderPlanAnswer(answer: PlanAnswer): string {
-  return renderPlan(shownPlan(answer))
 }
 
 function planNotes({ diagnostics, sandbox }: PlanAnswer): Note[] {
@@ -143,8 +139,4 @@ function codeOfPlan({ diagnostics }: PlanAnswer): ExitCode {
   if (diagnostics.some(({ code }) => code === 'skill-not-trusted')) return exitCode.refused
   const broken = diagnostics.some(({ severity }) => severity === 'error')
   return broken ? exitCode.notFound : exitCode.done
-}
-
-function shownPlan({ skill, digest, policy, steps }: PlanAnswer): Parameters<typeof renderPlan>[0] {
-  return { skill, digest, root: { policy, steps } }
 }

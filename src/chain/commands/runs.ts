@@ -20,8 +20,8 @@ import {
 import { allSteps, isChain, stepOfKey } from '../plan-model.ts'
 import { readResult } from '../run-chain.ts'
 import { readRecords, type RunJournal, runJournalOf } from '../run-journal.ts'
-import { prunableRuns, removeRuns, type RunStore } from '../run-store.ts'
-import { executionsOf, type ShownRun, statusOfRun } from '../step-result.ts'
+import { removeRuns, type RunStore } from '../run-store.ts'
+import { executionsOf, isFinal, type ShownRun, statusOfRun } from '../step-result.ts'
 import { readLog } from '../step-runner.ts'
 import { duration, renderTimeline } from '../timeline.ts'
 import { cancelOn, readRuns, runArgument, upToDate } from './execute.ts'
@@ -214,13 +214,16 @@ export const prune = defineCommand<PruneResult>()({
         hint: 'Say which: --older-than DAYS or --keep COUNT (0 for all); --dry-run lists them.',
       })
     }
-    const runs = prunableRuns(store, {
-      olderThanMs: olderThan === undefined ? undefined : olderThan * 86_400_000,
-      keep,
-      unfinished,
-      now: context.runtime.now(),
-    })
-    const ids = runs.map(({ run }) => run.runId)
+    const latest = context.runtime.now() - (olderThan ?? 0) * 86_400_000
+    const ids = store
+      .list()
+      .runs.slice(keep ?? 0)
+      .flatMap((journal) => {
+        const status = statusOfRun(journal, journal.path)
+        const mayGo = isFinal(status) || (unfinished && status !== 'running')
+        const isOld = olderThan === undefined || Date.parse(journal.updatedAt) < latest
+        return mayGo && isOld ? [journal.run.runId] : []
+      })
     if (dryRun) return { removed: ids, dryRun }
     const { removed, diagnostics } = await removeRuns(store, ids)
     context.diagnose(diagnostics)

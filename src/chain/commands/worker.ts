@@ -73,8 +73,7 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
     const hint = 'Add --model provider:name, or set restate.models.'
     refuseWithoutModel(models.length > 0, values, hint)
     if (values.adminUrl !== undefined && address === '') {
-      const advice = 'Add --register.'
-      throw pointless('--admin-url', '--register', advice)
+      throw pointless('--admin-url', '--register', 'Add --register.')
     }
     const byModel = models.length === 0 ? [] : [await modelExecutorOf(project, values, models)]
     const worker = await startWorker({
@@ -86,14 +85,8 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
       port: values.port ?? restate.workerPort,
       accept: acceptIn(project, allowance),
       executors: (files) => [...clientExecutors(project, allowance, files), ...byModel],
-      report: () => ({
-        skills: skillsOf(project),
-        clients: [...allowance.clients, ...models],
-      }),
-      patienceMs: restate.patience * 1000,
-      resultLimit: restate.resultLimit,
-      scratch: restate.scratch === '' ? undefined : restate.scratch,
-      identityKeys: restate.identityKeys,
+      report: () => ({ skills: skillsOf(project), clients: [...allowance.clients, ...models] }),
+      restate,
       refusalOf: refusalIn(project),
       onEvent: (runId, event) => noteEvent(context, runId, event),
       onWarning: (message) => context.note(safeLine(message), 'detail'),

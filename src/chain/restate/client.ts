@@ -33,9 +33,9 @@ export async function ask(
   place: 'ingress' | 'admin',
   path: string,
   request: {
-    method?: 'GET' | 'POST' | 'PATCH' | undefined
+    method?: 'GET' | 'POST' | 'PATCH'
     body?: unknown
-    headers?: Readonly<Record<string, string>> | undefined
+    headers?: Readonly<Record<string, string>>
     signal?: AbortSignal | undefined
   } = {},
 ): Promise<ServerAnswer> {

@@ -36,8 +36,8 @@ interface Entry {
   /** The first of the outcome and the limit. */
   bounded: RestatePromise<Outcome | 'overdue'>
   seconds?: number
-  instant?: FinishedOutcome | undefined
-  stands?: SuspendedOutcome | undefined
+  instant?: FinishedOutcome
+  stands?: SuspendedOutcome
 }
 
 /**

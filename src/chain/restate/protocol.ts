@@ -82,7 +82,7 @@ export interface NestedRequest extends RunFacts {
 export interface NestedAnswer {
   chain: ChainResult
   /** What it is for its parent; absent when it waits or was ended from above. */
-  output?: StepOutput | undefined
+  output?: StepOutput
   log?: string | undefined
   startedAt: number
   durationMs: number
@@ -100,7 +100,7 @@ export interface WorkerReport {
   now: number
   skills: readonly { name: string; digest: string }[]
   /** Agent clients that it can use. */
-  clients?: readonly string[] | undefined
+  clients?: readonly string[]
 }
 
 /**

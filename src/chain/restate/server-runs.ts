@@ -152,7 +152,7 @@ interface HandedOver {
   id: string
   plan: Plan
   from?: number | undefined
-  answered?: string | undefined
+  answered?: string
 }
 
 async function follow(

@@ -37,19 +37,17 @@ import {
 } from './protocol.ts'
 import { type Sdk, StepExecution, type StepRules } from './step-execution.ts'
 
-export interface WorkerOptions extends Omit<StepRules, 'giveBack'> {
+export interface WorkerOptions extends Pick<StepRules, 'accept'> {
   runtime: Runtime
   workspace: string
   /** Where the files of its runs lie. */
   directory: string
   settings: Settings['run']
+  /** Its keys are those of the server; requests that it did not sign are refused. */
+  restate: Settings['restate']
   host: string
   port: number
   report(): Pick<WorkerReport, 'skills' | 'clients'>
-  /** A directory that all workers share; without one no step can return artifacts. */
-  scratch?: string | undefined
-  /** Public keys of the server; requests that it did not sign are refused. */
-  identityKeys: readonly string[]
   /** Of steps that have no script; `files` is where the files of runs lie. */
   executors(files: { directory: string }): readonly Executor[]
   refusalOf(directory: string): Refusal | undefined
@@ -74,16 +72,20 @@ export interface Worker {
 /** Serves the interpreter to a Restate server. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const sdk = await loadSdk()
+  const { restate } = options
   const id = options.runtime.id()
   const directory = join(options.directory, id)
   const executors = options.executors({ directory })
   const sessions = new Set<ServerHttp2Session>()
   const filesOf = (runId: string): RunFiles => {
-    const { scratch, logs } = runFiles(options.scratch ?? directory, runId)
+    // Without a directory that all workers share no step can return artifacts.
+    const { scratch, logs } = runFiles(restate.scratch || directory, runId)
     return { ...runFiles(directory, runId), scratch, logs }
   }
   const service = createService({
     ...options,
+    patienceMs: restate.patience * 1000,
+    resultLimit: restate.resultLimit,
     sdk,
     id,
     filesOf,
@@ -96,7 +98,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const server = createServer(
     sdk.createEndpointHandler({
       services: [service],
-      identityKeys: [...options.identityKeys],
+      identityKeys: [...restate.identityKeys],
       logger: ({ level }, message, ...more) => {
         const severity: string = level
         if (severity !== 'warn' && severity !== 'error') return
@@ -349,7 +351,7 @@ function runnerOf(
     environment: childEnvironment(runtime, settings.environment, {}),
     outputLimit: settings.outputLimit,
     refusalOf: options.refusalOf,
-    sharesFiles: options.scratch !== undefined,
+    sharesFiles: options.restate.scratch !== '',
   }
   return createStepRunner({
     runId: facts.runId,
