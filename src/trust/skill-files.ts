@@ -172,9 +172,12 @@ class SkillWalk {
 
   private fileOf(real: string, path: string, kind: 'script' | 'text'): SkillFile {
     const file = digestFile(real, { maxBytes: Math.min(maxFileBytes, this.bytesLeft) })
-    const isLast = !file.ok && file.tooLarge && this.bytesLeft - file.size < maxFileBytes
-    this.bytesLeft = isLast ? -1 : this.bytesLeft - file.size
-    if (!file.ok) return unreadable(path, isLast ? skillTooLarge : file.problem)
+    if (!file.ok) {
+      const isLast = file.tooLarge && this.bytesLeft < maxFileBytes
+      if (isLast) this.bytesLeft = -1
+      return unreadable(path, isLast ? skillTooLarge : file.problem)
+    }
+    this.bytesLeft -= file.size
     const { digest, size, text } = file
     const executable = file.executable ? true : undefined
     if (kind === 'text') return { path, kind, digest, size, text, executable }

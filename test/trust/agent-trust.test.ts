@@ -133,7 +133,7 @@ describe('what acts of a file that defines a subagent', () => {
       path: place,
       kind: 'agent',
       digest: sha256(frontmatter),
-      size: frontmatter.length,
+      size: definition.length,
       text: frontmatter,
     }
     expect(parts(workspace)).toEqual([acting])
@@ -149,7 +149,7 @@ describe('what acts of a file that defines a subagent', () => {
     ])
   })
 
-  it('is nothing where it has no frontmatter, and all of it where it is long', () => {
+  it('is nothing where it has no frontmatter, and its frontmatter where it is long', () => {
     const long = definition + 'x'.repeat(64 * 1024)
     const { workspace } = project({
       '.claude/agents/readme.md': 'How these are written.\n',
@@ -160,8 +160,9 @@ describe('what acts of a file that defines a subagent', () => {
         owner: '',
         path: '.claude/agents/long.md',
         kind: 'agent',
-        digest: sha256(long),
+        digest: sha256(frontmatter),
         size: long.length,
+        text: frontmatter,
       },
     ])
   })
