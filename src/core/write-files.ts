@@ -139,25 +139,16 @@ function syncDirectory(directory: string): void {
  * @throws the system error where one cannot be made, or is not a directory.
  */
 export function makeDirectory(path: string, mode = 0o777): void {
-  for (const directory of missingOf(resolve(path))) {
-    try {
-      mkdirSync(directory, { mode })
-    } catch (error) {
-      // Somebody else may have made it in the meantime.
-      if (systemCode(error) !== 'EEXIST' || !isDirectory(directory)) throw error
-    }
+  const directory = resolve(path)
+  if (isDirectory(directory)) return
+  const above = dirname(directory)
+  if (above !== directory && !statsOf(above)) makeDirectory(above, mode)
+  try {
+    mkdirSync(directory, { mode })
+  } catch (error) {
+    // Somebody else may have made it in the meantime.
+    if (systemCode(error) !== 'EEXIST' || !isDirectory(directory)) throw error
   }
-}
-
-/** The path, unless it is a directory, and above it what is missing, topmost first. */
-function missingOf(path: string): string[] {
-  if (isDirectory(path)) return []
-  const missing = [path]
-  for (let above = dirname(path); statsOf(above) === undefined; above = dirname(above)) {
-    missing.unshift(above)
-    if (dirname(above) === above) break
-  }
-  return missing
 }
 
 const sharedDirectory = '.skillrail'

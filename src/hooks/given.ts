@@ -197,13 +197,12 @@ function stateDirectory(runtime: Runtime): string {
 const mostFiles = 500
 const oldestMs = 7 * 24 * 3600 * 1000
 
-function forgetOldFiles(directory: string, nowMs: number): void {
+export function forgetOldFiles(directory: string, nowMs: number, most = mostFiles): void {
   const names = readdirSync(directory)
-  if (names.length < mostFiles) return
+  if (names.length < most) return
   for (const name of names) {
     const path = join(directory, name)
     const age = nowMs - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs)
-    if (age > oldestMs || names.length > 4 * mostFiles)
-      rmSync(path, { recursive: true, force: true })
+    if (age > oldestMs || names.length > 4 * most) rmSync(path, { recursive: true, force: true })
   }
 }

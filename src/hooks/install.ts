@@ -56,10 +56,17 @@ export async function installHook(
   }
 }
 
-function planInstall(runtime: Runtime, platform: Platform, scope: HookScope): FileChange {
+/** @param size `largest`: that of all references of one skill; `least`: of parts. */
+export function planInstall(
+  runtime: Runtime,
+  platform: Platform,
+  scope: HookScope,
+  size: { largest?: number; least?: number } = {},
+): FileChange {
   const path = pathOf(runtime, platform, scope)
   const { registration, limit } = adapters[platform]
-  const parts = limit.parts === 1 ? 1 : partsNeeded(largestInjection(runtime), limit)
+  const largest = size.largest ?? (limit.parts === 1 ? 0 : largestInjection(runtime))
+  const parts = Math.max(size.least ?? 1, partsNeeded(largest, limit))
   const commands = hookCommands(runtime, platform, scope, parts)
   const before = readConfiguration(path)
   const facts = { platform, scope, path, before, parts }

@@ -1,6 +1,5 @@
-import { readdirSync, unlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { findWorkspace, isInside, realPathOf, statsOf } from '../core/read-files.ts'
+import { findWorkspace, isInside, realPathOf } from '../core/read-files.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import { makePrivateDirectory, writeFileAtomicSync } from '../core/write-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
@@ -23,6 +22,7 @@ import { readTrustPolicy } from '../trust/decide.ts'
 import { TrustStore } from '../trust/store.ts'
 import { skillTrust } from '../trust/skill-trust.ts'
 import { launcherName } from './adapters.ts'
+import { forgetOldFiles } from './given.ts'
 import { storeIndex } from './example-index.ts'
 import {
   beginnings,
@@ -87,7 +87,9 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
   const lines = [header, ...found.map((one) => one.triggers)].map((line) => JSON.stringify(line))
   const file = Buffer.from([...lines, head, ''].join('\n'))
   try {
-    removeOldCaches(runtime)
+    const directory = cacheDirectory(runtime)
+    makePrivateDirectory(directory)
+    forgetOldFiles(directory, startedAt, mostCaches)
     if (index.length > 0) writeFileAtomicSync(indexPath(place.path), index, { mode: 0o600 })
     writeFileAtomicSync(place.path, file, { mode: 0o600 })
   } catch {
@@ -201,17 +203,4 @@ function directoriesUpward(from: string): string[] {
     directories.push(directory)
     if (doesExist(join(directory, '.git')) || directory === dirname(directory)) return directories
   }
-}
-
-function removeOldCaches(runtime: Runtime): void {
-  const directory = cacheDirectory(runtime)
-  makePrivateDirectory(directory)
-  const names = readdirSync(directory)
-  if (names.length < mostCaches) return
-  const aged = names.map((name) => {
-    const path = join(directory, name)
-    return { path, written: statsOf(path)?.mtimeMs ?? 0 }
-  })
-  const oldest = aged.toSorted((a, b) => a.written - b.written)
-  for (const { path } of oldest.slice(0, names.length - mostCaches / 2)) unlinkSync(path)
 }

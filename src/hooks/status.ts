@@ -6,14 +6,11 @@ import { safeLine } from '../core/text.ts'
 import { findProgram } from '../exec/find-program.ts'
 import { capturedText, type ProcessEnd, runProcess } from '../exec/process.ts'
 import { adapters, launcherName, type Platform, platforms } from './adapters.ts'
-import { partsNeeded } from './context.ts'
-import { ownCommands, withEntries } from './edit-entries.ts'
-import { readConfiguration } from './install.ts'
+import { ownCommands } from './edit-entries.ts'
+import { planInstall, readConfiguration } from './install.ts'
 import {
   clientHome,
   configurationPath,
-  fileTexts,
-  hookCommands,
   type HookScope,
   largestInjection,
   launcherPath,
@@ -125,7 +122,7 @@ function registered(
   { largest, workspace }: PlaceFacts,
 ): Registered {
   const adapter = adapters[platform]
-  const { registration, limit } = adapter
+  const { registration } = adapter
   const path = configurationPath(adapter, runtime, scope, workspace)
   try {
     const text = readConfiguration(path) ?? ''
@@ -133,22 +130,14 @@ function registered(
       if (registration.kind === 'entry' && text.trim() !== '') ownCommands(text, path)
       return { state: 'absent', path }
     }
-    const needed = partsNeeded(largest, limit)
-    if (registration.kind === 'file') {
-      const [command = ''] = hookCommands(runtime, platform, scope, needed)
-      if (text === fileTexts[registration.text](command))
-        return { state: 'installed', path, parts: 1 }
-      return { state: 'outdated', path, parts: 1, reason: 'it was written by another version' }
-    }
-    const numbers = ownCommands(text, path).map((command) => / \d+\/(\d+)/.exec(command)?.[1])
-    const parts = Math.max(1, ...numbers.map((number) => Number(number ?? 1)))
+    const own = registration.kind === 'entry' ? ownCommands(text, path) : []
+    const numbers = own.map((command) => Number(/ \d+\/(\d+)/.exec(command)?.[1] ?? 1))
+    const parts = Math.max(1, ...numbers)
     // More parts than are needed now do no harm.
-    const commands = hookCommands(runtime, platform, scope, Math.max(parts, needed))
-    if (withEntries(text, registration, commands, path) === text) {
-      return { state: 'installed', path, parts }
-    }
-    const tooFew = `${needed} parts are needed for the largest skill, and ${parts} are registered`
-    const reason = parts < needed ? tooFew : 'its entries are not those that are installed now'
+    const wanted = planInstall(runtime, platform, scope, { largest, least: parts })
+    if (wanted.after === text) return { state: 'installed', path, parts }
+    const tooFew = `${wanted.parts} parts are needed for the largest skill, and ${parts} are registered`
+    const reason = parts < wanted.parts ? tooFew : 'it is not as it would be installed now'
     return { state: 'outdated', path, parts, reason }
   } catch (error) {
     return { state: 'broken', path, reason: messageOf(error) }
