@@ -33,8 +33,7 @@ function checkEntry(entry: TreeEntry, findings: Findings): void {
     case 'link': {
       const target = entry.target.slice(0, 200)
       if (entry.leads === 'outside') {
-        const hint = 'Copy what is needed into the skill.'
-        findings.add('link-outside', place, `leads out of the skill, to ${target}`, { hint })
+        findings.add('link-outside', place, `leads out of the skill, to ${target}`)
       }
       if (entry.leads === 'nowhere') {
         findings.add('link-broken', place, `leads nowhere: ${target}`)

@@ -58,13 +58,13 @@ export class Findings {
     code: AuditCode,
     place: FoundPlace,
     message: string,
-    details: Pick<AuditFinding, 'subject' | 'hint'> = {},
+    { subject }: Pick<AuditFinding, 'subject'> = {},
   ): void {
     const counter = this.#counter(code, place.file)
     counter.count++
     if (counter.file !== place.file || counter.kept >= auditLimits.places) return
     counter.kept++
-    this.#found.push(this.#finding(code, place, message, details))
+    this.#found.push(this.#finding(code, place, message, subject))
   }
 
   countsOnly(code: AuditCode, file: string): boolean {
@@ -106,11 +106,11 @@ export class Findings {
     code: AuditCode,
     { file, line, column }: FoundPlace,
     message: string,
-    { subject, ...details }: Pick<AuditFinding, 'subject' | 'hint'> = {},
+    subject?: string,
   ): AuditFinding {
     const { kind, severity, source } = auditRule(code)
     const path = file === '' ? this.#directory : join(this.#directory, file)
-    const about = subject === undefined ? details : { subject: safeLine(subject), ...details }
+    const about = subject === undefined ? {} : { subject: safeLine(subject) }
     const facts = { code, kind, severity, message: safeLine(message) }
     return { ...facts, path, file, line, column, source, ...about }
   }

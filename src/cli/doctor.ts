@@ -7,8 +7,7 @@ import { exitCode, messageOf } from '../core/errors.ts'
 import { stateDirectory, userDirectories } from '../core/runtime.ts'
 import { amount, safeLine } from '../core/text.ts'
 import { type EngineChoice, engineOptions, wantsServer } from '../chain/commands/execute.ts'
-import { checkAgents, checkSandbox } from '../exec/check.ts'
-import { findProgram } from '../exec/find-program.ts'
+import { checkSandbox } from '../exec/sandbox/open-sandbox.ts'
 import { checkHooks } from '../hooks/status.ts'
 import { checkLibrary } from '../library/check.ts'
 import { checkSkillLock, checkTrust } from '../trust/check.ts'
@@ -33,7 +32,6 @@ export const command = defineCommand<DoctorResult>()({
         ...checkLibrary(context),
         ...checkTrust(context),
         ...checkSkillLock(context),
-        ...checkAgents(context),
         ...(await checkHooks(context, values.probe)),
         ...(wantsServer(values) ? await checkServer(context, values) : []),
       ],
@@ -78,7 +76,6 @@ function checkMachine(context: CheckContext): Check[] {
       join(stateDirectory(context), 'projects'),
       'SKILLRAIL_STATE_DIRECTORY',
     ),
-    checkGit(runtime),
   ]
 }
 
@@ -106,11 +103,4 @@ function whyNotWritable(directory: string): string | undefined {
 /** The nearest directory that exists: what is missing below it is made when it is needed. */
 function existingParent(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existingParent(dirname(path))
-}
-
-function checkGit(runtime: CheckContext['runtime']): Check {
-  const path = findProgram('git', runtime)
-  if (path !== undefined) return { name: 'git', status: 'ok', found: path }
-  const found = 'git is not installed; only skills that use it need it'
-  return { name: 'git', status: 'information', found }
 }

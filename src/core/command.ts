@@ -157,13 +157,10 @@ export type OptionSpec =
   | { kind: 'optionalList'; flags: string; help: string }
 
 function ofKind<const K extends OptionSpec['kind']>(kind: K) {
-  type Spec = { kind: K; flags: string; help: string }
-  function specOf(flags: string, help: string): Spec
-  function specOf<const M extends object>(flags: string, help: string, more: M): Spec & M
-  function specOf(flags: string, help: string, more: object = {}): Spec {
-    return { kind, flags, help, ...more }
+  return <const M extends object = object>(flags: string, help: string, more?: M) => {
+    const spec = { kind, flags, help }
+    return Object.assign(spec, more)
   }
-  return specOf
 }
 
 /** Makes a specification: `option.flag('--yes', 'do not ask')`; `more`: what its kind has besides. */
@@ -183,29 +180,24 @@ export type OptionValue = boolean | number | string | readonly string[] | undefi
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
-type HasValue = { default: string } | { required: true }
+/** The values of each kind; `undefined` besides, unless an option is {@link NeverMissing}. */
+interface ValueOf {
+  flag: boolean
+  switch: boolean
+  text: string
+  list: readonly string[]
+  choice: string
+  integer: number
+  seconds: number
+  optional: string | true
+  optionalList: readonly string[] | true
+}
 
-type Given<S extends OptionSpec> = S extends { kind: 'flag' }
-  ? boolean
-  : S extends { kind: 'switch' }
-    ? boolean | undefined
-    : S extends { kind: 'list' }
-      ? readonly string[]
-      : S extends { kind: 'choice'; choices: readonly (infer C)[] } & HasValue
-        ? C
-        : S extends { kind: 'choice'; choices: readonly (infer C)[] }
-          ? C | undefined
-          : S extends { kind: 'integer'; default: number }
-            ? number
-            : S extends { kind: 'integer' | 'seconds' }
-              ? number | undefined
-              : S extends { kind: 'optional' }
-                ? string | true | undefined
-                : S extends { kind: 'optionalList' }
-                  ? readonly string[] | true | undefined
-                  : S extends HasValue
-                    ? string
-                    : string | undefined
+type NeverMissing = { kind: 'flag' | 'list' } | { default: unknown } | { required: true }
+
+type Given<S extends OptionSpec> =
+  | (S extends { kind: 'choice'; choices: readonly (infer C)[] } ? C : ValueOf[S['kind']])
+  | (S extends NeverMissing ? never : undefined)
 
 /** The values of the options and, as `arguments`, the positional arguments. */
 export type Values<O extends OptionSpecs> = { readonly [K in keyof O]: Given<O[K]> } & {

@@ -147,30 +147,36 @@ const pluginEvents = { ...claudeEvents, compact: 'PostCompact' } as const
 
 const milliseconds = { name: 'skillrail', timeout: timeLimitSeconds * 1000 }
 
-const unlimited: ContextLimit = { unit: 'characters', amount: Infinity, parts: 1 }
-
 /** Tokens that one hook may add; Codex counts four bytes as one. Its own default is 2,500. */
 const contextTokens = 10_000
+
+const usual = {
+  looksUp: false,
+  sigil: 'slash',
+  windowsShell: 'cmd',
+  answer: nestedAnswer,
+  deny: nestedDenial,
+  limit: { unit: 'characters', amount: Infinity, parts: 1 },
+  steps: {},
+} as const
 
 export const adapters: Readonly<Record<Platform, HookAdapter>> = {
   /** Run with 2.1.330: the hook sees the prompt as typed, also for `/skill arguments`. */
   claude: {
+    ...usual,
     title: 'Claude Code',
     program: 'claude',
     home: { path: '.claude', variable: 'CLAUDE_CONFIG_DIR' },
     files: { user: 'settings.json', project: '.claude/settings.json' },
-    looksUp: false,
     ...groups(claudeEvents, { tools: 'Edit|Write|NotebookEdit|Read|Bash|Skill' }),
-    sigil: 'slash',
     windowsShell: 'bash',
-    answer: nestedAnswer,
-    deny: nestedDenial,
     // Of every hook on its own; a longer one becomes a file and a preview.
     limit: { unit: 'characters', amount: 10_000, parts: 4 },
     steps: { project: 'Open the project in Claude Code once and trust its folder.' },
   },
   /** Run with 0.169.0: skills are `$skill arguments`, and an unknown key in the answer fails the hook. */
   codex: {
+    ...usual,
     title: 'Codex',
     program: 'codex',
     home: { path: '.codex', variable: 'CODEX_HOME' },
@@ -182,9 +188,6 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
       { additionalContextLimit: contextTokens },
     ),
     sigil: 'dollar',
-    windowsShell: 'cmd',
-    answer: nestedAnswer,
-    deny: nestedDenial,
     givesBefore: true,
     limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
     steps: {
@@ -194,6 +197,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
   },
   /** Run with 1.0.102: only a flat answer counts, under either name of the event. */
   copilot: {
+    ...usual,
     title: 'Copilot CLI',
     program: 'copilot',
     home: { path: '.copilot', variable: 'COPILOT_HOME' },
@@ -207,16 +211,15 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
       compact: 'preCompact',
       subagent: 'subagentStart',
     },
-    sigil: 'slash',
     windowsShell: 'powershell',
     answer: flatAnswer,
     deny: flatDenial,
-    limit: unlimited,
     steps: { project: 'Open the project in Copilot CLI once and trust its folder.' },
     remark: 'Of several hooks that add context Copilot CLI keeps only the last one’s.',
   },
   /** Not run here. Context for this event is undocumented, and taken since about July 2026. */
   cursor: {
+    ...usual,
     title: 'Cursor',
     program: 'cursor-agent',
     home: { path: '.cursor' },
@@ -232,33 +235,27 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
       frame: { version: 1 },
     },
     events: { prompt: 'beforeSubmitPrompt', before: 'preToolUse', after: 'postToolUse' },
-    sigil: 'slash',
-    windowsShell: 'cmd',
     answer: (context, event) => ({
       ...(event === 'beforeSubmitPrompt' ? { continue: true } : {}),
       additional_context: context,
     }),
     deny: (reason) => ({ permission: 'deny', agent_message: reason }),
     limit: { unit: 'characters', amount: 10_000, parts: 1 },
-    steps: {},
     remark: 'Adding context to a prompt is undocumented, and needs Cursor of 2026-07 or later.',
   },
   /** Run with 0.61.0: `<` and `>` of the context reach the model as `&lt;` and `&gt;`. */
   gemini: {
+    ...usual,
     title: 'Gemini CLI',
     program: 'gemini',
     home: { path: '.gemini', variable: 'GEMINI_CLI_HOME', moves: 'home' },
     files: { user: 'settings.json', project: '.gemini/settings.json' },
-    looksUp: false,
     ...groups(
       { prompt: 'BeforeAgent', before: 'BeforeTool', after: 'AfterTool' },
       { ...milliseconds, tools: 'replace|write_file|read_file|run_shell_command|activate_skill' },
     ),
-    sigil: 'slash',
     windowsShell: 'powershell',
-    answer: nestedAnswer,
     deny: (reason) => ({ decision: 'deny', reason }),
-    limit: unlimited,
     callsRemembered: 50,
     steps: {
       user: 'Gemini CLI runs hooks only in folders that you trust.',
@@ -268,6 +265,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
   },
   /** Run with 1.18.33: a plugin, because it has no hooks that are commands. */
   opencode: {
+    ...usual,
     title: 'OpenCode',
     program: 'opencode',
     home: { path: '.config/opencode', variable: 'OPENCODE_CONFIG_DIR' },
@@ -275,45 +273,34 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     looksUp: true,
     registration: { kind: 'file', text: 'opencode-plugin' },
     events: pluginEvents,
-    sigil: 'slash',
-    windowsShell: 'cmd',
     answer: flatAnswer,
     deny: flatDenial,
-    limit: unlimited,
-    steps: {},
   },
   /** Run with 0.87.1: an extension, because it has no hooks that are commands. */
   pi: {
+    ...usual,
     title: 'pi',
     program: 'pi',
     home: { path: '.pi/agent', variable: 'PI_CODING_AGENT_DIR' },
     files: { user: 'extensions/skillrail.ts', project: '.pi/extensions/skillrail.ts' },
-    looksUp: false,
     registration: { kind: 'file', text: 'pi-extension' },
     events: { ...pluginEvents, subagent: undefined },
     sigil: 'skill-colon',
-    windowsShell: 'cmd',
     answer: flatAnswer,
     deny: flatDenial,
-    limit: unlimited,
     steps: { project: 'Approve the project in pi once, or start it with: pi --approve' },
   },
   /** Run with 0.24.4: the hook sees the text of a called skill, and what was typed as its last line. */
   qwen: {
+    ...usual,
     title: 'Qwen Code',
     program: 'qwen',
     home: { path: '.qwen', variable: 'QWEN_HOME' },
     files: { user: 'settings.json', project: '.qwen/settings.json' },
-    looksUp: false,
     ...groups(
       { ...claudeEvents, compact: 'PostCompact', subagent: undefined },
       { ...milliseconds, tools: 'edit|write_file|read_file|run_shell_command|skill' },
     ),
     sigil: 'expanded',
-    windowsShell: 'cmd',
-    answer: nestedAnswer,
-    deny: nestedDenial,
-    limit: unlimited,
-    steps: {},
   },
 }

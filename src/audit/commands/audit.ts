@@ -146,10 +146,9 @@ function shownPath(path: string, cwd: string): string {
 }
 
 function problemLine(finding: AuditFinding, { style }: Screen): string {
-  const { severity, message, code, hint } = finding
+  const { severity, message, code } = finding
   const shown = style(severity === 'error' ? 'red' : 'yellow', severity)
-  const line = `  ${placeText(finding)}: ${shown}: ${safeLine(message)} ${style('dim', `[${code}]`)}`
-  return hint === undefined ? line : `${line}\n    ${safeLine(hint)}`
+  return `  ${placeText(finding)}: ${shown}: ${safeLine(message)} ${style('dim', `[${code}]`)}`
 }
 
 function placeText({ file, line }: AuditFinding): string {
