@@ -124,7 +124,7 @@ export function checkArchive(
     const message = `claims to unpack to ${bytes} bytes in ${entries} files, from ${size} bytes`
     findings.add('archive-bomb', place, message)
   }
-  if (escape) {
+  if (escape !== undefined) {
     const message = `contains a path that leads out of it: ${escape.slice(0, 120)}`
     findings.add('archive-escape', place, message)
   }

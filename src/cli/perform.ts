@@ -100,7 +100,7 @@ function refuseBroken(name: string, path: string, diagnostics: readonly Diagnost
 
 /** `text`, `json` or one of the command's own formats. */
 function formatOf(command: AnyCommand, values: Values<OptionSpecs>, json: boolean): string {
-  const given: unknown = !command.formats ? undefined : values['format']
+  const given: unknown = command.formats ? values['format'] : undefined
   const spec = command.options['format']
   const isDefault = spec !== undefined && 'default' in spec && spec.default === given
   const asked = typeof given === 'string' && !isDefault ? given : undefined

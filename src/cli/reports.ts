@@ -182,7 +182,7 @@ function requireWritable(path: string, option: string, how: 'append' | 'replace'
     if (found?.isDirectory()) throw new Error('it is a directory')
     if (found?.isFile() === false) return accessSync(path, constants.W_OK)
     if (!found) makeDirectory(dirname(path))
-    const target = !found ? path : realpathSync(path)
+    const target = found ? realpathSync(path) : path
     const changed = found && how === 'append' ? target : dirname(target)
     accessSync(changed, constants.W_OK)
   } catch (error) {

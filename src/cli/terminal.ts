@@ -73,7 +73,7 @@ export async function ask(
   // While it asks, the terminal gives Ctrl-C to the reader and not to the process.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
-    const signals = !withdrawn ? [signal] : [signal, withdrawn]
+    const signals = withdrawn ? [signal, withdrawn] : [signal]
     return await reader.question(question, { signal: AbortSignal.any(signals) })
   } catch (error) {
     if (signal.aborted) throw error

@@ -49,7 +49,7 @@ function descriptor(code: string, rule: SarifRule | undefined) {
   return {
     id: code,
     shortDescription: { text: sentence },
-    ...(!source ? {} : isAddress ? { helpUri: source } : { help: { text: source } }),
+    ...(source === undefined ? {} : isAddress ? { helpUri: source } : { help: { text: source } }),
     defaultConfiguration: { level: levels[severity] },
   }
 }

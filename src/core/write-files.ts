@@ -46,7 +46,7 @@ export function writeFileAtomicSync(
   const target = realTarget(path)
   if (options.within !== undefined) requireWithin(options.within, path)
   const directory = dirname(target)
-  const mode = options.mode ?? (!found ? 0o644 : found.mode & 0o777)
+  const mode = options.mode ?? (found ? found.mode & 0o777 : 0o644)
   const isPrivate = (mode & 0o077) === 0
   if (isPrivate) makePrivateDirectory(directory)
   else makeDirectory(directory)

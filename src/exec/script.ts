@@ -148,13 +148,13 @@ const maxOutputFileBytes = 8_388_608
 
 /** The output, or a failure where it names a file that later steps cannot read. */
 function withArtifacts(output: StepOutput, { scratch, confinement }: ScriptRequest): StepOutput {
-  const root = !confinement ? realPathOf(scratch) : undefined
+  const root = confinement ? undefined : realPathOf(scratch)
   const lost = output.artifacts?.find((path) => {
     const real = realPathOf(resolve(scratch, path))
     return root === undefined || real === undefined || !isInside(root, real)
   })
   if (lost === undefined) return output
-  const why = !confinement ? 'is not a file in SKILLRAIL_SCRATCH' : 'is in a sandbox'
+  const why = confinement ? 'is in a sandbox' : 'is not a file in SKILLRAIL_SCRATCH'
   const message = `the artifact ${lost} ${why}, so no later step can read it`
   return failedOutput('artifact-unusable', message)
 }

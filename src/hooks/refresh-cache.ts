@@ -122,7 +122,7 @@ function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; n
     if (reading?.ok === false) continue
     triggers.push([match, inject, line, when, base])
     // The empty text is in every prompt.
-    for (const text of !reading ? [] : (reading.pattern.required[0] ?? [''])) {
+    for (const text of reading ? (reading.pattern.required[0] ?? ['']) : []) {
       texts.add(text)
     }
   }

@@ -59,7 +59,7 @@ function windowsStart(runtime: Place, platform: Platform): string {
 
 export function clientHome({ home }: HookAdapter, runtime: Runtime): string {
   const moved = home.variable === undefined ? undefined : runtime.env[home.variable]
-  if (!moved || !isAbsolute(moved)) return join(runtime.home, home.path)
+  if (moved === undefined || !isAbsolute(moved)) return join(runtime.home, home.path)
   return home.moves === 'home' ? join(moved, home.path) : moved
 }
 

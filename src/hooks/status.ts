@@ -154,7 +154,7 @@ export async function probeHook(runtime: Runtime, platform: Platform) {
   })
   // As a client passes it on, without the mark of a run that the probe may be in.
   const variables = Object.entries({ ...runtime.env, SKILLRAIL_RUN_ID: undefined })
-  const env = variables.flatMap(([name, value]) => (!value ? [] : [[name, value]]))
+  const env = variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   const started = runtime.elapsed()
   const { end, stderr } = await runProcess({
     file: launcherPath(runtime),

@@ -148,7 +148,7 @@ function programParts(configuration: string, path: string, workspace: string): A
     if (!isCode && extname(place) !== '' && !open.has(basename(place))) return []
     const part = readPart(workspace, { path: workspaceRelative(workspace, place), kind })
     // Values of variables are neither kept nor shown.
-    return !part ? [] : [isCode ? part : { ...part, text: undefined }]
+    return part ? [isCode ? part : { ...part, text: undefined }] : []
   })
 }
 

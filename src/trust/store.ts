@@ -61,7 +61,7 @@ export class TrustStore {
       workspace: realOr(workspace),
       acceptedAt: new Date(this.now()).toISOString(),
       pinned,
-      ...(!skills ? {} : { skills }),
+      ...(skills ? { skills } : {}),
       parts: parts.map(recordedPart),
     }
     await this.replace(acceptance.workspace, [acceptance], parts)
@@ -136,7 +136,7 @@ export function parseTrust(text: string, path: string): Acceptance[] {
     const { workspace, acceptedAt, pinned, skills, parts } = item
     if (seen.has(workspace)) throw corrupt(path, `${workspace} is there twice`)
     seen.add(workspace)
-    const only = !skills ? {} : { skills }
+    const only = skills ? { skills } : {}
     return { workspace, acceptedAt, pinned, ...only, parts: parts.map(recordedPart) }
   })
 }

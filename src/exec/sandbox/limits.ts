@@ -63,7 +63,7 @@ export async function superviseLimits(
     stdin,
     timeoutMs,
     outputLimit,
-    signal: !signal ? controller.signal : AbortSignal.any([signal, controller.signal]),
+    signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
     onOutput(chunk, stream) {
       printed += chunk.length
       if (printed > sandboxLimits.printedBytes)

@@ -107,7 +107,7 @@ export function lockLines(result: LockResult): string[] {
     }),
   ]
   return [
-    ...(!trust ? [] : trustReportLines(trust)),
+    ...(trust ? trustReportLines(trust) : []),
     ...(isNew ? newLines : lockReportLines({ ...lock, state: lock.was })),
     ...(accepted && trust ? ['', trustedLine(trust)] : []),
     ...(written ? [`Locked: ${safeLine(relative(workspace, lock.path))}`] : []),

@@ -213,7 +213,7 @@ function linesOf(result: Result): string[] {
   }
   return [
     ...trustReportLines({ ...result, state: result.was }),
-    ...(!result.lock ? [] : lockReportLines(result.lock)),
+    ...(result.lock ? lockReportLines(result.lock) : []),
     ...(result.accepted ? ['', trustedLine(result)] : []),
   ]
 }
