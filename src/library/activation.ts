@@ -106,7 +106,7 @@ function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Dia
   const withheld = [
     ...(fields.hooks === undefined ? [] : ['`hooks`']),
     ...(fields.context === 'fork' ? ['`context: fork`'] : []),
-    ...(fields.allowedTools === undefined ? [] : ['the approval in `allowed-tools`']),
+    ...(fields.allowedTools ? ['the approval in `allowed-tools`'] : []),
   ]
   if (withheld.length === 0) return []
   const message = `the skill is untrusted, so ${withheld.join(', ')} has no effect`
@@ -132,7 +132,7 @@ export function findEmbeddedCommands(body: string): EmbeddedCommand[] {
   const lines = body.split('\n')
   for (const [index, line] of lines.entries()) {
     const [, fence = '', mark] = /^\s*(`{3,}|~{3,})(!?)/.exec(line) ?? []
-    if (block !== undefined) {
+    if (block) {
       if (!fence.startsWith(block.fence)) continue
       const command = lines.slice(block.start, index).join('\n')
       if (block.runs) commands.push({ command, line: block.start })

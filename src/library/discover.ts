@@ -86,7 +86,7 @@ export function toInfo(
   policy: TrustPolicy,
 ): SkillInfo | undefined {
   const { head, identity, bodyTokens, diagnostics } = metadata
-  if (head === undefined || identity === undefined) return undefined
+  if (!head || !identity) return undefined
   const { name, description } = head
   const { scope, source } = location
   const { path, directory, realDirectory } = file
@@ -140,7 +140,7 @@ export function resolveNames(
   const winners = new Map<SkillInfo, SkillInfo>()
   for (const rivals of grouped(candidates)) {
     const [winner, ...others] = distinct(rivals)
-    if (winner === undefined) continue
+    if (!winner) continue
     const opponents = others.filter(
       ({ info, place }) =>
         place === winner.place &&
@@ -238,7 +238,7 @@ export function withOverlays(
   }
   const skills = discovery.skills.map((info) => {
     const more = added.get(info.name)
-    if (more === undefined) return info
+    if (!more) return info
     return { ...info, fields: { ...info.fields, triggers: [...info.fields.triggers, ...more] } }
   })
   return { ...discovery, skills, diagnostics: [...discovery.diagnostics, ...diagnostics] }

@@ -40,7 +40,7 @@ export function findSkill(
   if (isPath(reference)) return skillAt(reference, options)
   const discovery = options.discovery ?? discoverSkills(options)
   const found = selectSkill(discovery, reference)
-  if (found !== undefined) return found
+  if (found) return found
   if (skillFileAt(absolutePath(options.runtime, reference)) !== undefined) {
     return skillAt(reference, options)
   }
@@ -70,7 +70,7 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   const metadata = readMetadata(file)
   const found = { file: { path: file, directory, realDirectory }, metadata }
   const info = toInfo(found, { scope, source }, policy)
-  if (info !== undefined) return info
+  if (info) return info
   const { diagnostics } = metadata
   throw brokenSkill({ name: basename(directory), path: file, diagnostics })
 }
@@ -83,7 +83,7 @@ export function isPath(reference: string): boolean {
 /** The skill file that an absolute path means, whatever it is. */
 function skillFileAt(path: string): string | undefined {
   const stats = lookAt(path)
-  if (stats === undefined) return undefined
+  if (!stats) return undefined
   if (!stats.isDirectory()) return /^skill\.md$/i.test(basename(path)) ? path : undefined
   return ['SKILL.md', 'skill.md']
     .map((name) => join(path, name))
@@ -115,9 +115,9 @@ export function selectSkill(discovery: Discovery, reference: string): SkillInfo 
   }
   const shadowed = scope === undefined ? [] : discovery.shadowed
   const found = [...discovery.skills, ...shadowed].find(matches)
-  if (found !== undefined) return found
+  if (found) return found
   const broken = discovery.broken.find(matches)
-  if (broken !== undefined) throw brokenSkill(broken)
+  if (broken) throw brokenSkill(broken)
   return undefined
 }
 
@@ -172,7 +172,7 @@ export function loadSkill(info: SkillInfo): Skill {
     throw new SkillLoadError({ code: reading.code, message })
   }
   const { skill, diagnostics } = parseSkill(reading.text, { path })
-  if (skill === undefined) {
+  if (!skill) {
     throw brokenSkill({ name, path, diagnostics })
   }
   refuseSelfReference(info, skill)
@@ -190,7 +190,7 @@ function refuseSelfReference({ name, path }: SkillInfo, { fields, body }: SkillD
   const link = findReferences(body).find(
     ({ kind, target }) => kind === 'link' && isOwnSkillFile(target),
   )
-  if (declared.length === 0 && link === undefined) return
+  if (declared.length === 0 && !link) return
   const how = declared[0]?.message ?? 'its body links to its own SKILL.md'
   const message = `Skill ${name} refers to itself: ${how} (${path}).`
   throw new SkillLoadError({ code: selfReferenceCode, message, diagnostics: declared })

@@ -125,7 +125,7 @@ export class SkillManager {
    */
   async get(name: string): Promise<Skill | undefined> {
     const info = selectSkill(await this.#discovery(), name)
-    if (info === undefined) return undefined
+    if (!info) return undefined
     return (info.scope === 'code' ? this.#registry.inCode(info.name) : undefined) ?? loadSkill(info)
   }
 
@@ -150,7 +150,7 @@ export class SkillManager {
   async prepare(name: string, args = '', options: ActivateOptions = {}): Promise<Activation> {
     const { source = 'code', stillInContext = false } = options
     const known = selectSkill(await this.#discovery(), name)
-    if (known !== undefined) checkInvocation(known, source)
+    if (known) checkInvocation(known, source)
     const skill = await this.#required(name)
     const { level } = currentTrust(skill.info, this.#options)
     return activateSkill({
@@ -203,7 +203,7 @@ export class SkillManager {
   registerTool(skill: string, tool: SkillTool): void {
     const own = this.#tools.get(skill) ?? new Map<string, SkillTool>()
     const known = own.get(tool.name)
-    if (known !== undefined && known !== tool) {
+    if (known && known !== tool) {
       const message = `Skill ${skill} already has a tool called ${tool.name}.`
       throw new SkillConflictError({ code: 'tool-conflict', message })
     }
@@ -242,7 +242,7 @@ export class SkillManager {
 
   async #required(name: string): Promise<Skill> {
     const skill = await this.get(name)
-    if (skill !== undefined) return skill
+    if (skill) return skill
     const places = skillLocations(this.#options.runtime, this.#options)
     const directories = new Set(places.map((place) => place.directory))
     throw skillNotFound(this.#registry.current(), name, [...directories])
@@ -270,13 +270,13 @@ export class SkillRegistry {
   add(info: SkillInfo, skill?: Skill): void {
     const { name } = info
     const known = this.#registered.get(name)
-    if (known !== undefined && !this.#isSame(known, info, skill)) {
+    if (known && !this.#isSame(known, info, skill)) {
       const [first, second] = [known, info].map(({ path }) => path || 'made in code')
       const message = `A different skill called ${name} is registered already (${first}); ${second} cannot be added.`
       throw new SkillConflictError({ code: 'skill-conflict', message })
     }
     this.#registered.set(name, info)
-    if (skill !== undefined && info.scope === 'code') this.#inCode.set(name, skill)
+    if (skill && info.scope === 'code') this.#inCode.set(name, skill)
     this.#removed.delete(name)
     this.#resolved = undefined
   }
@@ -298,7 +298,7 @@ export class SkillRegistry {
 
   /** What the program made comes first, then what was found, then what it named by path. */
   current(): Discovery {
-    if (this.#resolved !== undefined) return this.#resolved
+    if (this.#resolved) return this.#resolved
     const own = Array.from(this.#registered.values(), (info) => ({ info, place: 'registered' }))
     const { candidates, broken, diagnostics } = this.#found
     const names = resolveNames([

@@ -30,23 +30,23 @@ export function scanLocation(
 ) {
   const skills: ScannedSkill[] = []
   const diagnostics: Diagnostic[] = [...(plugin?.diagnostics ?? [])]
-  if (plugin !== undefined && plugin.skills === undefined) return { skills, diagnostics }
+  if (plugin && plugin.skills === undefined) return { skills, diagnostics }
   if (!explicit && isAbsent(root)) return { skills, diagnostics }
   const cache = new MetadataCache(useIndex ? runtime : undefined, root)
   const childless = new Set<string>()
   let metadata: Metadata | undefined
   let isReadable = true
   const walk = walkDirectories(root, {
-    limits: explicit ? undefined : plugin === undefined ? walkLimits : { ...walkLimits, depth: 1 },
+    limits: explicit ? undefined : plugin ? { ...walkLimits, depth: 1 } : walkLimits,
     report: (diagnostic) => diagnostics.push(diagnostic),
     list(directory, key) {
       // The folder of a plugin's skills is none itself, whatever lies in it.
-      if (plugin !== undefined && key === '')
+      if (plugin && key === '')
         return { ...readListing(directory), skillFile: undefined, problem: undefined }
       metadata = cache.read(below(directory, 'SKILL.md'), key)
       // Most directories are skills in which no others are looked for: they are not read themselves.
       // A file that is broken may be a chain.
-      if (metadata.head !== undefined && metadata.head.fields.chain === undefined) return leaf
+      if (metadata.head && !metadata.head.fields.chain) return leaf
       const listing = readListing(directory)
       const { skillFile, problem } = listing
       isReadable = problem === undefined
@@ -56,7 +56,7 @@ export function scanLocation(
     },
   })
   for (const { path, real, depth, skillFile } of walk) {
-    if (skillFile !== undefined && metadata !== undefined) {
+    if (skillFile !== undefined && metadata) {
       const file = { path: below(path, skillFile), directory: path, realDirectory: real }
       skills.push({ file, metadata })
       const end = path.indexOf(sep, root.length + 1)
@@ -64,7 +64,7 @@ export function scanLocation(
     } else if (depth === 1 && isReadable) childless.add(path)
   }
   cache.save()
-  if (plugin !== undefined) {
+  if (plugin) {
     const invalid = skills.map((skill) => unfitFor(plugin, skill))
     const fit = skills.filter((_, index) => invalid[index] === undefined)
     return { skills: fit, diagnostics: [...diagnostics, ...invalid.flatMap((one) => one ?? [])] }
@@ -141,7 +141,7 @@ class MetadataCache {
     const known = this.#known.get(key)
     const isSame = known?.identity !== undefined && this.#isUnchanged(file, known.identity)
     const metadata = isSame ? known : readMetadata(file)
-    if (metadata.identity !== undefined) {
+    if (metadata.identity) {
       this.#rows.push({ key, metadata })
       this.#isNew ||= !isSame
     }
@@ -213,7 +213,7 @@ export function readMetadata(path: string): Metadata {
   const { bytes, size, mtimeMs, ctimeMs, ino } = reading
   const identity = { size, mtimeMs, ctimeMs, ino }
   const { skill, diagnostics } = parseSkill(bytes, { path })
-  if (skill === undefined) return { identity, bodyTokens: 0, diagnostics }
+  if (!skill) return { identity, bodyTokens: 0, diagnostics }
   const { fields, bodyLine } = skill
   const { description = '', ...others } = fields
   const { name, diagnostics: nameFindings } = skillName(fields.name, path)
@@ -260,7 +260,7 @@ export interface FileIdentity {
 
 /** Where a chain names its own skill, which is listed, and refused when it is to be used. */
 export function selfReferences(fields: SkillFields, path: string): Diagnostic[] {
-  if (fields.chain === undefined && fields.triggers.length === 0) return []
+  if (!fields.chain && fields.triggers.length === 0) return []
   const own = new Set([fields.name, basename(dirname(path))])
   const steps = (fields.chain?.steps ?? []).filter(({ name }) => own.has(name))
   const finding = { code: selfReferenceCode, severity: 'error', path } as const

@@ -43,7 +43,7 @@ function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFi
           ['.git', 'node_modules'].includes(entry.name) || foldersOutsideSkill.includes(path)
         if (entry.isDirectory() && !isClosed) next.push(path)
         const file = isLeftBehind(entry.name) ? undefined : fileOf(directory, path, entry)
-        if (file !== undefined) yield file
+        if (file) yield file
       }
     }
     level = next
@@ -67,7 +67,7 @@ function fileOf(directory: string, path: string, entry: Dirent): SkillFile | und
   if (entry.isSymbolicLink()) {
     const target = realPathOf(join(directory, path))
     const isOutside = target === undefined || !isInside(realPathOf(directory) ?? directory, target)
-    if (isOutside || look() === undefined) return undefined
+    if (isOutside || !look()) return undefined
   }
   return {
     path,

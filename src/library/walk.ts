@@ -49,15 +49,15 @@ export function* walkDirectories(
     seen.add(real)
     const listing = list(path, visit.key)
     const { problem, skillFile } = listing
-    if (problem !== undefined) report(problem)
+    if (problem) report(problem)
     if (skillFile === undefined && depth > 0) without++
-    if (limits !== undefined && without > limits.directories) {
+    if (limits && without > limits.directories) {
       const message = `the search stopped after ${limits.directories} directories without a skill; there may be more skills`
       const hint = 'Name the directories with skills in `skills.paths`.'
       return report(finding('search-limit', start, message, hint))
     }
     yield { path, real, depth, skillFile }
-    if (limits === undefined || depth < limits.depth) {
+    if (!limits || depth < limits.depth) {
       for (const child of childrenOf(visit, listing, report)) waiting.push(child)
     }
   }
@@ -156,13 +156,13 @@ function problemOf(
   file: Dirent | undefined,
   entries: readonly Dirent[],
 ): Diagnostic | undefined {
-  if (file !== undefined) {
+  if (file) {
     const kind = file.isDirectory() ? 'a directory' : file.isFIFO() ? 'a named pipe' : 'no file'
     const message = `${file.name} is ${kind}; it must be a regular file`
     return finding('file-not-regular', below(directory, file.name), message)
   }
   const misspelt = entries.find(({ name }) => name.length === 8 && /^skill\.md$/i.test(name))
-  if (misspelt === undefined || !misspelt.isFile()) return undefined
+  if (!misspelt || !misspelt.isFile()) return undefined
   const message = `${misspelt.name} is not read: the file must be called SKILL.md`
   const path = below(directory, misspelt.name)
   return finding('skill-file-case', path, message, 'Rename it to SKILL.md.')

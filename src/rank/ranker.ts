@@ -70,7 +70,7 @@ export function rankerOf(index: RankIndex): Ranker {
       return { ranked, ...sureness(ranked, query, index) }
     }
     let best = ranking()
-    if (meaning !== undefined && best.probability < sureOfWords) {
+    if (meaning && best.probability < sureOfWords) {
       const reach = Math.max(query.reach, rarest)
       for (const [at, id] of index.catalogue.ids.entries()) {
         const likely = Math.max(0, meaning.get(id) ?? 0)
@@ -112,7 +112,7 @@ function readQuery(sentence: string, index: RankIndex): Query {
     if (!words.has(stem)) words.set(stem, queryWord(text, stem, index))
     const next = read[at + 1]
     const term = `${stem} ${next?.stem ?? ''}`
-    if (next === undefined || !hasPostings(index, term)) continue
+    if (!next || !hasPostings(index, term)) continue
     const score = weights.pair * rarityIn(index, term)
     pairs.set(term, { term, text: `${text} ${next.text}`, score })
   }
@@ -239,7 +239,7 @@ function sureness(
   { words, reach, sentence }: Query,
   index: RankIndex,
 ): Pick<Ranking, 'probability' | 'missing'> {
-  if (first === undefined || reach === 0) return { probability: 0, missing: [] }
+  if (!first || reach === 0) return { probability: 0, missing: [] }
   const { ids, kinds, taught } = index.catalogue
   const at = ids.indexOf(first.id)
   const isMissing = ({ stem }: Word): boolean => !holdersOf(index, stem).includes(at)

@@ -50,7 +50,7 @@ export function stemOf(word: string): string {
 /** Adds a value to the list of a key. */
 export function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
   const list = lists.get(key)
-  if (list === undefined) lists.set(key, [value])
+  if (!list) lists.set(key, [value])
   else list.push(value)
 }
 

@@ -48,7 +48,7 @@ function adviseOnReferences(reader: FieldReader, { body, bodyLine, files }: Advi
     const path = posix.join('.', target).replace(/\/$/, '').replace(/^\.$/, '')
     if (/^\.\.(?:\/|$)/.test(path)) {
       reader.report('reference-outside', at, `${refers}, outside the skill.`)
-    } else if (paths !== undefined && !paths.has(path)) {
+    } else if (paths && !paths.has(path)) {
       reader.report('reference-missing', at, `${refers}, which does not exist.`)
     } else if (path.split('/').length > 2) {
       reader.report('reference-deep', at, `${refers}, more than one level deep.`)

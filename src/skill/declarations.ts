@@ -58,7 +58,7 @@ export function reportUnknown(reader: FieldReader, key: YamlScalar): void {
 export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclaration | undefined {
   const entry = metadata.entries.find(({ key }) => key.text === 'chain')
   const steps = entry && readSteps(reader, entry.value)
-  if (entry === undefined || steps === undefined) return undefined
+  if (!entry || !steps) return undefined
   if (steps.length === 0) {
     const hint = 'Name skills in their order, or remove `chain`.'
     reader.report('chain-empty', entry.value, '`chain` does not name a skill.', hint)
@@ -134,7 +134,7 @@ function readGates(reader: FieldReader, node: YamlNode | undefined, steps: Reado
 
 /** Hooks as a map, or as the same map in JSON text. What the map says is checked where it is used. */
 export function readHooks(reader: FieldReader, node: YamlNode | undefined): JsonValue | undefined {
-  if (node === undefined || isNull(node)) return undefined
+  if (!node || isNull(node)) return undefined
   if (node.kind === 'map') return yamlToJson(node)
   if (node.kind === 'list') {
     const message = '`hooks` is a list, and a map by event is required.'
@@ -285,7 +285,7 @@ function valueOf(reader: FieldReader, node: YamlNode, written: string): string {
 function readStepEntry(reader: FieldReader, node: YamlNode): ChainStep[] {
   const [entry, second] = node.kind === 'map' ? node.entries : []
   const { key, value } = entry ?? {}
-  if (key === undefined || second !== undefined || value?.kind !== 'map') {
+  if (!key || second || value?.kind !== 'map') {
     const hint = 'Write `- unit retry=3`, or `- unit: { retry: 3 }`.'
     reader.report('chain-step-form', node, 'An entry of `chain` is not one step.', hint)
     return []
@@ -311,7 +311,7 @@ function stepOf(
     const known = stepOptions.get(option)
     const say = (message: string, hint?: string): undefined =>
       reader.report('chain-step-form', node, `\`${name}\`: ${message}`, hint)
-    if (known === undefined) {
+    if (!known) {
       const allowed = `Allowed: ${[...stepOptions.keys()].join(', ')}, and \`&\` between steps.`
       const hint = didYouMean(option, stepOptions.keys()) ?? allowed
       say(`\`${option}\` is not an option of a step.`, hint)

@@ -22,7 +22,7 @@ export class FieldReader {
 
   /** The text of a scalar. An empty plain value or `null` is undefined, `null` in quotes is a text. */
   text(field: string, node: YamlNode | undefined): string | undefined {
-    if (node === undefined || isNull(node)) return undefined
+    if (!node || isNull(node)) return undefined
     if (node.kind === 'scalar') return node.text.trim() || undefined
     const message = `\`${field}\` is ${describe(node)}, and a text is required.`
     return this.report('field-type', node, message)
@@ -30,7 +30,7 @@ export class FieldReader {
 
   /** `true`, `false`, and the words that YAML 1.1 and Claude Code take for them. */
   boolean(field: string, node: YamlNode | undefined): boolean | undefined {
-    if (node === undefined || isNull(node)) return undefined
+    if (!node || isNull(node)) return undefined
     const word = node.kind === 'scalar' ? node.text.trim().toLowerCase() : ''
     if (['true', 'yes', 'on', '1'].includes(word)) return true
     if (['false', 'no', 'off', '0'].includes(word)) return false
@@ -39,7 +39,7 @@ export class FieldReader {
   }
 
   integer(field: string, node: YamlNode | undefined, minimum: number): number | undefined {
-    if (node === undefined || isNull(node)) return undefined
+    if (!node || isNull(node)) return undefined
     const text = node.kind === 'scalar' ? node.text.trim() : ''
     const isNumber = node.kind === 'scalar' && typeof node.value === 'number'
     const isDigits = /^[+-]?\d+$/.test(text)
@@ -57,7 +57,7 @@ export class FieldReader {
   ): Word | undefined {
     const text = this.text(field, node)
     const word = choices.find((choice) => choice === text)
-    if (word !== undefined || text === undefined || node === undefined) return word
+    if (word !== undefined || text === undefined || !node) return word
     const listed = choices.map((choice) => `\`${choice}\``).join(', ')
     const message = `\`${field}\` is \`${text}\`; it must be ${listed}.`
     return this.report('field-value', node, message, didYouMean(text, choices))
@@ -65,7 +65,7 @@ export class FieldReader {
 
   /** Words from a list, or from one string separated by spaces or commas. */
   words(field: string, node: YamlNode | undefined): readonly Word[] | undefined {
-    if (node === undefined || isNull(node)) return []
+    if (!node || isNull(node)) return []
     if (node.kind === 'scalar') {
       const words = node.text.split(/[\s,]+/).filter((word) => word !== '')
       return words.map((text) => ({ text, node }))
@@ -87,7 +87,7 @@ export class FieldReader {
   /** A path below the skill's directory, checked by its letters only. */
   path(field: string, node: YamlNode | undefined): string | undefined {
     const text = this.text(field, node)
-    if (text === undefined || node === undefined || staysInside(text)) return text
+    if (text === undefined || !node || staysInside(text)) return text
     const message = `\`${field}\` is \`${text}\`, which is not a relative path inside the skill.`
     return this.report('path-outside', node, message)
   }

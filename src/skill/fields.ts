@@ -36,7 +36,7 @@ export function readFields(
     metadata: scalarTexts(metadata),
     allowedTools: readAllowedTools(reader, top.get('allowed-tools')?.value),
     triggers: readTriggers(reader, extensions.get('triggers')),
-    chain: metadata === undefined ? undefined : readChain(reader, metadata),
+    chain: metadata ? readChain(reader, metadata) : undefined,
     run: reader.path('run', extensions.get('run')),
     sandbox: flag('sandbox') || undefined,
     model: text('model'),
@@ -52,7 +52,7 @@ export function readFields(
 }
 
 function readMetadata(reader: FieldReader, node: YamlNode | undefined): YamlMap | undefined {
-  if (node === undefined || isNull(node)) return undefined
+  if (!node || isNull(node)) return undefined
   if (node.kind === 'map') return node
   const message = `\`metadata\` is ${describe(node)}, and a map is required.`
   return reader.report('field-type', node, message)
@@ -91,7 +91,7 @@ function scalarTexts(metadata: YamlMap | undefined): Readonly<Record<string, str
 }
 
 function readAllowedTools(reader: FieldReader, node: YamlNode | undefined) {
-  if (node === undefined || isNull(node)) return undefined
+  if (!node || isNull(node)) return undefined
   if (node.kind === 'map' || (node.kind === 'list' && node.items.some(isNotScalar))) {
     return reader.report('field-type', node, '`allowed-tools` is not a list of tools.')
   }

@@ -30,7 +30,7 @@ export function fixSkill(text: string): { text: string; changes: FixChange[] } {
   for (const fix of [quoteValues, trimLines, rewriteTools]) {
     const found = frontmatterLines(fixed)
     const result = found && fix(found)
-    if (result === undefined) continue
+    if (!result) continue
     fixed = result.lines.join('\n')
     changes.push(...result.changes)
   }
@@ -55,7 +55,7 @@ function quoteValues({ lines: given, close }: FrontmatterLines): LineFix | undef
   const changes: FixChange[] = []
   while (changes.length < mostTries) {
     const { map, badIndex } = read({ lines, close })
-    if (map !== undefined) return changes.length === 0 ? undefined : { lines, changes }
+    if (map) return changes.length === 0 ? undefined : { lines, changes }
     const quoted = badIndex < close ? withQuotes(lines[badIndex], lines[badIndex + 1]) : undefined
     if (quoted === undefined) return undefined
     lines[badIndex] = quoted
@@ -84,7 +84,7 @@ function indentOf(line: string): number {
 /** Blanks at the ends of lines, where they are not part of a value. */
 function trimLines({ lines: given, close }: FrontmatterLines): LineFix | undefined {
   const { map } = read({ lines: given, close })
-  if (map === undefined) return undefined
+  if (!map) return undefined
   const changes: FixChange[] = []
   let lines = given
   for (let index = 0; index <= close; index++) {
@@ -106,7 +106,7 @@ function rewriteTools(found: FrontmatterLines): LineFix | undefined {
   const { entries = [], flow = true } = before ?? {}
   const index = entries.findIndex(({ key }) => key.text === name)
   const { key, value } = entries[index] ?? {}
-  if (flow || before === undefined || key?.column !== 1 || value === undefined) return undefined
+  if (flow || !before || key?.column !== 1 || !value) return undefined
   const isForeign = value.kind === 'list' || (value.kind === 'scalar' && hasCommas(value.text))
   // Without its end a pattern is not a permission; to close it would make one.
   if (!isForeign || !isBalanced(value)) return undefined

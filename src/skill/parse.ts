@@ -78,7 +78,7 @@ export function readFrontmatter(content: string | Uint8Array, path: string) {
   if (root?.kind === 'map') return { ok: true as const, root, split, diagnostics }
   const at = { line: 2, column: 1 }
   const hint = 'It needs at least a line `name: …` and a line `description: …`.'
-  if (root === undefined) return refuse('frontmatter-empty', 'The frontmatter is empty.', at, hint)
+  if (!root) return refuse('frontmatter-empty', 'The frontmatter is empty.', at, hint)
   const found = root.kind === 'list' ? 'a list' : 'a single text'
   const message = `The frontmatter is ${found}, not a mapping of fields.`
   return refuse('frontmatter-not-mapping', message, at, hint)

@@ -30,15 +30,15 @@ export function findReferences(body: string): SkillReference[] {
     if (line.length > longestLine) continue
     const opened = line.includes('```') || line.includes('~~~') ? fenceOf(line) : undefined
     const isEnd = opened?.language === '' && opened.marker.startsWith(fence?.marker ?? '')
-    if (opened !== undefined && (fence === undefined || isEnd)) {
-      fence = fence === undefined ? opened : undefined
+    if (opened && (!fence || isEnd)) {
+      fence = fence ? undefined : opened
       continue
     }
     if (!mayRefer(line)) continue
-    if (fence === undefined) {
+    if (!fence) {
       for (const target of linkTargets(line)) add(target, index + 1, 'link')
     }
-    if (fence === undefined || shellLanguages.has(fence.language)) {
+    if (!fence || shellLanguages.has(fence.language)) {
       for (const target of barePaths(line.replace(linkPattern, ' '))) add(target, index + 1, 'path')
     }
   }

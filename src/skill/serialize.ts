@@ -66,7 +66,7 @@ function metadataLines({ metadata = {}, chain }: SkillSource['fields']): string[
   )
   const lines = [
     ...own.map(([key, text]) => `  ${quoteText(key)}: ${quoteText(text)}`),
-    ...(chain === undefined ? [] : chainLines(chain)),
+    ...(chain ? chainLines(chain) : []),
   ]
   return lines.length === 0 ? [] : ['metadata:', ...lines]
 }

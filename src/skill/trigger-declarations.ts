@@ -7,7 +7,7 @@ export function readTriggers(
   reader: FieldReader,
   node: YamlNode | undefined,
 ): TriggerDeclaration[] {
-  if (node === undefined || isNull(node)) return []
+  if (!node || isNull(node)) return []
   if (node.kind === 'scalar') return readLines(reader, node)
   if (node.kind === 'list') return node.items.flatMap((item) => readEntry(reader, item) ?? [])
   reader.report('field-type', node, '`triggers` is a map, and a list is required.')
@@ -36,9 +36,7 @@ function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | un
   const inject = readPart(reader, item, values, 'inject')
   const at = { inject: inject ?? '', line: item.line }
   const declared = readOccasion(reader, item, values, kind, at)
-  return inject === undefined || declared === undefined
-    ? undefined
-    : checked(reader, item, declared)
+  return inject === undefined || !declared ? undefined : checked(reader, item, declared)
 }
 
 function readOccasion(
@@ -52,7 +50,7 @@ function readOccasion(
   const require = reader.boolean('require', values.get('require'))
   const on = reader.choice('on', values.get('on'), ['edit', 'read'])
   if (kind === 'examples' || kind === 'paths') {
-    const nodes = node?.kind === 'list' ? node.items : node === undefined ? [] : [node]
+    const nodes = node?.kind === 'list' ? node.items : node ? [node] : []
     const texts = nodes.flatMap((one) => reader.text(kind, one) ?? [])
     if (texts.length > 0) return triggerOf(kind, texts, at, { on, require })
     return reader.report('trigger-form', node ?? item, `The \`${kind}\` of a trigger is empty.`)
@@ -88,7 +86,7 @@ function readPart(
   name: string,
 ): string | undefined {
   const value = values.get(name)
-  if (value === undefined) {
+  if (!value) {
     return reader.report('trigger-form', item, `A trigger has no \`${name}\`.`)
   }
   if (value.kind !== 'scalar') return reader.text(name, value)
@@ -105,7 +103,7 @@ function readLines(reader: FieldReader, node: YamlScalar): TriggerDeclaration[] 
     const line = isLiteral ? node.line + 1 + index : node.line
     const at = { ...node, line }
     const trigger = readTriggerLine(written, line)
-    if (trigger !== undefined) return checked(reader, at, trigger) ?? []
+    if (trigger) return checked(reader, at, trigger) ?? []
     const hint = 'Write `PATTERN => FILE`, one trigger a line.'
     reader.report('trigger-form', at, `\`${written.trim()}\` is not a trigger.`, hint)
     return []

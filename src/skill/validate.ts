@@ -97,7 +97,7 @@ function reportMissing(
 function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
   const name = key.text
   const field = topFields.get(name)
-  if (field === undefined) {
+  if (!field) {
     if (name !== 'chain') reportUnknown(reader, key)
   } else if (field.owner === 'client') {
     const message = `\`${name}\` is a field of ${field.clients.join(' and ')}; others ignore it.`
@@ -110,7 +110,7 @@ function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
       (node): node is YamlScalar =>
         node.kind === 'scalar' && node.value !== null && typeof node.value !== 'string',
     )
-    if (unquoted === undefined) return
+    if (!unquoted) return
     const { text } = unquoted
     const message = `\`${text}\` in \`${name}\` is not a string in YAML; it is read as text.`
     reader.report('text-unquoted', unquoted, message, `Quote it: \`"${text}"\`.`)
@@ -146,7 +146,7 @@ function checkLength(
 }
 
 function checkTools(reader: FieldReader, node: YamlNode | undefined): void {
-  if (node === undefined || node.kind === 'map' || isNull(node)) return
+  if (!node || node.kind === 'map' || isNull(node)) return
   if (node.kind === 'scalar' && !hasCommas(node.text)) return
   const found = node.kind === 'list' ? 'a list' : 'separated by commas'
   const message = `\`allowed-tools\` is ${found}; the specification wants one string with spaces.`

@@ -43,7 +43,7 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
     const lineText = lines[trigger.line - 1]
     const patterns = patternsOf(trigger).map(compilePattern)
     const wrong = patterns.flatMap((reading) => (reading.ok ? [] : [reading.problem]))
-    const [reading] = when === undefined ? patterns : []
+    const [reading] = when ? [] : patterns
     const found = wrong.map((problem) => patternDiagnostic(path, trigger, problem, lineText))
     if (reading?.ok === true)
       found.push(...portability(path, trigger, reading.pattern, lineText), ...moment(path, trigger))
@@ -53,7 +53,7 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
     const place = reading?.ok === true ? firstMatch(reading.pattern, body) : undefined
     const { promptLine: bodyLine = 0 } = place ?? {}
     const risk = place && { bodyLine, text: body[bodyLine - 1] ?? '' }
-    if (risk !== undefined) {
+    if (risk) {
       // Some clients pass the body to a hook as part of the prompt: it fires on every invocation there.
       const message = `The pattern \`${trigger.match}\` matches the skill's own body, in its line ${bodyLine}.`
       const hint = `Begin it with what the user types, such as \`^/${name} \`.`
@@ -67,7 +67,7 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
 
 /** The regular expressions of a trigger: its own, or those of its globs. */
 export function patternsOf({ match, when }: TriggerDeclaration): string[] {
-  if (when === undefined) return [match]
+  if (!when) return [match]
   if (when.kind === 'command') return [when.pattern]
   return when.kind === 'paths' ? when.paths.map(globPattern) : []
 }
@@ -118,7 +118,7 @@ function checkTwins({ triggers, path }: CheckedSkill): Diagnostic[] {
     const twin = triggers
       .slice(0, index)
       .find((other) => other.match === match && other.inject === inject)
-    if (twin === undefined) return []
+    if (!twin) return []
     const message = `The trigger \`${match}\` is the one of line ${twin.line} again.`
     return [finding('trigger-duplicate', path, trigger, { message, hint: 'Remove one.' })]
   })
@@ -141,7 +141,7 @@ function checkSize({ triggers, directory, body, path }: CheckedSkill): Diagnosti
   const texts = [body, ...targets.flatMap((target) => (target.ok ? target.text : []))]
   const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
   // The size of a skill with a missing file is unknown.
-  if (first === undefined || texts.length <= targets.length || tokens >= smallSkill) return []
+  if (!first || texts.length <= targets.length || tokens >= smallSkill) return []
   const message = `The skill has ${tokens} tokens with all its references; below ${smallSkill} it is better loaded whole.`
   return [finding('trigger-small-skill', path, first, { message })]
 }
@@ -181,7 +181,7 @@ export function fixTriggers(text: string, path: string): TriggerFix {
   const lines = text.split('\n')
   const changes: { line: number; from: string; to: string }[] = []
   for (const { match, line, when } of triggers) {
-    const to = when !== undefined ? undefined : portableRewrite(match)
+    const to = when ? undefined : portableRewrite(match)
     const written = lines[line - 1]
     if (to === undefined || written === undefined) continue
     const fixed = replaceValue(written, match, to)
@@ -216,7 +216,7 @@ function quoted(text: string): string {
 export function portableRewrite(source: string): string | undefined {
   if (source.length > longestPattern) return undefined // refused, however it is written
   const { required, notes } = parsePattern(source)
-  if (required === undefined || notes.length === 0) return undefined
+  if (!required || notes.length === 0) return undefined
   let text = source
   for (const { start, end, rewrite } of notes.toSorted((a, b) => b.start - a.start)) {
     if (rewrite === undefined) return undefined
@@ -227,7 +227,7 @@ export function portableRewrite(source: string): string | undefined {
 }
 
 export function isPortable(source: string): boolean {
-  if (plainPattern(source) !== undefined) return true
+  if (plainPattern(source)) return true
   if (source.length > longestPattern) return false
   const { required, notes } = parsePattern(source)
   return required !== undefined && notes.length === 0

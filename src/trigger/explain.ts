@@ -43,11 +43,11 @@ export function explainPrompt(
       const reading = compilePattern(trigger.match)
       if (!reading.ok) return { trigger, outcome: 'invalid', reason: reading.problem.message }
       const place = firstMatch(reading.pattern, lines)
-      if (place !== undefined) {
+      if (place) {
         return { trigger, outcome: 'fired', ...place, ...costOf(skill, trigger) }
       }
       const miss = nearMiss(reading.pattern, lines.join('\n'))
-      if (miss !== undefined) return { trigger, outcome: 'near-miss', miss }
+      if (miss) return { trigger, outcome: 'near-miss', miss }
       return { trigger, outcome: 'no-match', reason: farReason(reading.pattern) }
     }),
   }))
@@ -62,7 +62,7 @@ function exampleVerdict(
   const noMatch = (reason: string): TriggerVerdict => ({ trigger, outcome: 'no-match', reason })
   if (isCall(prompt))
     return noMatch('a prompt that begins with `/` or `$` calls a skill by its name')
-  if (judged === undefined) return noMatch('the prompt has no word in common with a skill')
+  if (!judged) return noMatch('the prompt has no word in common with a skill')
   const { name: meant, probability, example, words } = judged
   const list = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(', ')
   const why = words.length === 0 ? 'by its examples' : `by ${list(words.slice(0, 4))}`
@@ -104,7 +104,7 @@ function whenReason({ when }: TriggerDeclaration): string | undefined {
 }
 
 function farReason({ required: [texts] }: Pattern): string {
-  if (texts === undefined) return 'no line of the prompt matches the pattern'
+  if (!texts) return 'no line of the prompt matches the pattern'
   return `the prompt does not contain ${texts.map((text) => `\`${text}\``).join(' or ')}`
 }
 
@@ -156,7 +156,7 @@ function nearMiss(pattern: Pattern, prompt: string): NearMiss | undefined {
     return reading.ok && firstMatch(reading.pattern, promptLines(typed)) !== undefined
   }
   const found = [...relaxations.map((one) => [one]), ...pairs].find(fires)
-  if (found === undefined) return undefined
+  if (!found) return undefined
   const reason = found.map((one) => one.reason).join('; ')
   return { causes: found.map(({ cause }) => cause), reason }
 }

@@ -113,8 +113,7 @@ export function writeBlock(
   if (place?.problem !== undefined) return { problem: place.problem }
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
   const lines = `${markers.begin}\n${content}${markers.end}\n`.replaceAll('\n', newline)
-  if (place !== undefined)
-    return { text: text.slice(0, place.start) + lines + text.slice(place.end) }
+  if (place) return { text: text.slice(0, place.start) + lines + text.slice(place.end) }
   if (text === '') return { text: lines }
   return { text: `${text}${text.endsWith('\n') ? '' : newline}${newline}${lines}` }
 }

@@ -24,11 +24,11 @@ export function judge(prompt: string, rank: Ranker): ExampleVerdict | undefined 
   if (isCall(typed)) return undefined
   const { ranked, probability, missing } = rank(typed)
   const [first, second] = ranked
-  if (first === undefined) return undefined
+  if (!first) return undefined
   const example = first.parts.find(({ kind }) => kind === 'example')?.text ?? ''
   const said = first.parts.filter(({ kind }) => !/example|likeness/.test(kind))
   const words = said.map(({ text }) => text)
-  const rival = second !== undefined && second.score > 0.7 * first.score ? second.id : undefined
+  const rival = second && second.score > 0.7 * first.score ? second.id : undefined
   const isSure = probability >= sureFrom
   return { name: first.id, probability, missing, example, words, rival, isSure }
 }
@@ -44,7 +44,7 @@ export function matchesOf<Skill extends TriggerSkill>(
   verdict: ExampleVerdict | undefined,
   skill: Skill | undefined,
 ): TriggerMatch<Skill>[] {
-  if (verdict?.isSure !== true || skill === undefined) return []
+  if (verdict?.isSure !== true || !skill) return []
   const { example, words } = verdict
   const single = words.filter((word) => !word.includes(' '))
   const isSame = verdict.probability === 1

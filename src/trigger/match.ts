@@ -33,7 +33,7 @@ export function matchPrompt<Skill extends TriggerSkill>(
   const diagnostics: Diagnostic[] = []
   for (const skill of skills) {
     for (const trigger of skill.triggers) {
-      if (trigger.when !== undefined || prompt === '') continue
+      if (trigger.when || prompt === '') continue
       const reading = compilePattern(trigger.match)
       if (!reading.ok) {
         diagnostics.push(patternDiagnostic(skill.path, trigger, reading.problem))
@@ -41,7 +41,7 @@ export function matchPrompt<Skill extends TriggerSkill>(
       }
       if (!hasRequired(prompt, reading.pattern.required)) continue
       const place = firstMatch(reading.pattern, lines)
-      if (place !== undefined) matches.push({ skill, trigger, ...place })
+      if (place) matches.push({ skill, trigger, ...place })
     }
   }
   return { matches, diagnostics }
@@ -58,7 +58,7 @@ export function firstMatch(
 ): { text: string; promptLine: number } | undefined {
   for (const [index, line] of lines.entries()) {
     const place = find(line)
-    if (place === undefined) continue
+    if (!place) continue
     return { text: line.slice(place.start, place.end), promptLine: index + 1 }
   }
   return undefined

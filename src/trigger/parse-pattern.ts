@@ -166,7 +166,7 @@ class PatternParser {
     if (sign === '(') return this.readGroup(depth)
     if (sign === '[') return this.readClass()
     if (sign === '\\') return this.readEscape()
-    if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y) !== undefined) throw new ForRe2()
+    if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y)) throw new ForRe2()
     const text = String.fromCodePoint(this.source.codePointAt(start) ?? 0)
     this.at += text.length
     if (sign === '.') return oneCharacter
@@ -185,7 +185,7 @@ class PatternParser {
       throw new ForRe2()
     }
     const child = this.readAlternation(depth + 1)
-    if (this.take(/\)/y) === undefined) throw new ForRe2()
+    if (!this.take(/\)/y)) throw new ForRe2()
     return child
   }
 
@@ -195,8 +195,8 @@ class PatternParser {
     const [sign] = this.take(/[*+?]|\{(?:0|[1-9]\d*)(?:,(?:0|[1-9]\d*)?)?\}/y) ?? []
     if (sign === undefined) return child
     if (sign.startsWith('{')) this.note('interval', start)
-    if (this.take(/\?/y) !== undefined) this.note('lazy', this.at - 1, '')
-    if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y) !== undefined) throw new ForRe2()
+    if (this.take(/\?/y)) this.note('lazy', this.at - 1, '')
+    if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y)) throw new ForRe2()
     return { required: /^[+{](?!0)/.test(sign) ? child.required : [] }
   }
 
@@ -259,7 +259,7 @@ class PatternParser {
 
   private readRange(): void {
     const low = this.readClassCharacter()
-    if (this.take(/-(?!\]|$)/y) === undefined) return
+    if (!this.take(/-(?!\]|$)/y)) return
     if (low > this.readClassCharacter()) throw new ForRe2()
   }
 

@@ -50,14 +50,14 @@ export function compilePattern(written: string): PatternReading {
     return { ok: false, problem: { code: 'pattern-invalid', message, offset: control, hint } }
   }
   const plain = plainPattern(source)
-  if (plain !== undefined) return { ok: true, pattern: plain }
+  if (plain) return { ok: true, pattern: plain }
   const { required, notes } = parsePattern(source)
   let compiled: Re2.RE2JS | undefined
   const engine = (): Re2.RE2JS => (compiled ??= loadRe2().RE2JS.compile(source))
   // Without intervals RE2 needs at most two instructions a character.
   const isSmall = !source.includes('{') && source.length <= mostInstructions / 2
-  const problem = required !== undefined && isSmall ? undefined : problemOf(source, engine)
-  if (problem !== undefined) return { ok: false, problem }
+  const problem = required && isSmall ? undefined : problemOf(source, engine)
+  if (problem) return { ok: false, problem }
   const clauses = longestFirst(required ?? []).slice(0, mostClauses)
   const find = (line: string): PatternMatch | undefined => {
     if (!hasRequired(line, clauses)) return undefined

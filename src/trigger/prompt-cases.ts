@@ -35,7 +35,7 @@ export function readPromptCases(
   }
   const add = (value: unknown, line: number | undefined, place: string): void => {
     const { data } = schema.safeParse(value)
-    if (data !== undefined) cases.push(data)
+    if (data) cases.push(data)
     else report(line, `${place} is not of the form { "prompt", "inject" }.`)
   }
   const trimmed = text.replace(/^\ufeff/, '').trim()

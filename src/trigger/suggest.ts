@@ -99,7 +99,7 @@ function chooseExamples(used: readonly PromptCase[]): string[] {
   while (left.length > 0 && chosen.length < mostExamples) {
     const news = left.map(({ stems }) => [...stems].filter((stem) => !said.has(stem)).length)
     const [best] = left.splice(news.indexOf(Math.max(...news)), 1)
-    if (best === undefined) break
+    if (!best) break
     chosen.push(best.prompt)
     for (const stem of best.stems) said.add(stem)
   }
@@ -202,7 +202,7 @@ function addPrompt(turns: TranscriptTurn[], prompt: unknown): void {
 }
 
 function addCall(turn: TranscriptTurn | undefined, name: unknown, input: unknown): void {
-  if (turn === undefined) return
+  if (!turn) return
   const { skill } = objectOf(input)
   if (typeof name === 'string' && name.toLowerCase() === 'skill' && typeof skill === 'string') {
     turn.skills.push(skill)

@@ -31,7 +31,7 @@ export function matchToolCall<Skill extends TriggerSkill>(
         .flatMap((source) => {
           const reading = compilePattern(source)
           const found = reading.ok ? firstMatch(reading.pattern, texts) : undefined
-          return found === undefined ? [] : [{ skill, trigger, ...found }]
+          return found ? [{ skill, trigger, ...found }] : []
         })
         .slice(0, 1)
     }),

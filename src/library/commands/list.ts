@@ -74,7 +74,7 @@ export async function listSkills(
   const trustOf = lockedTrust(runtime, { ...options, workspace })
   let heldBack = 0
   const asLocked = (info: SkillInfo): SkillInfo => {
-    if (trustOf === undefined || info.trustLevel !== 'trusted') return info
+    if (!trustOf || info.trustLevel !== 'trusted') return info
     const { level, code, reason, hint } = trustOf(info)
     if (level === 'trusted') return info
     heldBack++
@@ -178,7 +178,7 @@ function rowOf(
   { standing, shadows, description, source, invalid, ...skill }: ListedSkill,
   byClient: boolean,
 ): Row {
-  const hides = shadows === undefined ? '' : `[hides ${shadows.length}] `
+  const hides = shadows ? `[hides ${shadows.length}] ` : ''
   const about = byClient ? skill.clients.join(' ') || 'no client by itself' : description
   const notes = {
     conflict: 'another skill here has this name',

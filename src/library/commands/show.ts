@@ -107,7 +107,7 @@ function argumentLine({ fields }: ShownSkill): string | undefined {
 }
 
 function chainFacts(chain: ChainDeclaration | undefined): SkillFact[] {
-  if (chain === undefined) return []
+  if (!chain) return []
   const gates = gatesOf(chain).join(', ')
   return [
     ['chain', chainText(chain)],

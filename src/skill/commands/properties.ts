@@ -15,7 +15,7 @@ export const command = defineCommand<object>()({
   async run({ runtime, settings }, { arguments: [reference = ''] }) {
     const { path } = findSkill(reference, discoverOptionsFrom(runtime, settings))
     const { skill, diagnostics } = parseSkill(readText(path), { path })
-    if (skill !== undefined) return propertiesOf(skill)
+    if (skill) return propertiesOf(skill)
     const message = `${path} has no usable frontmatter.`
     throw new SkillParseError({ code: 'skill-unusable', message, diagnostics })
   },
@@ -30,7 +30,7 @@ function propertiesOf({ fields, frontmatter }: SkillDocument): object {
     description: fields.description?.trim(),
     license: fields.license,
     compatibility: fields.compatibility,
-    'allowed-tools': allowedTools === undefined ? undefined : asWritten(allowedTools.value),
+    'allowed-tools': allowedTools ? asWritten(allowedTools.value) : undefined,
     metadata: Object.keys(fields.metadata).length > 0 ? { ...fields.metadata } : undefined,
   }
 }

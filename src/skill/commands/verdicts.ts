@@ -65,7 +65,7 @@ export function* validationTargets(
 function* targetsAt(cwd: string, path: string): Generator<ValidationTarget, void> {
   const absolute = resolve(cwd, path)
   const stats = statSync(absolute, { throwIfNoEntry: false })
-  if (stats === undefined) {
+  if (!stats) {
     throw notFound(`${path} does not exist`)
   }
   if (basename(absolute) === 'plugin.json') return yield* targetsAt(cwd, dirname(path))
@@ -111,7 +111,7 @@ export const validate: VerdictOptions['validate'] = (
   const text = typeof content === 'string' ? content : Buffer.from(content).toString()
   const { skill } = text.includes('triggers:') ? parseSkill(text, { path }) : {}
   const { triggers = [], name = directoryName } = skill?.fields ?? {}
-  if (skill === undefined || triggers.length === 0) return verdict
+  if (!skill || triggers.length === 0) return verdict
   const checked = { name, path, directory, triggers, text, body: skill.body }
   const found = checkTriggers(checked).diagnostics.filter(({ severity }) => severity !== 'info')
   const diagnostics = [...verdict.diagnostics, ...found].toSorted(compareDiagnostics)
@@ -171,7 +171,7 @@ export async function skillVerdict(file: string, runtime: Runtime): Promise<Skil
 
 export function verdictOn(target: ValidationTarget, options: VerdictOptions): SkillVerdict {
   const { file, path } = target
-  if (target.problem !== undefined) return unreadable(target.problem)
+  if (target.problem) return unreadable(target.problem)
   const reading = readRegularFile(file, { maxBytes, binary: true })
   if (!reading.ok) {
     const { code, message } = reading

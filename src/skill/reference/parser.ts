@@ -41,7 +41,7 @@ function parseNode(scanner: Scanner, depth: number): StrictNode {
 function parsePart(scanner: Scanner, depth: number): StrictNode {
   const token = scanner.peek()
   if (token.kind !== 'block-entry') return parseNode(scanner, depth)
-  if (token.comment !== undefined) token.comment.after = false
+  if (token.comment) token.comment.after = false
   const items = parseItems(scanner, depth, ['block-entry', 'key', 'value', 'block-end'])
   scanner.peek()
   return { kind: 'list', items, mark: token.start }
@@ -92,7 +92,7 @@ function parseValue(scanner: Scanner, depth: number): StrictNode {
   if (!scanner.isAt('key')) moveComment(token, scanner.peek())
   if (!scanner.isAt('key', 'value', 'block-end')) return parsePart(scanner, depth)
   const next = scanner.peek()
-  if (token.comment === undefined && next.comment !== undefined) next.comment.after = false
+  if (!token.comment && next.comment) next.comment.after = false
   return emptyScalar(token.end)
 }
 
@@ -120,7 +120,7 @@ export interface StrictField {
  */
 export function readReferenceFields(raw: string): StrictField[] | undefined {
   const root = parseDocument(raw)
-  if (root === undefined) return undefined
+  if (!root) return undefined
   checkNode(root)
   if (root.kind !== 'map') return undefined
   return root.entries.flatMap(({ key, value }) => {
@@ -156,12 +156,12 @@ function checkNode(node: StrictNode): void {
   }
   const maps = entries.map(({ value }) => value).filter(({ kind }) => kind === 'map')
   const odd = maps.find(({ mark }) => mark.column !== maps[0]?.mark.column)
-  if (odd !== undefined) {
+  if (odd) {
     const message = 'Found mapping with indentation inconsistent with previous mapping'
     fail(message, odd.mark, 'indentation')
   }
   const list = entries.find(({ key }) => key.kind === 'list')
-  if (list !== undefined) fail('a list cannot be a key', list.key.mark, 'crash')
+  if (list) fail('a list cannot be a key', list.key.mark, 'crash')
 }
 
 /** What makes two keys the same. Lists of texts count as keys until the mapping is complete. */

@@ -15,7 +15,7 @@ import {
 /** Hands the comments of a taken token on to the next one; two claims on one place are a crash. */
 export function moveComment(token: Token, target: Token): void {
   const { comment } = token
-  if (comment === undefined || target.kind === 'stream-end') return
+  if (!comment || target.kind === 'stream-end') return
   token.comment = undefined
   const { after = false, before = false } = target.comment ?? {}
   if ((comment.after && after) || (comment.before && before)) {
@@ -48,7 +48,7 @@ export class Scanner {
       gathered = this.#dropComment() || gathered
     }
     const [token] = this.#tokens
-    if (token === undefined) return this.#cursor.fail('no token is left', 'crash')
+    if (!token) return this.#cursor.fail('no token is left', 'crash')
     if (gathered) {
       if (token.comment?.before === true) {
         throw new StrictFailure('crash', 'two comments claim one place', token.start)
@@ -100,7 +100,7 @@ export class Scanner {
   #fetch(): void {
     const cursor = this.#cursor
     const comment = this.#skipToToken()
-    if (comment !== undefined) {
+    if (comment) {
       this.#tokens.push(comment)
       return
     }
@@ -159,7 +159,7 @@ export class Scanner {
 
   #fetchValue(): void {
     const key = this.#possibleKey
-    if (key === undefined) {
+    if (!key) {
       return this.#fetchIndicator('mapping-start', 'value', 'mapping values')
     }
     this.#possibleKey = undefined
@@ -177,7 +177,7 @@ export class Scanner {
     this.#dropPossibleKey()
     const { token, trailing } = scanBlockScalar(this.#cursor, this.#indent)
     if (trailing) {
-      while (this.#skipToToken() !== undefined);
+      while (this.#skipToToken());
       token.comment = { after: true, before: token.comment?.before ?? false }
     }
     this.#tokens.push(token)
@@ -215,7 +215,7 @@ export class Scanner {
     const key = this.#possibleKey
     const { line, index } = this.#cursor
     const longest = 1024
-    if (key !== undefined && (key.mark.line !== line || index - key.index > longest)) {
+    if (key && (key.mark.line !== line || index - key.index > longest)) {
       this.#dropPossibleKey()
     }
   }

@@ -50,7 +50,7 @@ function read(content: string | Uint8Array, directoryName: string | undefined) {
   try {
     const raw = typeof source === 'string' ? source.slice(3, end) : source.toString('utf8', 3, end)
     const fields = readReferenceFields(raw.replaceAll(/\r\n?/g, '\n'))
-    if (fields !== undefined) return { fields, complaints: checkFields(fields, directoryName) }
+    if (fields) return { fields, complaints: checkFields(fields, directoryName) }
     const message = 'SKILL.md frontmatter must be a YAML mapping'
     return refused('frontmatter-not-mapping', message, { line: 1, column: 0 })
   } catch (error) {
@@ -89,7 +89,7 @@ function checkFields(fields: readonly StrictField[], directoryName: string | und
 }
 
 function checkName(field: StrictField | undefined, directoryName: string | undefined): Complaint[] {
-  if (field === undefined) {
+  if (!field) {
     return [{ code: 'name-missing', message: 'Missing required field in frontmatter: name' }]
   }
   const { mark } = field
@@ -119,7 +119,7 @@ function checkName(field: StrictField | undefined, directoryName: string | undef
 }
 
 function checkDescription(field: StrictField | undefined): Complaint[] {
-  if (field === undefined) {
+  if (!field) {
     const message = 'Missing required field in frontmatter: description'
     return [{ code: 'description-missing', message }]
   }
@@ -130,7 +130,7 @@ function checkDescription(field: StrictField | undefined): Complaint[] {
 }
 
 function checkCompatibility(field: StrictField | undefined): Complaint[] {
-  if (field === undefined) return []
+  if (!field) return []
   const { mark, text } = field
   if (text === undefined) {
     return [{ code: 'compatibility-type', message: "Field 'compatibility' must be a string", mark }]

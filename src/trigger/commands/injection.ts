@@ -81,7 +81,7 @@ function namedSkills(context: Settled, references: readonly string[]): SkillSet 
       return skillsFor(context, [reference])
     } catch (error) {
       const [broken] = isUnusable(error) ? error.diagnostics : []
-      if (broken === undefined) throw error
+      if (!broken) throw error
       const { path } = broken
       const { triggers, diagnostics } = readTriggers(readText(path), path)
       const directory = dirname(path)

@@ -39,7 +39,7 @@ export const command = defineCommand<Result>()({
     return { ...matchResult(prompt, answer), explanation }
   },
   render({ matches, explanation }, screen) {
-    if (explanation !== undefined) return explanationText(explanation, screen)
+    if (explanation) return explanationText(explanation, screen)
     if (matches.length === 0) return ''
     const rows = matches.map(({ skill, match, inject, tokens, text }) => [
       cell(skill, 32),

@@ -89,10 +89,7 @@ export const command = defineCommand<Result>()({
     return isBad ? exitCode.badAnswer : exitCode.done
   },
   render: ({ skills, prompts, summary }) =>
-    linesText([
-      ...checkLines(skills, summary),
-      ...(prompts === undefined ? [] : promptLines(prompts)),
-    ]),
+    linesText([...checkLines(skills, summary), ...(prompts ? promptLines(prompts) : [])]),
   notes: allDiagnostics,
   formats: {
     sarif(result) {
@@ -145,7 +142,7 @@ function checkLines(files: readonly CheckedFile[], { checked, risks }: Result['s
     ...(diff === '' ? [] : [safeText(diff)]),
     ...changes.map(({ line, from, to }) => safeLine(`FIXED line ${line}: ${from} => ${to}`)),
     ...triggers.flatMap(({ match, inject, risk, problems }) => {
-      const verdict = risk === undefined && problems.length === 0 ? 'OK' : 'FAIL'
+      const verdict = !risk && problems.length === 0 ? 'OK' : 'FAIL'
       const place = risk && `First match: ${risk.bodyLine}:${cell(risk.text, 100)}`
       const warning = 'Pattern matches the skill body - will fire on every invocation'
       return [
