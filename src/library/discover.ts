@@ -216,7 +216,7 @@ export function withOverlays(
   const diagnostics: Diagnostic[] = []
   const added = new Map<string, TriggerDeclaration[]>()
   for (const path of paths) {
-    const report = (message: string, hint?: string): void => {
+    const report = (message: string, hint?: string) => {
       diagnostics.push({ code: 'overlay-unused', severity: 'warning', message, path, hint })
     }
     if (path.endsWith(triggerOverlay) && !isAccepted(policy)) {

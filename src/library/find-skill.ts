@@ -104,7 +104,7 @@ const scopes: readonly SkillScope[] = ['project', 'user', 'custom', 'code']
 /** The skill of a name, or of `scope:name`, which also reaches one that is shadowed. */
 export function selectSkill(discovery: Discovery, reference: string): SkillInfo | undefined {
   const { scope, name } = splitReference(reference)
-  const matches = (info: { name: string; scope: SkillScope }): boolean =>
+  const matches = (info: { name: string; scope: SkillScope }) =>
     info.name === name && (scope === undefined || info.scope === scope)
   const contested = discovery.conflicts.filter(matches)
   if (contested.length > 0) {

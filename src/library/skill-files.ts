@@ -84,7 +84,7 @@ function fileOf(directory: string, path: string, entry: Dirent): SkillFile | und
 function statsOf(path: string): Stats | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false })
-    return stats?.isFile() === true ? stats : undefined
+    return stats?.isFile() ? stats : undefined
   } catch {
     return undefined
   }

@@ -138,7 +138,7 @@ function listingOf(directory: string, entries: readonly Dirent[]): Listing {
   const named = (wanted: string) => entries.find(({ name }) => name === wanted)
   const file = named('SKILL.md') ?? named('skill.md')
   const usable = file !== undefined && (file.isFile() || file.isSymbolicLink())
-  const isSkipped = ({ name }: Dirent): boolean =>
+  const isSkipped = ({ name }: Dirent) =>
     skippedEverywhere.has(name) || (usable && skippedInSkills.has(name))
   const others = entries.filter((entry) => entry !== file && !isSkipped(entry))
   const namesOf = (kind: 'isDirectory' | 'isSymbolicLink'): string[] =>

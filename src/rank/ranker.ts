@@ -242,9 +242,9 @@ function sureness(
   if (!first || reach === 0) return { probability: 0, missing: [] }
   const { ids, kinds, taught } = index.catalogue
   const at = ids.indexOf(first.id)
-  const isMissing = ({ stem }: Word): boolean => !holdersOf(index, stem).includes(at)
+  const isMissing = ({ stem }: Word) => !holdersOf(index, stem).includes(at)
   const missing = properNames(sentence).filter((name) => wordsOf(name).some(isMissing))
-  const partOf = (isMeant: (holders: number[]) => boolean): number =>
+  const partOf = (isMeant: (holders: number[]) => boolean) =>
     sumOf(words.filter(({ term }) => isMeant(holdersOf(index, term)))) / reach
   const worth = reach / Math.max(rarityOf(1, index), 0.1)
   const lead = 1 - (others[0]?.score ?? 0) / first.score

@@ -40,7 +40,7 @@ function splitTools(text: string) {
   let word = ''
   let balanced = true
   let commas = false
-  const finish = (): void => {
+  const finish = () => {
     if (word !== '') tools.push(readTool(word))
     word = ''
   }

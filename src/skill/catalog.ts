@@ -62,12 +62,12 @@ export function fitCatalog(
     }),
     omitted: skills.slice(kept).map(({ name }) => name),
   })
-  const fits = (content: CatalogContent): boolean => catalogText(content, format).length <= budget
+  const fits = (content: CatalogContent) => catalogText(content, format).length <= budget
   const longest = Math.max(0, ...skills.map(({ description }) => description.length))
   let content = contentOf(Infinity)
   if (!fits(content)) {
     const length = largest(leastDescription, longest, (most) => fits(contentOf(most)))
-    const kept = (most: number): boolean => fits(contentOf(leastDescription, most))
+    const kept = (most: number) => fits(contentOf(leastDescription, most))
     content =
       length === undefined
         ? contentOf(leastDescription, largest(0, skills.length, kept) ?? 0)
@@ -106,7 +106,7 @@ export function catalogText(
     return [...items, ...note].join('\n')
   }
   // The reference escapes without joining lines.
-  const escapeLines = (text: string): string => text.split('\n').map(escapeXml).join('\n')
+  const escapeLines = (text: string) => text.split('\n').map(escapeXml).join('\n')
   const lines = skills.flatMap(({ name, description, location }) => [
     '<skill>',
     `<name>\n${escapeLines(name)}\n</name>`,

@@ -190,7 +190,7 @@ class TreeReader {
   }
 
   #isUsable(key: YamlNode, seen: Set<string>): key is YamlScalar {
-    const report = (code: RuleCode, message: string): void => {
+    const report = (code: RuleCode, message: string) => {
       this.#diagnostics.push(finding(code, this.#options.path, key, message))
     }
     if (key.kind !== 'scalar') {

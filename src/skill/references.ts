@@ -22,7 +22,7 @@ const longestLine = 2000
 export function findReferences(body: string): SkillReference[] {
   if (!mayRefer(body)) return []
   const found = new Map<string, SkillReference>()
-  const add = (target: string, line: number, kind: SkillReference['kind']): void => {
+  const add = (target: string, line: number, kind: SkillReference['kind']) => {
     if (!found.has(target)) found.set(target, { target, line, kind })
   }
   let fence: Fence | undefined

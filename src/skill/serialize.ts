@@ -23,11 +23,11 @@ export function serializeSkill({ fields, body }: SkillSource): string {
     ...(triggers.length === 0 ? [] : ['triggers:']),
     ...triggers.flatMap(triggerLines),
     ...line('run', fields.run),
-    ...(fields.sandbox === true ? ['sandbox: true'] : []),
+    ...(fields.sandbox ? ['sandbox: true'] : []),
     ...line('model', fields.model),
     ...line('context', fields.context),
     ...line('agent', fields.agent),
-    ...(fields.disableModelInvocation === true ? ['disable-model-invocation: true'] : []),
+    ...(fields.disableModelInvocation ? ['disable-model-invocation: true'] : []),
     ...(fields.userInvocable === false ? ['user-invocable: false'] : []),
     ...line('argument-hint', fields.argumentHint),
     ...line('arguments', fields.arguments?.length ? fields.arguments.join(' ') : undefined),
@@ -40,7 +40,7 @@ export function serializeSkill({ fields, body }: SkillSource): string {
 
 function triggerLines({ match, inject, when }: TriggerDeclaration): string[] {
   const end = `    inject: ${quoteText(inject)}`
-  const list = (texts: readonly string[]): string => `[${texts.map(jsonScalar).join(', ')}]`
+  const list = (texts: readonly string[]) => `[${texts.map(jsonScalar).join(', ')}]`
   switch (when?.kind) {
     case undefined:
       return [`  - match: ${jsonScalar(match)}`, end]

@@ -45,12 +45,12 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
     const wrong = patterns.flatMap((reading) => (reading.ok ? [] : [reading.problem]))
     const [reading] = when ? [] : patterns
     const found = wrong.map((problem) => patternDiagnostic(path, trigger, problem, lineText))
-    if (reading?.ok === true)
+    if (reading?.ok)
       found.push(...portability(path, trigger, reading.pattern, lineText), ...moment(path, trigger))
     if (!target.ok) found.push(targetDiagnostic(path, trigger, target))
     diagnostics.push(...found)
     const errors = found.filter(({ severity }) => severity === 'error')
-    const place = reading?.ok === true ? firstMatch(reading.pattern, body) : undefined
+    const place = reading?.ok ? firstMatch(reading.pattern, body) : undefined
     const { promptLine: bodyLine = 0 } = place ?? {}
     const risk = place && { bodyLine, text: body[bodyLine - 1] ?? '' }
     if (risk) {
@@ -203,7 +203,7 @@ export function fixTriggers(text: string, path: string): TriggerFix {
 function replaceValue(line: string, from: string, to: string): string | undefined {
   const forms = [`match: '${from}'`, `match: ${from}`, quoted(from)]
   const form = forms.find((written) => line.includes(written))
-  const key = form?.startsWith('match: ') === true ? 'match: ' : ''
+  const key = form?.startsWith('match: ') ? 'match: ' : ''
   return form && line.replace(form, () => key + quoted(to))
 }
 

@@ -64,7 +64,7 @@ function exampleVerdict(
     return noMatch('a prompt that begins with `/` or `$` calls a skill by its name')
   if (!judged) return noMatch('the prompt has no word in common with a skill')
   const { name: meant, probability, example, words } = judged
-  const list = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(', ')
+  const list = (texts: readonly string[]) => texts.map((text) => `\`${text}\``).join(', ')
   const why = words.length === 0 ? 'by its examples' : `by ${list(words.slice(0, 4))}`
   const sure = `${Math.floor(100 * probability)} % sure`
   if (meant !== skill.name) return noMatch(`the prompt is most like ${meant}, ${why} (${sure})`)

@@ -44,7 +44,7 @@ export function matchesOf<Skill extends TriggerSkill>(
   verdict: ExampleVerdict | undefined,
   skill: Skill | undefined,
 ): TriggerMatch<Skill>[] {
-  if (verdict?.isSure !== true || !skill) return []
+  if (!verdict?.isSure || !skill) return []
   const { example, words } = verdict
   const single = words.filter((word) => !word.includes(' '))
   const isSame = verdict.probability === 1

@@ -331,7 +331,6 @@ function alternative(parts: readonly Part[]): Part {
 
 /** The clauses in the order of their shortest text, the longest first. */
 export function longestFirst(required: RequiredText): RequiredText {
-  const shortest = (texts: readonly string[]): number =>
-    Math.min(...texts.map((text) => text.length))
+  const shortest = (texts: readonly string[]) => Math.min(...texts.map((text) => text.length))
   return required.toSorted((a, b) => shortest(b) - shortest(a))
 }

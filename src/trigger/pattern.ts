@@ -64,7 +64,7 @@ export function compilePattern(written: string): PatternReading {
     const matcher = engine().matcher(line)
     return matcher.find() ? { start: matcher.start(), end: matcher.end() } : undefined
   }
-  const test = (line: string): boolean => find(line) !== undefined
+  const test = (line: string) => find(line) !== undefined
   return { ok: true, pattern: { source, notes, required: clauses, test, find } }
 }
 

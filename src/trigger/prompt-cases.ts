@@ -29,11 +29,11 @@ export function readPromptCases(
   const schema = caseSchema()
   const cases: PromptCase[] = []
   const diagnostics: Diagnostic[] = []
-  const report = (line: number | undefined, message: string): void => {
+  const report = (line: number | undefined, message: string) => {
     const code = 'prompt-case-invalid'
     diagnostics.push({ code, severity: 'error', message, path, line, hint })
   }
-  const add = (value: unknown, line: number | undefined, place: string): void => {
+  const add = (value: unknown, line: number | undefined, place: string) => {
     const { data } = schema.safeParse(value)
     if (data) cases.push(data)
     else report(line, `${place} is not of the form { "prompt", "inject" }.`)
@@ -64,7 +64,7 @@ function linesOf(text: string, key?: string): { entries: number[]; error: number
   const errors: Jsonc.ParseError[] = []
   const root = jsonc.parseTree(text, errors)
   const list = root && key !== undefined ? jsonc.findNodeAtLocation(root, [key]) : root
-  const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length
+  const lineAt = (offset: number) => text.slice(0, offset).split('\n').length
   const entries = (list?.children ?? []).map(({ offset }) => lineAt(offset))
   return { entries, error: lineAt(errors[0]?.offset ?? 0) }
 }
@@ -104,7 +104,7 @@ export function judgeCase(
 
 /** How many prompts that fired were meant to, and how many that were meant to did. */
 export function measure(verdicts: readonly CaseVerdict[]) {
-  const isMeant = ({ expected }: CaseVerdict): boolean =>
+  const isMeant = ({ expected }: CaseVerdict) =>
     typeof expected === 'boolean' ? expected : expected.length > 0
   const fired = verdicts.filter(({ injected }) => injected.length > 0)
   const meant = verdicts.filter(isMeant)
@@ -124,7 +124,7 @@ export function caseLines(verdicts: readonly CaseVerdict[]): string[] {
 }
 
 export function measureLine({ precision, recall }: ReturnType<typeof measure>): string {
-  const percent = ({ share, low, high }: ReturnType<typeof shareOf>): string =>
+  const percent = ({ share, low, high }: ReturnType<typeof shareOf>) =>
     `${(100 * share).toFixed(1)} % (${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)})`
   const first = precision.total === 0 ? 'unknown, as nothing fired' : percent(precision)
   const second = recall.total === 0 ? 'unknown, as no prompt is meant to fire' : percent(recall)
@@ -140,8 +140,7 @@ export function shareOf(count: number, total: number) {
   const spread =
     (z / (1 + z ** 2 / total)) *
     Math.sqrt((share * (1 - share)) / total + z ** 2 / (4 * total ** 2))
-  const rounded = (value: number): number =>
-    Math.round(1000 * Math.min(1, Math.max(0, value))) / 1000
+  const rounded = (value: number) => Math.round(1000 * Math.min(1, Math.max(0, value))) / 1000
   const [low, high] = [rounded(middle - spread), rounded(middle + spread)]
   return { share: rounded(share), low, high, total }
 }

@@ -36,7 +36,7 @@ export function suggestTriggers(
   const prompts = { used: used.length, others: cases.length - used.length }
   if (used.length < fewestPrompts) return { skill: skill.name, prompts, entries: '' }
   // The same third each time, whatever the other prompts are.
-  const isHeldOut = ({ prompt }: PromptCase): boolean =>
+  const isHeldOut = ({ prompt }: PromptCase) =>
     Number.parseInt(sha256(prompt).slice(-6), 16) % 3 === 0
   const held = cases.filter(isHeldOut)
   const chosen = cases.filter((one) => !isHeldOut(one))
@@ -65,7 +65,7 @@ export function withTriggers(text: string, path: string, entries: string): strin
   const place = start < 0 ? close : start + 1
   const added = `${start < 0 ? 'triggers:\n' : ''}${entries}`.trimEnd()
   const changed = lines.toSpliced(place, 0, ...added.split('\n')).join('\n')
-  const count = (all: string): number => readTriggers(all, path).triggers.length
+  const count = (all: string) => readTriggers(all, path).triggers.length
   return count(changed) > count(text) && !hasErrors(readTriggers(changed, path).diagnostics)
     ? changed
     : undefined
@@ -113,7 +113,7 @@ function separatingPattern(cases: readonly LabelledPrompt[]): string | undefined
   // Without other prompts every word would separate.
   if (others.length < used.length) return undefined
   const foreign = new Set(others.flatMap(({ prompt }) => plainWords(prompt)))
-  const isOwn = (word: string): boolean => /^[a-z]{4,}$/.test(word) && !foreign.has(word)
+  const isOwn = (word: string) => /^[a-z]{4,}$/.test(word) && !foreign.has(word)
   const words = used.flatMap(({ prompt }) => [...new Set(plainWords(prompt))].filter(isOwn))
   const { text, count } = mostFrequent(words)
   if (count < Math.max(5, used.length / 2)) return undefined

@@ -138,7 +138,7 @@ const columns = ['NAME', 'SCOPE', 'TRUST', 'TOKENS'] as const
 /** The table with its head. A narrow terminal loses the description first, then the scope. */
 function tableRows(result: ListResult, { width, style }: Screen): string[][] {
   const rows = rowsOf(result)
-  const longest = (column: 0 | 3): number =>
+  const longest = (column: 0 | 3) =>
     rows.reduce((most, row) => Math.max(most, row[column].length), columns[column].length)
   const nameWidth = Math.min(longest(0), Math.max(12, Math.floor(width / 3)))
   const tokenWidth = longest(3)
@@ -154,7 +154,7 @@ function tableRows(result: ListResult, { width, style }: Screen): string[][] {
       ...(noteWidth >= 16 ? [cell(note, noteWidth)] : []),
     ]
   }
-  const names: Row = [...columns, result.byClient === true ? 'CLIENTS' : 'DESCRIPTION']
+  const names: Row = [...columns, result.byClient ? 'CLIENTS' : 'DESCRIPTION']
   return [cellsOf(names).map((text) => style('dim', text)), ...rows.map(cellsOf)]
 }
 

@@ -126,7 +126,7 @@ function fileTree(files: readonly SkillFile[], truncated: boolean): string[] {
 }
 
 function treeLines(files: readonly TreeFile[], indent: string): string[] {
-  const isBelow = ({ names }: TreeFile): boolean => names.length > 1
+  const isBelow = ({ names }: TreeFile) => names.length > 1
   const folders = Map.groupBy(files.filter(isBelow), ({ names }) => names[0] ?? '')
   const entries = [
     ...Array.from(folders, ([name, below]) => ({ text: `${safeLine(name)}/`, below })),

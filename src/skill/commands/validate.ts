@@ -101,7 +101,7 @@ export const command = defineCommand<ValidateResult>()({
 async function pluginVerdicts(runtime: Runtime, paths: readonly string[]): Promise<SkillVerdict[]> {
   const { cwd } = runtime
   const named = paths.map((path) => (basename(path) === 'plugin.json' ? dirname(path) : path))
-  const isPlugin = (path: string): boolean => existsSync(resolve(cwd, path, 'plugin.json'))
+  const isPlugin = (path: string) => existsSync(resolve(cwd, path, 'plugin.json'))
   // Other programs have a file of that name, too.
   const isHere =
     paths.length === 0 && isPlugin('.') && isPluginManifest(resolve(cwd, 'plugin.json'))

@@ -71,7 +71,7 @@ function* targetsAt(cwd: string, path: string): Generator<ValidationTarget, void
   if (basename(absolute) === 'plugin.json') return yield* targetsAt(cwd, dirname(path))
   if (!stats.isDirectory()) return yield { file: absolute, path: shownPath(cwd, absolute) }
   const problems: ValidationTarget[] = []
-  const report = (problem: Diagnostic): void => {
+  const report = (problem: Diagnostic) => {
     const path = shownPath(cwd, problem.path)
     problems.push({ file: problem.path, path, problem: { ...problem, path } })
   }
@@ -183,7 +183,7 @@ export function verdictOn(target: ValidationTarget, options: VerdictOptions): Sk
   const verdict = (content: string | Uint8Array): SkillVerdict => {
     const location = { path, directory, directoryName: basename(directory) }
     const { name = null, valid, isChain, diagnostics } = options.validate(content, location)
-    return { path, name, valid, ...(isChain === true ? { isChain } : {}), diagnostics }
+    return { path, name, valid, ...(isChain ? { isChain } : {}), diagnostics }
   }
   if (options.fix === undefined || !isUtf8(bytes)) return verdict(bytes)
   const text = new TextDecoder('utf8', { ignoreBOM: true }).decode(bytes)

@@ -50,7 +50,7 @@ export class Scanner {
     const [token] = this.#tokens
     if (!token) return this.#cursor.fail('no token is left', 'crash')
     if (gathered) {
-      if (token.comment?.before === true) {
+      if (token.comment?.before) {
         throw new StrictFailure('crash', 'two comments claim one place', token.start)
       }
       token.comment = { after: token.comment?.after ?? false, before: true }
@@ -223,7 +223,7 @@ export class Scanner {
   #dropPossibleKey(): void {
     const key = this.#possibleKey
     this.#possibleKey = undefined
-    if (key?.required !== true) return
+    if (!key?.required) return
     throw new StrictFailure('syntax', "could not find expected ':' while scanning a key", key.mark)
   }
 

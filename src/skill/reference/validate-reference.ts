@@ -99,7 +99,7 @@ function checkName(field: StrictField | undefined, directoryName: string | undef
   }
   const name = pythonNfkc(stripped)
   const found: Complaint[] = []
-  const report = (isWrong: boolean, code: RuleCode, message: string): void => {
+  const report = (isWrong: boolean, code: RuleCode, message: string) => {
     if (isWrong) found.push({ code, message, mark })
   }
   const length = pythonLength(name)

@@ -65,7 +65,7 @@ function installedSkills(context: Settled, source: InvocationSource = 'user'): S
   const known = new Map<string, boolean>()
   const mayInject = ({ path }: TriggerSkill): boolean => {
     const info = skills.find((skill) => skill.path === path)?.info
-    const isTrusted = (): boolean =>
+    const isTrusted = () =>
       info?.trustLevel === 'trusted' && currentTrust(info, options).level === 'trusted'
     const may = known.get(path) ?? isTrusted()
     known.set(path, may)

@@ -62,7 +62,7 @@ export const command = defineCommand<Result>()({
   },
   examples: ['triggers check skills/deploy', 'triggers check deploy --prompts prompts.json'],
   async run(context, { arguments: references, fix, dryRun, prompts: file }) {
-    const isChecked = ({ path, triggers, info }: InstalledSkill): boolean =>
+    const isChecked = ({ path, triggers, info }: InstalledSkill) =>
       references.length + triggers.length > 0 || hasErrors(aboutTriggers(path, info.diagnostics))
     const checked = skillsFor(context, references)
       .skills.filter(isChecked)

@@ -38,7 +38,7 @@ export const command = defineCommand<Result>()({
     const places = given.length > 0 ? given.map((path) => resolve(cwd, path)) : usual
     const files = places.flatMap(transcriptsIn)
     const diagnostics: Diagnostic[] = []
-    const warn = (path: string, message: string): void => {
+    const warn = (path: string, message: string) => {
       diagnostics.push({ code: 'transcript-unreadable', severity: 'warning', path, message })
     }
     const turns = newest(files).flatMap((path) => {
@@ -97,7 +97,7 @@ function transcriptsIn(path: string): string[] {
 }
 
 function newest(files: readonly string[]): string[] {
-  const timeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
   const dated = files.map((path) => ({ path, time: timeOf(path) }))
   const sorted = dated.toSorted((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1))
   return sorted.slice(0, mostTranscripts).map(({ path }) => path)
