@@ -130,7 +130,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       }),
       annotations: acts,
       run: (input, call) =>
-        answerRequest(project, call, input.request, (open) => open.batch(input.tools)),
+        answerRequest(project, call, input.request, (open) => open.steps('batch', input.tools)),
     }),
     defineTool({
       name: 'chain_tools',
@@ -142,7 +142,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       }),
       annotations: acts,
       run: (input, call) =>
-        answerRequest(project, call, input.request, (open) => open.chain(input.tools)),
+        answerRequest(project, call, input.request, (open) => open.steps('chain', input.tools)),
     }),
   ]
 }
@@ -244,51 +244,38 @@ class ToolRequest {
     return { text: JSON.stringify(await callResult(report, place)), value }
   }
 
-  async batch(tools: readonly object[]): Promise<ToolAnswer> {
-    const steps = parseDirective(JSON.stringify(tools), 'batch')
+  async steps(kind: 'batch' | 'chain', tools: readonly object[]): Promise<ToolAnswer> {
+    const steps = parseDirective(JSON.stringify(tools), kind)
     const texts = textsIn([this.#typed, tools])
     const { calls } = this.#tools
-    await checkSteps('batch', steps, calls)
+    await checkSteps(kind, steps, calls)
+    const planned = await foreseeSteps(kind, steps, calls)
     const callable: NamedCall[] = []
-    for (const one of await foreseeSteps('batch', steps, calls)) {
-      // A call that is never made needs no yes.
-      const isRefused = (await this.#refusalOf(one)) !== undefined
-      if (!isRefused && one.problems.length === 0) callable.push(one)
-    }
-    await requireYes(callable, texts, this.#consent)
-    const textOfCall = ({ tool: { id }, params }: NamedCall): string =>
-      `${id} ${JSON.stringify(params)}`
-    const allowed = new Set(callable.map(textOfCall))
-    const results = await runBatch(steps, calls, {
-      ...this.#stepOptions,
-      // A server that is asked meanwhile may make a call possible that was not when the yes was given.
-      beforeCall: async ({ tool: name, params }) => {
-        const one = { tool: await this.#definition(name), params }
-        if (!allowed.has(textOfCall(one))) await this.#requireCall(one, texts)
-      },
-    })
-    return answerOfBatch(results)
-  }
-
-  async chain(tools: readonly object[]): Promise<ToolAnswer> {
-    const steps = parseDirective(JSON.stringify(tools), 'chain')
-    const texts = textsIn([this.#typed, tools])
-    const { calls } = this.#tools
-    await checkSteps('chain', steps, calls)
-    const planned = await foreseeSteps('chain', steps, calls)
     for (const one of planned) {
       const refused = await this.#refusalOf(one)
-      if (refused !== undefined) throw refused
+      if (refused !== undefined && kind === 'chain') throw refused
+      if (refused === undefined && one.problems.length === 0) callable.push(one)
     }
-    // With a wrong first call the chain ends before it calls anything.
-    if (planned[0]?.problems.length === 0) await requireYes(planned, texts, this.#consent)
-    const result = await runToolChain(steps, calls, {
-      ...this.#stepOptions,
-      // The yes was to the plan: a path that only an earlier answer names is asked for.
-      beforeCall: async ({ tool: name, params }) =>
-        requireNamedPaths(await this.#definition(name), params, texts, this.#consent),
-    })
-    return answerOfChain(result)
+    // A call that is never made needs no yes, and a chain ends with its first wrong call.
+    const isMade = kind === 'batch' || planned[0]?.problems.length === 0
+    await requireYes(isMade ? callable : [], texts, this.#consent)
+    const keyOf = ({ tool: { id }, params }: NamedCall): string =>
+      kind === 'chain' ? id : `${id} ${JSON.stringify(params)}`
+    const allowed = new Set(callable.map(keyOf))
+    const options: StepOptions = {
+      requestText: this.#typed,
+      toValue: this.#toValue,
+      // The yes was to the plan: not to a path that an earlier answer names, nor to a call that a
+      // server makes possible meanwhile.
+      beforeCall: async ({ tool: name, params }) => {
+        const one = { tool: await this.#definition(name), params }
+        if (allowed.has(keyOf(one))) await requireNamedPaths(one.tool, params, texts, this.#consent)
+        else await this.#requireCall(one, texts)
+      },
+    }
+    return kind === 'batch'
+      ? answerOfBatch(await runBatch(steps, calls, options))
+      : answerOfChain(await runToolChain(steps, calls, options))
   }
 
   /** Words of a model teach the router nothing. */
@@ -316,10 +303,6 @@ class ToolRequest {
 
   #keep({ content }: ToolOutcome): void {
     this.blocks.push(...content.filter(({ type }) => type !== 'text'))
-  }
-
-  get #stepOptions(): StepOptions {
-    return { requestText: this.#typed, toValue: this.#toValue }
   }
 
   async #definition(name: string): Promise<ToolDefinition> {

@@ -66,13 +66,6 @@ export async function connect(
 const maxPages = 100
 const maxTools = 20_000
 
-interface GivenCall extends ToolCallOptions {
-  tool: string
-  /** The object by which {@link SentCalls} know the call. */
-  given: JsonObject
-  timeoutMs: number
-}
-
 export class Connection {
   readonly #definition: ServerDefinition
   readonly #opened: OpenedServer
@@ -156,38 +149,18 @@ export class Connection {
     options: ToolCallOptions = {},
   ): Promise<ToolOutcome> {
     const { name: server, callTimeoutMs } = this.#definition
+    const { signal, onProgress, inputSchema, timeoutMs = callTimeoutMs } = options
     const given = { ...parameters }
-    const timeoutMs = options.timeoutMs ?? callTimeoutMs
-    try {
-      const result = await this.#callWithHeaders({ ...options, tool, given, timeoutMs })
-      return maskedError(readOutcome(result), this.#mask)
-    } catch (error) {
-      if (error instanceof ToolCallError) throw error
-      const cancelled = options.signal?.aborted === true
-      if (httpStatus(error) === sessionGone) this.#isClosed = true
-      const ending = cancelled ? undefined : await this.#opened.ending()
-      const sent = this.#opened.sent.has(given)
-      const call = { server, tool, timeoutMs, sent, cancelled, ending }
-      const failure = callFailure(error, call)
-      throw new ToolCallError(
-        { ...failure, message: this.#mask(failure.message) },
-        { cause: error },
-      )
-    }
-  }
-
-  /** The client itself adds such headers only where it reads the result, too. */
-  async #callWithHeaders(call: GivenCall): Promise<JsonObject> {
-    const { tool, given, signal, onProgress, timeoutMs: timeout } = call
     const ask = async (): Promise<JsonObject> => {
-      const schema = this.#schemas.get(tool) ?? call.inputSchema
+      // The client itself adds such headers only where it reads the result, too.
+      const schema = this.#hasHeaders ? (this.#schemas.get(tool) ?? inputSchema) : undefined
       return await this.#request(
         'tools/call',
         { name: tool, arguments: given },
         {
-          timeout,
+          timeout: timeoutMs,
           ...(signal && { signal }),
-          ...(this.#hasHeaders && schema && { headers: parameterHeaders(schema, given) }),
+          ...(schema && { headers: parameterHeaders(schema, given) }),
           ...(onProgress && {
             onprogress: (step) => onProgress({ ...step, message: this.#mask(step.message) }),
           }),
@@ -195,12 +168,22 @@ export class Connection {
       )
     }
     try {
-      return await ask()
+      const result = await ask().catch(async (error: unknown) => {
+        // The schema that we have is not that of the server any more (MCP, Server Validation).
+        if (!this.#hasHeaders || !isHeaderMismatch(error)) throw error
+        await this.list(signal)
+        return await ask()
+      })
+      return maskedError(readOutcome(result), this.#mask)
     } catch (error) {
-      // The schema that we have is not that of the server any more (MCP, Server Validation).
-      if (!this.#hasHeaders || !isHeaderMismatch(error)) throw error
-      await this.list(signal)
-      return await ask()
+      if (error instanceof ToolCallError) throw error
+      const cancelled = signal?.aborted === true
+      if (httpStatus(error) === sessionGone) this.#isClosed = true
+      const ending = cancelled ? undefined : await this.#opened.ending()
+      const sent = this.#opened.sent.has(given)
+      const failure = callFailure(error, { server, tool, timeoutMs, sent, cancelled, ending })
+      const message = this.#mask(failure.message)
+      throw new ToolCallError({ ...failure, message }, { cause: error })
     }
   }
 
