@@ -56,8 +56,6 @@ export interface ServerState {
 
 const defaultAnswerLimit = 32 * 1024 * 1024
 
-export type KeptServers = ReturnType<typeof openServers>
-
 export function openServers(definitions: readonly ServerDefinition[], options: OpenServersOptions) {
   const servers = new Map<string, PooledServer>()
   let current = definitions

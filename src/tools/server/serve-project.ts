@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { unlinkSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { acquireFileLock, ownIdentity } from '../../core/file-lock.ts'
 import {
   idleTimer,
@@ -14,7 +14,8 @@ import { SkillrailError } from '../../core/errors.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { findWorkspace } from '../../core/read-files.ts'
 import { ToolError } from '../errors.ts'
-import { type KeptServers, openServers, type OpenServersOptions } from './pool.ts'
+import type { ToolServer } from '../model.ts'
+import { openServers, type OpenServersOptions } from './pool.ts'
 import { currentConfiguration } from './project-servers.ts'
 import {
   encodeError,
@@ -79,11 +80,19 @@ async function startServing(options: ServeProjectOptions, path: string, release:
   const stop = new AbortController()
   const ends = AbortSignal.any([options.signal, stop.signal])
   const idle = idleTimer(idleExitMs, () => stop.abort('idle'))
-  const routes = servedRoutes(pool, {
-    status: () => ({ project, pid: process.pid, startedAt, idleExitMs, servers: pool.states() }),
-    stop: () => stop.abort('stopped'),
-    refresh: () => pool.update(current().servers),
-  })
+  const routes: Readonly<Record<string, LocalRoute>> = {
+    '/status': route(async () => {
+      return { project, pid: process.pid, startedAt, idleExitMs, servers: pool.states() }
+    }),
+    '/stop': route(async () => {
+      setImmediate(() => stop.abort('stopped'))
+      return {}
+    }),
+    ...serverRoutes(async (name, signal) => {
+      await pool.update(current().servers)
+      return await pool.get(name, { signal })
+    }),
+  }
   let server: LocalServer | undefined
   const endAll = async (): Promise<void> => {
     idle.end()
@@ -94,20 +103,16 @@ async function startServing(options: ServeProjectOptions, path: string, release:
   }
   const untilEnd = async (): Promise<'stopped' | 'idle'> => {
     if (!ends.aborted) await once(ends, 'abort')
-    try {
-      unlinkSync(path)
-    } catch {
-      // Somebody has removed it already; the lock still says who is there.
-    }
+    // Where somebody has removed it already, the lock still says who is there.
+    rmSync(path, { force: true })
     await endAll()
     release()
     return stop.signal.reason === 'idle' ? 'idle' : 'stopped'
   }
   try {
     server = await openLocalServer({ token, routes, largestBody, onRequest: idle.busy })
-    const { port } = server
     const identity = { project, process: ownIdentity(), startedAt }
-    const record: ServedRecord = { version: 1, ...identity, port, token }
+    const record: ServedRecord = { version: 1, ...identity, port: server.port, token }
     await writeFileAtomic(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
     return { record, ended: untilEnd() }
   } catch (error) {
@@ -116,35 +121,25 @@ async function startServing(options: ServeProjectOptions, path: string, release:
   }
 }
 
-function servedRoutes(
-  pool: KeptServers,
-  { status, stop, refresh }: { status(): object; stop(): void; refresh(): Promise<void> },
+function serverRoutes(
+  serverOf: (name: string, signal: AbortSignal) => Promise<ToolServer>,
 ): Readonly<Record<string, LocalRoute>> {
-  type Server = Awaited<ReturnType<KeptServers['get']>>
   type Request = ReturnType<typeof readRequest>
   const ofServer = (
-    perform: (server: Server, request: Request, ...rest: AnswerArguments) => Promise<object>,
+    perform: (server: ToolServer, request: Request, ...rest: AnswerArguments) => Promise<object>,
   ): LocalRoute =>
     route(async (body, signal, write) => {
       const request = readRequest(body)
-      await refresh()
-      const server = await pool.get(request.server, { signal })
+      const server = await serverOf(request.server, signal)
       const answer = await perform(server, request, signal, write)
       return { ...answer, instance: server.instance() }
     })
   return {
-    '/status': route(async () => status()),
-    '/stop': route(async () => {
-      setImmediate(stop)
-      return {}
-    }),
     '/list': ofServer((server, _request, signal) => server.list({ signal })),
     '/start': ofServer(async () => ({})),
-    '/call': ofServer(async (server, { tool, parameters, ...request }, signal, write) => {
-      const { timeoutMs, inputSchema } = request
-      const onProgress = request.progress ? (progress: unknown) => write({ progress }) : undefined
-      const limits = { signal, timeoutMs, inputSchema, onProgress }
-      const outcome = await server.call(tool, parameters, limits)
+    '/call': ofServer(async (server, { tool, parameters, progress, ...limits }, signal, write) => {
+      const onProgress = progress ? (step: unknown) => write({ progress: step }) : undefined
+      const outcome = await server.call(tool, parameters, { ...limits, signal, onProgress })
       return { outcome: encodeOutcome(outcome) }
     }),
   }
