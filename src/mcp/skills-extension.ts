@@ -17,8 +17,6 @@ type ListedResource = NonNullable<
   Awaited<ReturnType<NonNullable<SkillSource['readDirectory']>>>
 >['resources'][number]
 
-const pageSize = 50
-
 export function skillSource(project: ServedProject): SkillSource {
   const named = async (uri: string): Promise<{ skill?: ServedSkill | undefined; path: string }> => {
     const { skill: name, path } = readSkillUri(uri) ?? { path: '' }
@@ -26,9 +24,9 @@ export function skillSource(project: ServedProject): SkillSource {
     return { skill: info && served(info, project), path }
   }
   return {
-    async list({ cursor }) {
-      const { page, next } = pageOf(await servedSkills(project), cursor)
-      return { skills: page.flatMap((skill) => entryOf(skill) ?? []), ...next }
+    async list() {
+      const skills = await servedSkills(project)
+      return { skills: skills.flatMap((skill) => entryOf(skill) ?? []) }
     },
     async get(uri) {
       const { skill, path } = await named(uri)
@@ -42,12 +40,10 @@ export function skillSource(project: ServedProject): SkillSource {
       const mimeType = mimeTypeOf(path)
       return isUtf8(bytes) ? { text: bytes.toString('utf8'), mimeType } : { bytes, mimeType }
     },
-    async readDirectory(uri, { cursor }) {
+    async readDirectory(uri) {
       const { skill, path } = await named(uri)
-      const children = skill && childrenOf(skill, path)
-      if (children === undefined) return undefined
-      const { page, next } = pageOf(children, cursor)
-      return { resources: page, ...next }
+      const resources = skill && childrenOf(skill, path)
+      return resources && { resources }
     },
     async listResources() {
       const skills = await servedSkills(project)
@@ -73,16 +69,6 @@ function childrenOf({ info, files }: ServedSkill, directory: string): ListedReso
   }
   if (children.size === 0) return undefined
   return [...children.values()].toSorted((a, b) => compareText(a.name, b.name))
-}
-
-/** A cursor is the number of what came before; any other text begins at the beginning. */
-function pageOf<T>(all: readonly T[], cursor: string | undefined) {
-  const start = /^\d{1,9}$/.test(cursor ?? '') ? Number(cursor) : 0
-  const end = start + pageSize
-  return {
-    page: all.slice(start, end),
-    next: end < all.length ? { nextCursor: String(end) } : {},
-  }
 }
 
 const mimeTypes: Readonly<Record<string, string>> = {

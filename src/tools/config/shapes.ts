@@ -159,14 +159,8 @@ function openCodeGroups(root: JsonObject): readonly ServerGroup[] {
   const [group] = groupAt(root, ['mcp'])
   const [nested] = groupAt(root, ['mcp', 'servers'])
   // A server that is called `servers` has a type, a group of them does not.
-  if (nested === undefined || typeof nested.entries['type'] === 'string')
-    return group ? [group] : []
-  // What looks like a server of version 1 still counts.
-  const direct = Object.entries(group?.entries ?? {}).filter(
-    ([name, value]) =>
-      name !== 'servers' && isObject(value) && ('command' in value || 'url' in value),
-  )
-  return [nested, { place: ['mcp'], entries: Object.fromEntries(direct) }]
+  const own = typeof nested?.entries['type'] === 'string' ? group : (nested ?? group)
+  return own === undefined ? [] : [own]
 }
 
 const transportOf: ReadonlyMap<string, ServerTransport['kind']> = new Map([

@@ -68,7 +68,7 @@ export class NoServersError extends ToolError {
 }
 
 const writeOne =
-  'Write one into .mcp.json, as in {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}; skillrail tools import --all shows every file where servers are looked for.'
+  'Write one into .mcp.json: {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}. skillrail tools import --all shows every file that is read.'
 
 /** Whether a file was not read as a whole, so that its servers would look as if they were gone. */
 export function isUnreadable({ code, severity }: Diagnostic): boolean {

@@ -27,7 +27,8 @@ import { isDeepJson, isDeepValue } from '../workflow/gate.ts'
  * @throws {ToolCallError} `protocol`, where nothing of it can be used
  */
 export function readOutcome(result: JsonObject): ToolOutcome {
-  const { isError = false, structuredContent } = result
+  const { structuredContent } = result
+  const isError = Boolean(result['isError'])
   const content: ToolContent[] = []
   const problems: AnswerProblem[] = []
   for (const [index, block] of blocksOf(result).entries()) {
@@ -44,9 +45,6 @@ export function readOutcome(result: JsonObject): ToolOutcome {
   if (isDeep) problems.push({ code: 'answer-too-deep', message: `its structured content ${deep}` })
   // Libraries that write every field send null where there is none.
   const structured = isDeep || structuredContent === null ? undefined : structuredContent
-  if (isError !== null && typeof isError !== 'boolean') {
-    problems.push({ code: 'answer-invalid', message: '`isError` is neither true nor false' })
-  }
   const [first] = problems
   if (first !== undefined && content.length === 0 && structured === undefined) {
     throw unusable(first.message)
@@ -56,7 +54,7 @@ export function readOutcome(result: JsonObject): ToolOutcome {
     problems.push({ code: 'answer-too-deep', message: `its JSON ${deep}; it stays text` })
   }
   return {
-    isError: isError !== null && isError !== false,
+    isError,
     content,
     structured,
     size: content.reduce((sum, block) => sum + bytesOf(block), bytesOf(structured)),

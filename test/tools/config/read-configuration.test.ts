@@ -249,8 +249,8 @@ env = { KEY = "value" }
     })
     put(join(project, 'opencode.json'), {
       mcp: {
-        one: { type: 'remote', url: 'https://example.org/o', enabled: false, timeout: 7000 },
         servers: {
+          one: { type: 'remote', url: 'https://example.org/o', enabled: false, timeout: 7000 },
           two: {
             type: 'local',
             command: ['x', 'y'],
