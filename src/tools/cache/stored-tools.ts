@@ -214,7 +214,7 @@ export function readDefinition(value: unknown, server: string): ToolDefinition |
   }
 }
 
-export function readAnnotations(value: unknown): ToolAnnotations | undefined {
+function readAnnotations(value: unknown): ToolAnnotations | undefined {
   if (!isObject(value)) return undefined
   const types: Record<keyof ToolAnnotations, string> = {
     title: 'string',

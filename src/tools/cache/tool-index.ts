@@ -23,7 +23,6 @@ import {
   digestTool,
   type ProjectPlace,
   readableCachePath,
-  readAnnotations,
   readRefreshRecord,
   storedDefinitions,
   type RefreshRecord,
@@ -265,15 +264,9 @@ function changedTools(tools: readonly ToolDefinition[], known: ToolIndex, since:
     if (caution?.kind === 'changed') return [[tool.id, caution]]
     if (known.isNew(tool)) return [addedTool(tool.id, since)]
     const before = known.definition(tool.id)
-    if (before === undefined || !hasChanged(tool, before)) return []
-    return [[tool.id, { kind: 'changed', since, before }]]
+    const isSame = JSON.stringify(digestTool(tool)) === JSON.stringify(before && digestTool(before))
+    return before === undefined || isSame ? [] : [[tool.id, { kind: 'changed', since, before }]]
   })
-}
-
-function hasChanged(now: ToolDefinition, before: ToolDefinition): boolean {
-  const annotations = readAnnotations(now.annotations)
-  const [one, other] = [digestTool({ ...now, annotations }), digestTool(before)]
-  return one.description !== other.description || one.schema !== other.schema
 }
 
 interface ToolIndexParts extends Pick<

@@ -56,34 +56,50 @@ export interface ServerState {
 
 const defaultAnswerLimit = 32 * 1024 * 1024
 
-export function openServers(definitions: readonly ServerDefinition[], options: OpenServersOptions) {
+/**
+ * @param given as a function it is asked before every use: what it no longer has, or has otherwise,
+ *   is ended first
+ */
+export function openServers(
+  given: readonly ServerDefinition[] | (() => readonly ServerDefinition[]),
+  options: OpenServersOptions,
+) {
   const servers = new Map<string, PooledServer>()
-  let current = definitions
+  const read = typeof given === 'function' ? given : () => given
+  let current = read()
+  let ending: Promise<unknown> = Promise.resolve()
+  const update = (): readonly ServerDefinition[] => {
+    const next = read()
+    if (next === current) return next
+    current = next
+    const known = new Set(next.map((definition) => JSON.stringify(definition)))
+    const outdated = [...servers.values()].filter(
+      ({ definition }) => !known.has(JSON.stringify(definition)),
+    )
+    for (const { name } of outdated) servers.delete(name)
+    ending = Promise.allSettled([ending, ...outdated.map((server) => server.close())])
+    return next
+  }
   return {
     get definitions() {
-      return current
+      return update()
     },
     async get(name: string, { signal }: { signal?: AbortSignal | undefined } = {}) {
+      update()
+      await ending
       const server = pooled(name)
       await server.start(signal)
       return server
     },
-    list: (listing?: ListOptions) => listAll(current, pooled, listing),
-    async update(next: readonly ServerDefinition[]): Promise<void> {
-      if (next === current) return
-      current = next
-      const outdated = [...servers.values()].filter(
-        ({ definition }) =>
-          JSON.stringify(next.find(({ name }) => name === definition.name)) !==
-          JSON.stringify(definition),
-      )
-      for (const { name } of outdated) servers.delete(name)
-      await Promise.all(outdated.map((server) => server.close()))
+    async list(listing?: ListOptions) {
+      const definitions = update()
+      await ending
+      return await listAll(definitions, pooled, listing)
     },
     states: (): ServerState[] =>
-      current.map((definition) => stateOf(definition, servers.get(definition.name))),
+      update().map((definition) => stateOf(definition, servers.get(definition.name))),
     async close() {
-      await Promise.all([...servers.values()].map((server) => server.close()))
+      await Promise.all([ending, ...[...servers.values()].map((server) => server.close())])
     },
   }
 

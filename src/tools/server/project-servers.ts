@@ -1,4 +1,3 @@
-import { messageOf } from '../../core/errors.ts'
 import { fileIdentity, findWorkspace } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
@@ -26,11 +25,11 @@ export interface ProjectServers extends ServerPool {
  * what was added counts. Nothing is started or connected here.
  */
 export function openProjectServers(options: ProjectServersOptions): ProjectServers {
-  const { runtime, settings, onLog } = options
+  const { runtime, settings } = options
   const project = findWorkspace(options.project, runtime)
   const current = currentConfiguration({ project, runtime, trust: settings.workspaceTrust })
   const place = { project, runtime }
-  const servers = openServers(current().servers, {
+  const servers = openServers(() => current().servers, {
     ...options,
     project,
     async connectKept(definition, signal) {
@@ -38,32 +37,19 @@ export function openProjectServers(options: ProjectServersOptions): ProjectServe
       return record && (await connectKept(definition, record, place, signal))
     },
   })
-  const now = (): ServerConfiguration => {
-    const configuration = current()
-    servers.update(configuration.servers).catch((error: unknown) => {
-      onLog?.({ server: '', message: messageOf(error) })
-    })
-    return configuration
-  }
   return {
     get configuration() {
-      return now()
+      return current()
     },
     get definitions() {
-      return now().servers
+      return servers.definitions
     },
     get life() {
       return readServedRecord(project, runtime) === undefined ? 'own' : 'kept'
     },
-    async get(name, given) {
-      now()
-      return await servers.get(name, given)
-    },
-    async list(given) {
-      now()
-      return await servers.list(given)
-    },
-    close: () => servers.close(),
+    get: servers.get,
+    list: servers.list,
+    close: servers.close,
   }
 }
 

@@ -76,7 +76,7 @@ async function startServing(options: ServeProjectOptions, path: string, release:
   const token = randomBytes(32).toString('hex')
   const startedAt = new Date(runtime.now()).toISOString()
   const current = currentConfiguration({ project, runtime, trust })
-  const pool = openServers(current().servers, options)
+  const pool = openServers(() => current().servers, options)
   const stop = new AbortController()
   const ends = AbortSignal.any([options.signal, stop.signal])
   const idle = idleTimer(idleExitMs, () => stop.abort('idle'))
@@ -88,10 +88,7 @@ async function startServing(options: ServeProjectOptions, path: string, release:
       setImmediate(() => stop.abort('stopped'))
       return {}
     }),
-    ...serverRoutes(async (name, signal) => {
-      await pool.update(current().servers)
-      return await pool.get(name, { signal })
-    }),
+    ...serverRoutes(pool.get),
   }
   let server: LocalServer | undefined
   const endAll = async (): Promise<void> => {
@@ -122,7 +119,7 @@ async function startServing(options: ServeProjectOptions, path: string, release:
 }
 
 function serverRoutes(
-  serverOf: (name: string, signal: AbortSignal) => Promise<ToolServer>,
+  serverOf: (name: string, options: { signal: AbortSignal }) => Promise<ToolServer>,
 ): Readonly<Record<string, LocalRoute>> {
   type Request = ReturnType<typeof readRequest>
   const ofServer = (
@@ -130,7 +127,7 @@ function serverRoutes(
   ): LocalRoute =>
     route(async (body, signal, write) => {
       const request = readRequest(body)
-      const server = await serverOf(request.server, signal)
+      const server = await serverOf(request.server, { signal })
       const answer = await perform(server, request, signal, write)
       return { ...answer, instance: server.instance() }
     })

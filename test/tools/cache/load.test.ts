@@ -285,7 +285,7 @@ describe('discovery', () => {
 
   it('marks a tool that is not what the last refresh saw, and no other', async () => {
     const { index } = loadToolIndex(world)
-    const same = { ...click, annotations: { ...click.annotations, title: undefined } }
+    const same = { ...click, annotations: { ...click.annotations } }
     const other = { ...pages, description: 'Does something else' }
     const found = await discoverOnce({ pool: poolOf([same, other]), index, ...options })
     expect(found.caution(click.id)).toBeUndefined()
