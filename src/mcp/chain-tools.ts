@@ -17,6 +17,7 @@ import { allSteps, type Plan } from '../chain/plan-model.ts'
 import { argumentsOf, keepsArguments, type RunLine } from '../chain/run-line.ts'
 import { readResult, type RunSetup } from '../chain/run-chain.ts'
 import type { RunJournal } from '../chain/run-journal.ts'
+import { isFinal } from '../chain/step-result.ts'
 import {
   continueStepper,
   reportStep,
@@ -165,8 +166,7 @@ class ServedRuns {
   async next(runId: string, call: ClientCall): Promise<ToolAnswer> {
     const project = this.#open(call)
     const journal = drivenRun(project, runId)
-    const { status } = journal
-    if (status !== 'success' && status !== 'failure' && status !== 'critical') {
+    if (!isFinal(journal.status)) {
       return await this.proceed(runId, call, (plan, setup, given) =>
         continueStepper(runId, plan, setup, given),
       )
@@ -246,8 +246,8 @@ class ServedRuns {
     if (given.length > 0 || keepsArguments(journal)) return argumentsOf(journal, given)
     throw new RunStateError({
       code: 'arguments-needed',
-      message: `the arguments of the run ${runId} held a secret, and secrets are not stored`,
-      hint: `A user can type: ${this.#lines('chain next', runId)}, behind it -- and those arguments. Or begin again with chain_start.`,
+      message: `the arguments of the run ${runId} held a secret and are not stored`,
+      hint: `A user can type: ${this.#lines('chain next', runId)} -- and those arguments. Or begin again with chain_start.`,
     })
   }
 
@@ -282,11 +282,11 @@ async function planForModel(project: ChainProject, planned: PlannedSkillRun): Pr
   const withheld = withheldStep(plan)
   if (withheld === undefined) return await usablePlan(project, planned)
   const { step, skill: own } = withheld
-  const what = step === '' ? `Skill ${own} may` : `The step ${step} of ${plan.skill} may`
+  const what = step === '' ? `Skill ${own}` : `The step ${step} of ${plan.skill}`
   throw new SkillInvocationError({
     code: 'model-invocation-disabled',
-    message: `${what} not be started by a model: its skill ${own} sets disable-model-invocation.`,
-    hint: `A user can run it: skillrail run ${plan.skill}, or step by step: skillrail chain start ${plan.skill}`,
+    message: `${what} may not be started by a model: its skill ${own} sets disable-model-invocation.`,
+    hint: `A user can run it: skillrail run ${plan.skill}`,
   })
 }
 
@@ -340,10 +340,9 @@ function answered(
 ): ToolAnswer {
   const shown = stepperResult(project, { plan, given, answer })
   const { runId: run, dismissed, next = [], waiting, result } = shown
-  const late =
-    dismissed === undefined
-      ? ''
-      : `The report about ${dismissed.step} came too late and does not count: ${dismissed.message}.\n\n`
+  const late = dismissed
+    ? `The report about ${dismissed.step} came too late and does not count: ${dismissed.message}.\n\n`
+    : ''
   const tell = (text: string, value: object): ToolAnswer => ({
     text: `${late}${text}`,
     value: plainJson({ run, ...value, dismissed }),
@@ -354,7 +353,7 @@ function answered(
   }
   if (waiting !== undefined) {
     const { step, approveWith: line } = waiting
-    const text = `${step} waits for a user, and this server cannot approve it. A user types: ${line}\nThen continue with chain_next.`
+    const text = `${step} waits for a user, who types: ${line}\nThen continue with chain_next.`
     return tell(text, { status: 'waiting', waiting: { step, line } })
   }
   const steps = allSteps(plan.root)

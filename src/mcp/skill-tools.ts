@@ -100,9 +100,11 @@ async function findSkills(project: ServedProject, query: string, limit: number) 
     return { name, description: safeText(`${doubt}${description}`), location: path }
   })
   const { text, omitted } = renderCatalog(entries, { format: 'xml', tokenBudget: catalogTokens })
-  const skills = found.flatMap(({ name, description, trustLevel: trust }) =>
-    omitted.includes(name) ? [] : [{ name, description: safeText(description), trust }],
-  )
+  const skills = found
+    .filter(({ name }) => !omitted.includes(name))
+    .map(({ name, description, trustLevel }) => {
+      return { name, description: safeText(description), trust: trustLevel }
+    })
   const none = query === '' ? 'No skill is installed here.' : 'No skill fits these words.'
   return { text: found.length === 0 ? none : text, value: { skills, omitted: [...omitted] } }
 }

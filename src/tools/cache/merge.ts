@@ -5,7 +5,6 @@ import {
   type Category,
   describeCategories,
 } from '../category/categorise.ts'
-import type { JsonObject } from '../model.ts'
 import {
   type CachedCategory,
   type CachedTool,
@@ -57,37 +56,28 @@ export function mergeCache(input: MergeInput) {
     [...assigned].map(([id, name]): [string, string] => [id, nameInFile.get(name) ?? name]),
   )
   const recorded = new Map(record?.tools.map((tool) => [tool.id, tool]))
-  const members = new Map<string | undefined, CachedTool[]>()
-  for (const tool of tools) {
-    const before = written.get(tool.id)
-    const place = isHandPlaced(before, recorded.get(tool.id))
-      ? before?.category
-      : generated.get(tool.id)
-    members.set(place, [...(members.get(place) ?? []), cachedTool(tool, before)])
-  }
-  const { categories, generatedTexts } = mergeCategories(input, members, described)
+  const members = Map.groupBy(tools, ({ id }) => {
+    const before = written.get(id)
+    const isByHand = before !== undefined && before.category !== recorded.get(id)?.category
+    return isByHand ? before.category : generated.get(id)
+  })
+  const membersOf = (name: string | undefined): CachedTool[] =>
+    (members.get(name) ?? []).map((tool) => cachedTool(tool, written.get(tool.id)))
+  const names = [...members.keys()].filter((name) => name !== undefined)
+  const { categories, generatedTexts } = mergeCategories(input, names, described)
   return {
     cache: {
       version: cacheVersion,
       refreshedAt: input.refreshedAt,
       servers: input.servers,
-      categories,
-      uncategorized: members.get(undefined) ?? [],
+      categories: categories.map((category) => ({ ...category, tools: membersOf(category.name) })),
+      uncategorized: membersOf(undefined),
       workflows: cache?.workflows,
       further: cache?.further ?? {},
     },
     generated,
     generatedTexts,
   }
-}
-
-function isHandPlaced(
-  written: { category?: string } | undefined,
-  recorded: { category?: string | undefined } | undefined,
-): boolean {
-  if (written === undefined) return false
-  if (recorded === undefined) return written.category !== undefined
-  return written.category !== recorded.category
 }
 
 function cachedTool(tool: CurrentTool, before: CachedTool | undefined): CachedTool {
@@ -102,36 +92,29 @@ function cachedTool(tool: CurrentTool, before: CachedTool | undefined): CachedTo
 
 function mergeCategories(
   { cache, record }: MergeInput,
-  members: ReadonlyMap<string | undefined, readonly CachedTool[]>,
+  names: readonly string[],
   described: ReadonlyMap<string, Category>,
-): { categories: CachedCategory[]; generatedTexts: Map<string, string> } {
+) {
   const generatedTexts = new Map<string, string>()
-  const categories: CachedCategory[] = []
-  const add = (
-    name: string,
-    text: Pick<Category, 'description' | 'keywords'>,
-    further: JsonObject,
-  ): void => {
+  const categories: Omit<CachedCategory, 'tools'>[] = []
+  const add = (name: string, text: Pick<Category, 'description' | 'keywords'>, further = {}) => {
     const { description, keywords } = text
     generatedTexts.set(name, digestText(description, keywords))
-    categories.push({ name, description, keywords, tools: members.get(name) ?? [], further })
+    categories.push({ name, description, keywords, further })
   }
   for (const category of cache?.categories ?? []) {
-    const tools = members.get(category.name) ?? []
+    const { name, further } = category
     const digest = digestText(category.description, category.keywords)
-    const byHand = record?.categories.get(category.name) !== digest
-    const hasMore = Object.keys(category.further).length > 0
-    if (byHand) categories.push({ ...category, tools })
-    else if (tools.length > 0 || hasMore) {
-      const text = described.get(canonicalCategory(category.name)) ?? category
-      add(category.name, text, category.further)
-    }
+    const byHand = record?.categories.get(name) !== digest
+    const hasMore = Object.keys(further).length > 0
+    if (byHand) categories.push(category)
+    else if (names.includes(name) || hasMore)
+      add(name, described.get(canonicalCategory(name)) ?? category, further)
   }
   const there = new Set(categories.map(({ name }) => name))
-  const names = [...members.keys()].filter((name) => name !== undefined)
   for (const name of names.toSorted(compareText)) {
     const text = described.get(name)
-    if (!there.has(name) && text !== undefined) add(name, text, {})
+    if (!there.has(name) && text !== undefined) add(name, text)
   }
   return { categories, generatedTexts }
 }
