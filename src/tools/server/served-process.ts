@@ -1,4 +1,4 @@
-import type { Agent, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -52,16 +52,13 @@ function servedAt({ project, runtime }: Place): ServedRecord | undefined {
 export async function servedStatus(place: Place) {
   const record = servedAt(place)
   if (record === undefined) return undefined
-  const client = servedClient(record)
   try {
-    const answer = await client.ask('/status', {}, { signal: AbortSignal.timeout(5000) })
+    const answer = await askServed(record, '/status', {}, { signal: AbortSignal.timeout(5000) })
     const { project, startedAt, process } = record
     return { project, pid: process.pid, startedAt, ...servedSchemas().status.parse(answer) }
   } catch (error) {
     if (error instanceof ServedConnectionError) return undefined
     throw error
-  } finally {
-    client.close()
   }
 }
 
@@ -70,14 +67,11 @@ export type StopResult = 'stopped' | 'not-running' | 'still-running'
 export async function stopServed(place: Place): Promise<StopResult> {
   const record = servedAt(place)
   if (record === undefined) return 'not-running'
-  const client = servedClient(record)
   try {
-    await client.ask('/stop', {}, { signal: AbortSignal.timeout(2000) })
+    await askServed(record, '/stop', {}, { signal: AbortSignal.timeout(2000) })
   } catch {
     // It does not answer: TERM ends it in the same way.
     if (isAlive(record.process)) process.kill(record.process.pid, 'SIGTERM')
-  } finally {
-    client.close()
   }
   for (let waited = 0; waited < 10_000; waited += 25) {
     if (!isAlive(record.process)) return 'stopped'
@@ -102,36 +96,29 @@ interface ServedRequestOptions {
   onProgress?: ((progress: unknown) => void) | undefined
 }
 
-function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token'>) {
-  let agent: Agent | undefined
+async function askServed(
+  { port, token }: ServedRecord,
+  path: string,
+  body: object,
+  { signal, onProgress }: ServedRequestOptions,
+): Promise<unknown> {
+  // Most commands talk to nobody, and this takes them milliseconds to load.
+  const http = await import('node:http')
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  return {
-    async ask(
-      path: string,
-      body: object,
-      { signal, onProgress }: ServedRequestOptions = {},
-    ): Promise<unknown> {
-      // Most commands talk to nobody, and this takes them milliseconds to load.
-      const http = await import('node:http')
-      agent ??= new http.Agent({ keepAlive: true })
-      const address = { host: '127.0.0.1', port, path, method: 'POST' }
-      const request = http.request({ ...address, agent, headers, ...(signal && { signal }) })
-      const answered = new Promise<IncomingMessage>((resolve, reject) => {
-        request.on('response', resolve)
-        request.on('error', reject)
-      })
-      request.end(JSON.stringify(body))
-      let line: Readonly<Record<string, unknown>>
-      try {
-        line = await readAnswer(await answered, onProgress)
-      } catch (error) {
-        throw new ServedConnectionError(error)
-      }
-      if ('error' in line) throw decodeError(line['error'])
-      return line['done']
-    },
-    close: () => agent?.destroy(),
-  }
+  const address = { host: '127.0.0.1', port, path, method: 'POST', headers }
+  const request = http.request({ ...address, ...(signal && { signal }) })
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    request.on('response', resolve)
+    request.on('error', reject)
+  })
+  request.end(JSON.stringify(body))
+  const line = await answered
+    .then((response) => readAnswer(response, onProgress))
+    .catch((error: unknown) => {
+      throw new ServedConnectionError(error)
+    })
+  if ('error' in line) throw decodeError(line['error'])
+  return line['done']
 }
 
 async function readAnswer(
@@ -167,12 +154,11 @@ export async function connectKept(
   signal: AbortSignal,
 ): Promise<ServerConnection> {
   const { name: server } = definition
-  const client = servedClient(record)
   const schemas = servedSchemas()
   let isClosed = false
   const asked = async (path: string, startSignal: AbortSignal | undefined): Promise<unknown> => {
     try {
-      return await client.ask(path, { server }, { signal: startSignal })
+      return await askServed(record, path, { server }, { signal: startSignal })
     } catch (error) {
       if (!(error instanceof ServedConnectionError)) throw error
       if (startSignal?.aborted === true) throw startCancelled(server)
@@ -196,7 +182,8 @@ export async function connectKept(
     async call(tool, parameters, { onProgress, signal: callSignal, ...limits } = {}) {
       const progress = onProgress !== undefined
       try {
-        const answer = await client.ask(
+        const answer = await askServed(
+          record,
           '/call',
           { server, tool, parameters, progress, ...limits },
           {
@@ -220,7 +207,6 @@ export async function connectKept(
     },
     async close() {
       isClosed = true
-      client.close()
     },
   }
 }
