@@ -109,7 +109,7 @@ it('goes on with arguments that held a secret as long as it lives, and then name
   await agent.client.close()
   const later = await project.start({ args: ['--trust-workspace', '--yes'] })
   expect((await ask(later, 'chain_next', { run })).text).toContain(
-    `A user can type: skillrail chain next ${run} --trust-workspace, behind it -- and those arguments`,
+    `A user can type: skillrail chain next ${run} --trust-workspace -- and those arguments`,
   )
 })
 
@@ -154,7 +154,6 @@ describe('a chain with a step that only a person may start', () => {
     const { text } = await ask(agent, 'chain_start', { skill })
     expect(text).toContain(`The step ${step} of ${skill} may not be started by a model`)
     expect(text).toContain(`its skill ${own} sets disable-model-invocation`)
-    expect(text).toContain(`skillrail chain start ${skill}`)
     expect(text).toContain('[model-invocation-disabled]')
     expect(text).not.toContain('Look at')
     expect(readRuns()).toEqual(before)
