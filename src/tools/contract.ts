@@ -1,9 +1,6 @@
 import type { JsonObject } from './model.ts'
 
-/**
- * Verbs with which a tool's name says that it only reads. `query`, `run` and `execute` are not among
- * them: what they carry may write.
- */
+/** Verbs of tools that only read. `query`, `run` and `execute` are none: they may write. */
 export const readingVerbs: ReadonlySet<string> = new Set(
   (
     'check count describe explain fetch filter find get inspect introspect list lookup read ' +
@@ -23,10 +20,7 @@ interface ContractPhrase {
   values?: JsonObject
 }
 
-/**
- * The phrases of the seed (parameter mapping patterns and examples). They are data of the format:
- * used only where a tool's schema has the fields, and never extended.
- */
+/** The phrases of the seed: used only where a schema has the fields, and never extended. */
 export const contractPhrases: readonly ContractPhrase[] = [
   { phrase: /(?<![\w./-])(?<owner>[A-Za-z0-9][\w-]*)\/(?<repo>[\w.-]*[\w-])(?![\w/-])/ },
   { phrase: /\bPR #?(?<pull_number>\d+)\b/i },
@@ -119,10 +113,7 @@ interface ContractCategory {
   tools: string
 }
 
-/**
- * The categories of the format's catalogue and templates. A tool belongs to one by its own name, or
- * by those of its server's other tools; nothing in a project's cache file moves it out.
- */
+/** The categories of the format; nothing in a project moves a tool out of its own. */
 export const contractCategories: readonly ContractCategory[] = [
   {
     name: 'browser',

@@ -99,10 +99,7 @@ interface AttemptFailure {
   delivered: CallFailure['delivered']
 }
 
-/**
- * What servers say in an answer with `isError` (MCP, SEP-1303: input errors are such answers too) or
- * in a protocol error, in order; only the beginning of the text is read.
- */
+/** What servers say in an error, in order (MCP, SEP-1303); only its beginning is read. */
 const signs: readonly (readonly [FailureKind, RegExp])[] = [
   ['too-large', /\bbytes is over the limit of \d+$/],
   [
@@ -150,11 +147,7 @@ function kindOf(message: string): FailureKind | undefined {
   return signs.find(([, sign]) => sign.test(beginning))?.[0]
 }
 
-/**
- * Answers that are failures although their server sets no `isError`, by the beginning of their
- * text. Each row is the wording of a known server up to the cause, so that a page or a log that
- * mentions errors does not match.
- */
+/** Failures without `isError`: the wording of a known server up to the cause, at the beginning. */
 const wordings: readonly RegExp[] = [
   // chrome-devtools-mcp: navigate_page
   /^Unable to (?:navigate(?: back| forward)? in|reload) the selected page: /,

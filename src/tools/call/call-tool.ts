@@ -20,12 +20,9 @@ import { matchesName, permissionOf } from '../workflow/match.ts'
 import type { SchemaChecker } from './schema-checker.ts'
 
 /**
- * Calls a tool: the only way from Skillrail to a tool of a server. Resolves the name, refuses what
- * is forbidden, checks the parameters, passes the workflow gate, calls (again where that is safe),
- * checks the answer, logs. An answer that is an error, or no answer, is a report with `status:
- * 'error'`. Nothing was called after {@link ToolNotFoundError}, {@link InvalidParametersError},
- * {@link ToolRefusedError} and a prerequisite that failed; a cancellation throws {@link
- * ToolCallError}.
+ * The only way to a tool of a server: name, permissions, parameters, workflows, attempts, log.
+ * A failed call is a report. Nothing was called after {@link ToolNotFoundError}, {@link
+ * InvalidParametersError} and {@link ToolRefusedError}; a cancellation throws {@link ToolCallError}.
  */
 export async function callTool(request: ToolRequest, context: CallContext): Promise<CallReport> {
   const { tool: summary, note } = await findTool(request.tool, context)

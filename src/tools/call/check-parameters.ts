@@ -87,11 +87,7 @@ function problemLines(tool: ToolDefinition, problems: readonly SchemaProblem[]):
 /** Keywords that may know more names. */
 const alternatives = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies']
 
-/**
- * A sentence for each unknown parameter that the schema allows, or `forbidden` ones: often a misspelt
- * optional one, which the server would ignore. Where a schema takes other names explicitly, only
- * those that look misspelt.
- */
+/** A sentence for each unknown parameter, which a server would ignore; `forbidden`: refuse. */
 export function unknownParameters(
   { id, inputSchema: schema }: ToolDefinition,
   params: JsonObject,
@@ -157,9 +153,7 @@ export function parseParameters(json: string): JsonObject {
 }
 
 /**
- * Parameters as `name=value`, each read by the tool's schema; a repeated name makes a list. What
- * the schema does not know stays text, so that its check shows the errors. Throws {@link
- * ToolRequestError} for an argument without `=`.
+ * `name=value`, read by the schema; a repeated name makes a list, and an unknown one stays text.
  */
 export function readPairs(pairs: readonly string[], tool: ToolDefinition): JsonObject {
   const texts = new Map<string, string[]>()

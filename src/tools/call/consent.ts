@@ -24,10 +24,8 @@ export interface ProposedCall extends CallToAllow {
 }
 
 /**
- * Requires a yes to a plan with calls that may change something and were not asked for by name,
- * before its first call. A yes in advance does not cover a path that the request does not name,
- * since an earlier answer may have given it. Returns whether somebody said yes to this plan; throws {@link
- * ToolRefusedError} without a yes, with all that would have been called.
+ * Requires a yes to calls that may change something. A yes in advance does not cover a path that the
+ * request does not name. Returns whether a user said yes; throws {@link ToolRefusedError}.
  */
 export async function requireYes(
   calls: readonly CallToAllow[],

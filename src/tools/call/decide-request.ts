@@ -97,10 +97,7 @@ interface FittingCandidate {
   lacksWords: boolean
 }
 
-/**
- * The only candidate that can be called with all that is said, unless a better one only lacks a
- * value. Of several, the one whose name the request says: several words of it, or as its verb.
- */
+/** The only candidate that can be called with all that is said, or the one whose name is said. */
 function onlyComplete(request: string, candidates: readonly FittingCandidate[], tools: PlanTools) {
   const complete = candidates.filter(({ isComplete }) => isComplete)
   const [only] = complete

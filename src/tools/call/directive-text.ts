@@ -110,10 +110,7 @@ export interface JsonInText {
 /** At most this many beginnings are tried, which bounds the work on a text of nothing but braces. */
 const mostTried = 20
 
-/**
- * The JSON objects of a text in their order; those within a list or another object are part of it.
- * Behind `end` may be JSON that was not tried: there no word counts as one of the text.
- */
+/** The outermost JSON objects of a text. Behind `end` may be JSON that was not tried. */
 export function readJsonIn(text: string): { objects: readonly JsonInText[]; end: number } {
   const found: JsonInText[] = []
   const opening = /[{[]/g

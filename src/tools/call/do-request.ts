@@ -21,11 +21,7 @@ import {
   type StepOptions,
 } from './steps.ts'
 
-/**
- * Executes a request in words. What may change something needs a yes; what is unclear is asked for,
- * or returned as `unsure`. Throws {@link ToolRefusedError}, and what {@link understandRequest} and
- * `callTool` throw.
- */
+/** Executes a request in words; one that is unclear is `unsure`. Throws as a call does. */
 export async function doRequest(request: string, setup: RequestSetup): Promise<RequestAnswer> {
   const meaning = await understandRequest(request, setup)
   switch (meaning.kind) {
@@ -146,10 +142,8 @@ export type RequestMeaning =
     }
 
 /**
- * Reads a request by the decision tree of the seed: `BATCH:` or `CHAIN:`, an id of a tool in the
- * text, else the router and the plan for what it found. Calls no tool; may ask a user which one.
- * Throws {@link ToolRequestError} for broken input or JSON alone, {@link ToolNotFoundError} for an
- * id that no server has.
+ * Reads a request by the decision tree of the seed: a directive, an id, else the router. Calls no
+ * tool. Throws {@link ToolRequestError} and {@link ToolNotFoundError}.
  */
 export async function understandRequest(
   request: string,

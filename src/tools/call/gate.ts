@@ -193,10 +193,7 @@ function refuseMoved(
 
 /** How far the workflows of a project are those that were accepted. Read once, on demand. */
 export interface WorkflowTrust {
-  /**
-   * Why the workflows of a file may make no calls; undefined: they may. What was loaded is compared
-   * too, since the file may have changed in between.
-   */
+  /** Why the workflows of a file, as they were loaded, may make no calls; undefined: they may. */
   blockOf(path: string): ServerBlock | undefined
   gone(): GoneWorkflows
 }

@@ -25,10 +25,8 @@ const nameAlone =
   /^\s*(?:(?:please\s+)?(?:use|call|run|execute|invoke)\s+)?(?:the\s+tool\s+)?[`"']?([A-Za-z][A-Za-z0-9_.:-]{1,255})[`"']?/i
 
 /**
- * Finds the call of a tool in a text, which is then made without routing: the first token with `__`
- * that is known, or any name of a tool with its parameters in JSON behind it. Other words with
- * `__`, such as `__init__.py`, are prose; a tool is spelt otherwise only where it stands alone or
- * before JSON.
+ * Finds a call that needs no routing: the first known id, or a name before JSON. A tool is spelt
+ * otherwise only where it stands alone or before JSON; `__init__.py` is prose.
  */
 export function parsePassthrough(
   text: string,

@@ -27,9 +27,7 @@ const wrongChoice: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Calls the steps of a plan in order, each with the answers of earlier ones, until one fails or the
- * plan is cancelled. A yes covers the whole plan. Throws {@link ToolRefusedError}, and what
- * `callTool` throws before anything was done.
+ * Calls the steps in order, each with earlier answers, until one fails. A yes covers all of them.
  */
 export async function runPlan(
   steps: readonly PlannedCall[],
@@ -87,9 +85,7 @@ function unboundText({ parameter, from, candidates }: Unbound): string {
 }
 
 /**
- * Asks for what the request does not say, until somebody who is asked twice gives nothing. A value
- * that was said is never dropped: without a user to ask, a call that has no place for it stays open.
- * A plan with an `open` step cannot be executed.
+ * Asks for what the request does not say. Without a user a call with an unplaced value stays open.
  */
 export async function fillMissing(
   steps: readonly PlannedCall[],

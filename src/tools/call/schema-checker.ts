@@ -23,9 +23,7 @@ export interface SchemaChecker {
 const mostCharacters = 1_000_000
 
 /**
- * A checker for draft-07 and 2020-12, by `$schema` (default 2020-12, as MCP says). Nothing is
- * fetched: a `$ref` that leads out of the schema makes it unusable. Loads the schema library when
- * it is first used. Compiling and each check may take `limitMs`.
+ * A checker for draft-07 and 2020-12, by `$schema` (default 2020-12, as MCP says). Nothing is fetched.
  */
 export function createSchemaChecker({ limitMs = 1000 } = {}): SchemaChecker {
   const compiled = new Map<string, CompiledSchema>()

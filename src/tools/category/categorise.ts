@@ -26,10 +26,7 @@ const categories = contractCategories.map(({ name, tools }) => {
   return { name, tools: new Set(all.map((tool) => foldName(tool.name))) }
 })
 
-/**
- * The one name of a category that has several: `browser` for `Browser Automation` and
- * `browser-automation`. Any other name is only written as names are: `my-tools`.
- */
+/** The one name of a category: `browser` for `Browser Automation`; any other as a slug. */
 export function canonicalCategory(name: string): string {
   const slug = categorySlug(name)
   // `GitHub` is one word in spite of its capital.
@@ -49,8 +46,7 @@ function categorySlug(name: string): string {
 }
 
 /**
- * Tool id → category of the format: by the tool's own name, else by the server's name in the
- * configuration, else by most of the server's tools that the format names. Such a category decides about workflows, whatever a cache file says.
+ * By the name of the tool, else of its server, else by most of its tools: it decides on workflows.
  */
 export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<string, string> {
   const ofServer = Map.groupBy(tools, serverOf)

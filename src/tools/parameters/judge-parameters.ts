@@ -9,9 +9,7 @@ import { Reading, type Token } from './reading.ts'
 import { maxRequestLength } from './slots.ts'
 
 /**
- * Judges parameters that somebody else read out of a request, such as a model, by the rule for words:
- * `missing` are required ones, those with a value that the request does not say, and those that the
- * words give another value; `unplaced` is what is said and in no value. Pure.
+ * Judges parameters that a model read: `missing` has those that the words do not say, or say otherwise.
  */
 export function judgeParameters(
   request: string,

@@ -18,10 +18,7 @@ import {
 import { maxRequestLength } from './slots.ts'
 
 export interface ParameterMapping {
-  /**
-   * Only fields of the schema, each accepted by it as far as type, choices and range go; besides, as
-   * it is, what the request gives as JSON.
-   */
+  /** Fields of the schema, accepted by it; and, as it is, what the request gives as JSON. */
   params: JsonObject
   missing: readonly string[]
   /** What the request says and neither a parameter took nor the tool says. */
@@ -85,11 +82,7 @@ function isOpenAction({ choices }: Parameter, { found, tool }: Reading): boolean
   return found.size > 0 && !isSaid && actions.length > 1 && actions.length * 2 > choices.length
 }
 
-/**
- * Parameters that a request gives as a JSON object: one whose keys are names of parameters, a
- * misspelt one perhaps. They are taken as they are written, so that the check of the schema says
- * what is wrong with them; no word in them is read for anything else. Any other JSON is a text.
- */
+/** A JSON object whose keys are names of parameters, perhaps misspelt, is taken as it is. */
 function writtenParameters(request: string, names: readonly string[]) {
   const text = request.slice(0, maxRequestLength)
   const objects = readJsonIn(text).objects.filter(({ value }) =>

@@ -28,10 +28,7 @@ const toNames: readonly string[] = ['to', 'destination', 'dest', 'target', 'new'
 
 const searchNames: readonly string[] = ['query', 'q', 'search', 'keyword', 'keywords', 'term']
 
-/**
- * Gives typed pieces and proper names to the parameters that take their form. Two pieces of one
- * form, or two parameters, need a word that says which is which; otherwise nothing is placed.
- */
+/** Gives pieces to the parameters that take their form; where two may, nothing is placed. */
 export function placeByForm(reading: Reading): void {
   placeRest(reading)
   let found: number

@@ -39,11 +39,8 @@ export interface PlanTools {
 }
 
 /**
- * Plans a request (seed 3, multi-tool orchestration): its clauses in their order, each with the
- * calls that give it what it needs, such as `take_snapshot` before a click on something that is
- * only described. Pure; calls nothing. No steps where a clause has no tool.
- *
- * @param clauses with the tool of each
+ * Plans the clauses of a request in order, each with the calls that give it what it needs, such as
+ * `take_snapshot` before a click (seed 3). Pure. No steps where a clause has no tool.
  */
 export function planRequest(
   clauses: readonly { text: string; tool: string | undefined }[],

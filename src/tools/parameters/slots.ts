@@ -15,10 +15,7 @@ export interface Slot {
 /** Longer requests are cut here before they are searched: nobody types more into one. */
 export const maxRequestLength = 20_000
 
-/**
- * The group of each that matches is the value. Every pattern is linear: no nested quantifier, and a run
- * is read from its beginning only, or bounded.
- */
+/** The group that matches is the value. Linear: a run is read from its beginning, or bounded. */
 const slotPatterns = [
   ['quoted', /"([^"\n]+)"|“([^“”\n]+)”|`([^`\n]+)`|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])/gu],
   [
@@ -47,10 +44,7 @@ const slotPatterns = [
   ],
 ] as const
 
-/**
- * Finds the typed pieces of a request, in the order of their place: URLs, paths, e-mail addresses,
- * dates, numbers, SQL, quoted text, identifiers. Pure and linear.
- */
+/** Finds the typed pieces of a request, in the order of their place. Pure and linear. */
 export function findSlots(request: string): Slot[] {
   const text = request.slice(0, maxRequestLength)
   const found: Slot[] = []

@@ -32,9 +32,7 @@ const longestText = 2_000
 const mostVectors = 10_000
 
 /**
- * How near each tool's meaning is to the request's, by id, for `route`.
- *
- * @param runtime whose user's cache keeps the vectors of the tools; undefined: they are not kept
+ * How near each tool's meaning is to the request's, by id; `runtime` keeps the vectors of tools.
  */
 export async function meaningOf(
   request: string,
@@ -70,10 +68,7 @@ function cosine(one: Vector, other: Vector): number {
   return length === 0 ? 0 : dot(one, other) / length
 }
 
-/**
- * The vectors of texts, kept in the user's cache by the digest of each text. For the descriptions of
- * tools, not for requests: nothing that a user typed is written.
- */
+/** Vectors kept by the digest of each text: of tools, never of what a user typed. */
 export async function keptVectors(
   texts: readonly string[],
   embedding: Embedding,
@@ -104,8 +99,7 @@ interface LocalModel {
 }
 
 /**
- * A sentence model that runs in this process, without a network. Its packages are optional peers,
- * looked for beside Skillrail and then in a directory of the user, never in a project.
+ * A model in this process, from optional peers beside Skillrail or in a directory of the user.
  *
  * @throws {ToolError} `embedding-missing` with the command that installs them
  */

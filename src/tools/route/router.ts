@@ -199,10 +199,8 @@ const identifier =
   /(?<![\w./:-])(?:[A-Za-z0-9]{1,100}(?:[_.:-]{1,2}[A-Za-z0-9]{1,100}){1,12}|[A-Za-z]{0,60}[a-z0-9][A-Z][A-Za-z0-9]{0,60})(?![\w/])/g
 
 /**
- * The ids of the tools that a request calls by name, in the order of their place: the whole request,
- * an id, a name of several words such as `take_screenshot`, or one with its parameters in JSON
- * behind it. A name of one word in the middle of prose is prose, and so are `__init__.py` and what
- * stands in JSON.
+ * The ids of the tools that a request calls by name, in order: the request itself, ids, names of
+ * several words, and names before JSON. One word in prose is prose.
  */
 export function namedTools(
   request: string,
