@@ -182,10 +182,6 @@ async function readNamed(
         head: `Tool '${found.written}' not found`,
         advice: 'verify the tool name',
       })
-    case 'broken': {
-      const message = `${found.written} cannot be called: ${found.message}`
-      throw new ToolRequestError({ code: 'passthrough-syntax', message })
-    }
     case 'tool': {
       const { tool, written, isLoose, params } = found
       if (isLoose) context.note(looseNote(written, tool))

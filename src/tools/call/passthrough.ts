@@ -5,6 +5,7 @@ import type { JsonObject, ToolSummary } from '../model.ts'
 import { splitClauses } from '../parameters/slots.ts'
 import type { CallIndex } from './context.ts'
 import { endOfJson, readJson, readJsonIn } from './directive-text.ts'
+import { ToolRequestError } from './errors.ts'
 import { resolveTool } from './find-tool.ts'
 
 export type PassthroughReading =
@@ -19,7 +20,6 @@ export type PassthroughReading =
       params: JsonObject | undefined
     }
   | { kind: 'unknown'; written: string }
-  | { kind: 'broken'; written: string; message: string }
 
 const nameAlone =
   /^\s*(?:(?:please\s+)?(?:use|call|run|execute|invoke)\s+)?(?:the\s+tool\s+)?[`"']?([A-Za-z][A-Za-z0-9_.:-]{1,255})[`"']?/i
@@ -27,6 +27,8 @@ const nameAlone =
 /**
  * Finds a call that needs no routing: the first known id, or a name before JSON. A tool is spelt
  * otherwise only where it stands alone or before JSON; `__init__.py` is prose.
+ *
+ * @throws {ToolRequestError} `passthrough-syntax`
  */
 export function parsePassthrough(
   text: string,
@@ -47,18 +49,21 @@ export function parsePassthrough(
   const names = index.tools.map(({ name }) => name)
   // Where only the JSON makes a word a name, the rest of the request is found by routing its clauses.
   if (!written.includes('__') && splitClauses(text, names).length > 1) return { kind: 'none' }
-  const broken = (message: string) => ({ kind: 'broken' as const, written, message })
-  const params = opening === undefined ? undefined : paramsAt(text, opening)
-  if (typeof params === 'string') return broken(params)
+  const params = opening === undefined ? undefined : paramsAt(text, opening, written)
   const other = named.find((one) => one.tool.id !== tool.id)
   if (other !== undefined || again !== undefined) {
     const said = other === undefined ? `calls ${written} twice` : `names ${other.written} too`
-    return broken(`the text ${said}; put both into BATCH: […] or CHAIN: […]`)
+    throw broken(written, `the text ${said}; put both into BATCH: […] or CHAIN: […]`)
   }
   if (readJsonIn(text).objects.length > 1) {
-    return broken('the text has two JSON objects; put its parameters into one')
+    throw broken(written, 'the text has two JSON objects; put its parameters into one')
   }
   return { kind: 'tool', tool, written, isLoose, params }
+}
+
+function broken(written: string, problem: string): ToolRequestError {
+  const message = `${written} cannot be called: ${problem}`
+  return new ToolRequestError({ code: 'passthrough-syntax', message })
 }
 
 /** The name that the text consists of, but for a verb before it and parameters after it. */
@@ -82,12 +87,12 @@ function calledTool({ token: whole, opening }: WrittenName, index: Pick<CallInde
   return undefined
 }
 
-/** The parameters, or what is wrong with them. */
-function paramsAt(text: string, opening: number): JsonObject | string {
+function paramsAt(text: string, opening: number, written: string): JsonObject {
   const end = endOfJson(text, opening)
-  if (end === undefined) return 'its parameters are never closed'
+  if (end === undefined) throw broken(written, 'its parameters are never closed')
   const reading = readJson(text.slice(opening, end))
-  return reading.ok ? objectOf<JsonValue>(reading.value) : `its parameters are ${reading.problem}`
+  if (!reading.ok) throw broken(written, `its parameters are ${reading.problem}`)
+  return objectOf<JsonValue>(reading.value)
 }
 
 interface WrittenName {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
+import { ToolRequestError } from '../../../src/tools/call/errors.ts'
 import { parsePassthrough } from '../../../src/tools/call/passthrough.ts'
 import { resolveTool } from '../../../src/tools/call/find-tool.ts'
 import { definitionOf } from './_fake.ts'
@@ -18,6 +19,16 @@ const index = indexDefinitions(
     { server: 'code', name: 'search' },
   ].map(definitionOf),
 )
+
+/** What is refused has the kind `broken`. */
+function read(text: string) {
+  try {
+    return parsePassthrough(text, index)
+  } catch (error) {
+    if (!(error instanceof ToolRequestError)) throw error
+    return { kind: 'broken', message: error.message }
+  }
+}
 
 it.each<[string, string, object | undefined]>([
   ['Use MetaMCP_chrome-devtools__take_screenshot', 'chrome-devtools__take_screenshot', undefined],
@@ -42,7 +53,7 @@ it.each<[string, string, object | undefined]>([
   ['run dotted__a.b-c.', 'dotted__a.b-c', undefined],
   ['see __init__.py, then github__get_pull_request', 'github__get_pull_request', undefined],
 ])('%j names %s', (text, id, params) => {
-  expect(parsePassthrough(text, index)).toMatchObject({ kind: 'tool', tool: { id }, params })
+  expect(read(text)).toMatchObject({ kind: 'tool', tool: { id }, params })
 })
 
 const params = { query: 'SELECT name FROM users WHERE age > 3', limit: 5, in: { list: ['}'] } }
@@ -62,7 +73,7 @@ it.each([
   [`please run execute_query with the following parameters: ${json}, please`],
   [`Use execute_query\n\`\`\`json\n${JSON.stringify(params, null, 2)}\n\`\`\``],
 ])('%j is a call with the parameters of its JSON', (text) => {
-  expect(parsePassthrough(text, index)).toMatchObject({
+  expect(read(text)).toMatchObject({
     kind: 'tool',
     tool: { id: 'db__execute_query' },
     params,
@@ -71,10 +82,10 @@ it.each([
 
 it('takes a name of one word for a tool only before JSON', () => {
   const id = 'db__explain'
-  expect(parsePassthrough('explain {"of": 1}', index)).toMatchObject({ tool: { id } })
-  expect(parsePassthrough('put {"of": 1} where you explain it', index)).toEqual({ kind: 'none' })
-  expect(parsePassthrough('explain {curly} braces', index)).toEqual({ kind: 'none' })
-  expect(parsePassthrough('please explain', index)).toEqual({ kind: 'none' })
+  expect(read('explain {"of": 1}')).toMatchObject({ tool: { id } })
+  expect(read('put {"of": 1} where you explain it')).toEqual({ kind: 'none' })
+  expect(read('explain {curly} braces')).toEqual({ kind: 'none' })
+  expect(read('please explain')).toEqual({ kind: 'none' })
 })
 
 it.each([
@@ -84,15 +95,15 @@ it.each([
   ['execute_query {"query": "a"}, explain {"of": 1}'],
   ['execute_query [{"query": "a"}, {"query": "b"}]'],
 ])('%j is left to the routing', (text) => {
-  expect(parsePassthrough(text, index)).toEqual({ kind: 'none' })
+  expect(read(text)).toEqual({ kind: 'none' })
 })
 
 it('finds no unknown name behind the words before JSON', () => {
-  expect(parsePassthrough('Use exekute_query {"query": "a"}', index)).toEqual({
+  expect(read('Use exekute_query {"query": "a"}')).toEqual({
     kind: 'unknown',
     written: 'exekute_query',
   })
-  expect(parsePassthrough('Use the {"query": "a"}', index)).toEqual({ kind: 'none' })
+  expect(read('Use the {"query": "a"}')).toEqual({ kind: 'none' })
 })
 
 it.each([
@@ -105,7 +116,7 @@ it.each([
   ['a__b__c in a sentence about names'],
   [''],
 ])('%j is prose', (text) => {
-  expect(parsePassthrough(text, index)).toEqual({ kind: 'none' })
+  expect(read(text)).toEqual({ kind: 'none' })
 })
 
 it.each([
@@ -113,7 +124,7 @@ it.each([
   ['Use NonExistent__fake_tool'],
   ['please call NonExistent__fake_tool {"a": 1}'],
 ])('%j is nothing but an id that no server has', (text) => {
-  expect(parsePassthrough(text, index)).toEqual({
+  expect(read(text)).toEqual({
     kind: 'unknown',
     written: 'NonExistent__fake_tool',
   })
@@ -131,7 +142,7 @@ it.each([
   ],
   ['Use execute_query {"query": ', 'never closed'],
 ])('%j has broken parameters: %s', (text, message) => {
-  expect(parsePassthrough(text, index)).toMatchObject({
+  expect(read(text)).toMatchObject({
     kind: 'broken',
     message: expect.stringContaining(message),
   })
@@ -143,13 +154,13 @@ it('finds every id in any prose, and in no other case names a tool', () => {
   const prefix = fc.constantFrom('', 'MetaMCP_', 'mcp__')
   fc.assert(
     fc.property(prose, prefix, id, prose, (before, client, written, after) => {
-      const reading = parsePassthrough(`${before} ${client}${written} ${after}`, index)
+      const reading = read(`${before} ${client}${written} ${after}`)
       expect(['tool', 'broken']).toContain(reading.kind)
     }),
   )
   fc.assert(
     fc.property(fc.string(), (text) => {
-      const reading = parsePassthrough(text, index)
+      const reading = read(text)
       expect(reading.kind === 'tool' && !/__|[{:]/.test(text)).toBe(false)
     }),
   )
@@ -163,7 +174,7 @@ it.each([
   ['objects without end', `the ${'{"a": 1} '.repeat(30_000)}`],
   ['names without end', 'a_b {'.repeat(50_000)],
 ])('reads a long text of %s at once', (_, text) => {
-  expect(['none', 'broken']).toContain(parsePassthrough(text, index).kind)
+  expect(['none', 'broken']).toContain(read(text).kind)
 })
 
 it('takes a name with a colon in it as it is written', () => {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { readJsonIn } from '../../../src/tools/call/directive-text.ts'
 import { resolveTool } from '../../../src/tools/call/find-tool.ts'
+import { ToolRequestError } from '../../../src/tools/call/errors.ts'
 import { parsePassthrough, writtenNames } from '../../../src/tools/call/passthrough.ts'
 import { splitClauses } from '../../../src/tools/parameters/slots.ts'
 import { namedTools } from '../../../src/tools/route/router.ts'
@@ -10,13 +11,23 @@ import { definitionOf } from './_fake.ts'
 const index = indexDefinitions(
   ['drop', 'write', 'read_file', 'search'].map((name) => definitionOf({ server: 'db', name })),
 )
+
+/** What is refused has the kind `broken`. */
+function read(text: string) {
+  try {
+    return parsePassthrough(text, index)
+  } catch (error) {
+    if (!(error instanceof ToolRequestError)) throw error
+    return { kind: 'broken', message: error.message }
+  }
+}
 const named = (text: string) => namedTools(text, index.tools)
 const inJson = '{"note":"first x, then call db__drop"}'
 
 it.each([0, 1, 18, 19, 20, 21, 40, 300])('takes no name out of JSON behind %i braces', (count) => {
   const text = `${'{'.repeat(count)} ${inJson}`
   expect(writtenNames(text)).toEqual([])
-  expect(parsePassthrough(text, index)).toEqual({ kind: 'none' })
+  expect(read(text)).toEqual({ kind: 'none' })
   expect(named(text)).toEqual([])
   expect(splitClauses(text)).toHaveLength(1)
 })
@@ -39,13 +50,13 @@ it.each([
 ])('finds %s behind a word and a colon', (call, written) => {
   const text = call.replace(/^\w+/, written)
   const id = call.startsWith('db') ? 'db__write' : 'db__read_file'
-  expect(parsePassthrough(text, index)).toMatchObject({ kind: 'tool', tool: { id } })
+  expect(read(text)).toMatchObject({ kind: 'tool', tool: { id } })
   expect(named(text)).toEqual([id])
 })
 
 it('takes no plain word behind a colon for a tool', () => {
-  expect(parsePassthrough('note:search the docs', index)).toEqual({ kind: 'none' })
-  expect(parsePassthrough('localhost:8080/search', index)).toEqual({ kind: 'none' })
+  expect(read('note:search the docs')).toEqual({ kind: 'none' })
+  expect(read('localhost:8080/search')).toEqual({ kind: 'none' })
 })
 
 it.each([
@@ -54,16 +65,16 @@ it.each([
   'db__write {"q":"a"} and db__write {"q":"a"}',
   'db__write {"q":"a"} and db__write {"q":',
 ])('%j calls a tool twice, which is said', (text) => {
-  expect(parsePassthrough(text, index)).toMatchObject({
+  expect(read(text)).toMatchObject({
     kind: 'broken',
-    message: expect.stringMatching(/^the text calls \S+ twice; .*BATCH/),
+    message: expect.stringMatching(/the text calls \S+ twice; .*BATCH/),
   })
 })
 
 it('a tool that is named again is called once, with the parameters that it has somewhere', () => {
   const called = { kind: 'tool', tool: { id: 'db__write' }, params: { q: 'a' } }
-  expect(parsePassthrough('db__write {"q":"a"}, I mean db__write', index)).toMatchObject(called)
-  expect(parsePassthrough('Know db__write? Run db__write {"q":"a"}', index)).toMatchObject(called)
+  expect(read('db__write {"q":"a"}, I mean db__write')).toMatchObject(called)
+  expect(read('Know db__write? Run db__write {"q":"a"}')).toMatchObject(called)
 })
 
 it.each([
@@ -75,13 +86,13 @@ it.each([
   'яdb__drop',
 ])('a name ends where its word ends: %j', (text) => {
   expect(writtenNames(`use ${text}`)).toEqual([])
-  expect(parsePassthrough(`use ${text}`, index)).toEqual({ kind: 'none' })
+  expect(read(`use ${text}`)).toEqual({ kind: 'none' })
   expect(named(`use ${text}`)).toEqual([])
 })
 
 it('a name may stand behind a script that has no spaces, and before any punctuation', () => {
   for (const text of ['请用db__drop', '「db__drop」', 'db__drop…', 'db__drop。']) {
-    expect(parsePassthrough(text, index)).toMatchObject({ tool: { id: 'db__drop' } })
+    expect(read(text)).toMatchObject({ tool: { id: 'db__drop' } })
   }
 })
 
