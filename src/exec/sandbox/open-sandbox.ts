@@ -17,7 +17,6 @@ import {
 } from './sandbox.ts'
 import { seatbeltSandbox } from './seatbelt.ts'
 import { isFiltered } from './seccomp.ts'
-import type { Check, CheckContext } from '../../core/check.ts'
 
 export interface SandboxMachine {
   platform: NodeJS.Platform
@@ -250,21 +249,4 @@ function commandInside({ path, relative, file, args }: Script, places: Places): 
     [path, `${places.skill}/${relative}`],
   ])
   return [file, ...args].map((word) => inside.get(word) ?? word)
-}
-
-export async function checkSandbox({ settings }: CheckContext): Promise<Check> {
-  const name = 'sandbox'
-  if (settings.run.sandbox === 'refuse') {
-    const found = 'scripts of untrusted skills are refused, as run.sandbox says'
-    return { name, status: 'information', found }
-  }
-  const probe = await openSandbox()
-  if (probe.ok) {
-    const { program, note } = probe
-    const found = `${program} is used for scripts of untrusted skills${note === undefined ? '' : `; ${note}`}`
-    return { name, status: 'ok', found }
-  }
-  const found = `scripts of untrusted skills are refused: ${probe.reason}`
-  const status = settings.run.sandbox === 'all' ? 'problem' : 'warning'
-  return { name, status, found, advice: probe.hint }
 }
