@@ -88,22 +88,15 @@ export class McpPart implements SessionPart {
     const { mcp } = this.#environment.options
     if (mcp === undefined) return
     const { servers } = this.#open()
-    const { chosen } = servers
-    if (mcp !== 'project') servers.require(chosen)
-    await servers.list(chosen, signal)
-    this.#offered = servers.tools(chosen)
+    this.#offered = await servers.tools(servers.chosen, mcp !== 'project', signal)
   }
 
   /** The tools of a configured server that a skill names: none when they are offered anyway. */
   async serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]> {
-    const isOffered = this.#offered.some(
-      ({ origin }) => origin.kind === 'mcp' && origin.server === server,
-    )
-    if (isOffered) return []
-    const { servers } = this.#open()
-    servers.require([server])
-    await servers.list([server], signal)
-    return servers.tools([server])
+    const isOfServer = ({ origin }: AgentTool): boolean =>
+      origin.kind === 'mcp' && origin.server === server
+    if (this.#offered.some(isOfServer)) return []
+    return await this.#open().servers.tools([server], true, signal)
   }
 
   /** The part of a subagent's session that checks workflows; empty when there are none. */
@@ -115,8 +108,7 @@ export class McpPart implements SessionPart {
   }
 
   async close(): Promise<void> {
-    const message = 'The agent was closed, and its MCP servers have ended.'
-    this.#closing.abort(usageError('agent-closed', message))
+    this.#closing.abort(usageError('agent-closed', 'The agent was closed.'))
     this.#offered = []
     await this.#opened?.servers.close()
   }
@@ -226,7 +218,16 @@ export class AgentServers {
     return [...own, ...this.#ofProject().definitions.filter(({ name }) => !hidden.has(name))]
   }
 
-  tools(names: readonly string[]): readonly AgentTool[] {
+  /** Who requires a server cannot do without it: a name that cannot be used is refused. */
+  async tools(
+    names: readonly string[],
+    isRequired: boolean,
+    signal?: AbortSignal,
+  ): Promise<readonly AgentTool[]> {
+    for (const name of isRequired ? names : []) {
+      refuse(definitionOf(this.#poolOf(name).definitions, name), false)
+    }
+    await this.list(names, signal)
     return names.flatMap((name) => this.#tools.get(name) ?? [])
   }
 
@@ -237,11 +238,6 @@ export class AgentServers {
 
   get index(): ToolIndex {
     return this.#index
-  }
-
-  /** Refuses names that cannot be used: who names a server cannot do without it. */
-  require(names: readonly string[]): void {
-    for (const name of names) refuse(definitionOf(this.#poolOf(name).definitions, name), false)
   }
 
   /** Starts servers and lists their tools, once each. A server that cannot be listed is a note. */

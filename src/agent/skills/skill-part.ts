@@ -33,9 +33,8 @@ export class SkillPart implements SessionPart {
   readonly #fork: AgentActions['fork']
   readonly #hooks: SkillHooks
   readonly #active = new Map<string, ActiveSkill>()
-  /** Start skills that were activated, and those of them that have not been ended since. */
-  readonly #started = new Set<string>()
-  readonly #lasting = new Set<string>()
+  /** Start skills that were activated, and whether they still last. */
+  readonly #started = new Map<string, boolean>()
   /** Content that went into the conversation in this turn; its history may not show it yet. */
   readonly #given = new Set<string>()
   /** Skills that were active when the last turn ended, for one that continues it. */
@@ -104,8 +103,7 @@ export class SkillPart implements SessionPart {
     for (const { name, argumentText } of startSkills.map(splitSkill)) {
       if (this.#started.has(name)) continue
       contents.push((await this.use(name, argumentText, 'code')).text)
-      this.#started.add(name)
-      this.#lasting.add(name)
+      this.#started.set(name, true)
     }
     const names = (await this.manager.list()).map(({ name }) => name)
     const typed = typedSkill(text, names)
@@ -168,7 +166,7 @@ export class SkillPart implements SessionPart {
     this.#given.clear()
     this.#ended = this.#names()
     for (const name of this.#active.keys()) {
-      if (!this.#lasting.has(name)) await this.end(name)
+      if (this.#started.get(name) !== true) await this.end(name)
     }
     this.#run = quiet
   }
@@ -204,7 +202,7 @@ export class SkillPart implements SessionPart {
 
   async end(name: string): Promise<boolean> {
     await this.manager.deactivate(name)
-    this.#lasting.delete(name)
+    if (this.#started.has(name)) this.#started.set(name, false)
     if (!this.#active.delete(name)) return false
     this.#run.onEvent({ type: 'skill', agent: this.#environment.name, name, active: false })
     return true
