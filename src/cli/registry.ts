@@ -19,7 +19,6 @@ const stepper = () => import('../chain/commands/stepper.ts')
 const agent = () => import('../agent/commands/agent.ts')
 const delegate = () => import('../agent/commands/delegate.ts')
 const agents = () => import('../agent/commands/agents.ts')
-const toolsImport = () => import('../tools/commands/import.ts')
 const servers = () => import('../tools/commands/servers.ts')
 const serve = () => import('../tools/commands/serve.ts')
 const auth = () => import('../tools/commands/auth.ts')
@@ -107,8 +106,12 @@ export const commands: readonly CommandEntry[] = [
     'agents validate': one('Validate subagent files', agents, 'validate'),
   }),
   ...group('Tools', {
-    'tools import': of('Show configured MCP servers and which definition applies', toolsImport),
-    'tools servers': of('List the MCP servers, and test that they start', servers),
+    'tools import': one(
+      'Show configured MCP servers and which definition applies',
+      servers,
+      'imported',
+    ),
+    'tools servers': one('List the MCP servers, and test that they start', servers, 'servers'),
     'tools auth': of('Sign in at an MCP server with an address, or show who is signed in', auth),
     'tools serve': of('Keep the MCP servers of this project running between commands', serve),
     'tools refresh': of('Rebuild the cache of tools from the MCP servers', refresh),

@@ -37,10 +37,9 @@ import { ToolError } from '../tools/errors.ts'
 import { toolNotFound } from '../tools/call/find-tool.ts'
 import { unaskedServers } from '../tools/server/errors.ts'
 import { matchWhileTyping } from '../trigger/commands/injection.ts'
-import { graphOf } from './graph.ts'
 import { projectOverview, trustNow } from './overview.ts'
 import { type Asked, textPiece } from './questions.ts'
-import { runAnswer, type RunShownNow, stepPiece } from './run-answer.ts'
+import { graphOf, runAnswer, type RunShownNow, stepPiece } from './run-answer.ts'
 
 export type ProjectView = ReturnType<typeof projectView>
 

@@ -1,10 +1,18 @@
+import {
+  executionWords,
+  executorWords,
+  isChain,
+  type PlannedChain,
+  type PlannedStep,
+  stepLabel,
+  unitsOf,
+} from '../chain/plan-model.ts'
 import type { AttemptResult, RunResult, StepResult } from '../chain/engine.ts'
 import { firstFailed, saidOf, statusMarks, stepDuration } from '../chain/timeline.ts'
 import { walkResult } from '../chain/step-result.ts'
 import type { RunJournal } from '../chain/run-journal.ts'
 import type { RunLine } from '../chain/run-line.ts'
 import { RunNotFoundError } from '../chain/errors.ts'
-import { graphOf } from './graph.ts'
 import { type Asked, shownText, type TextAnswer, textPiece } from './questions.ts'
 
 /** A run as its journal has it now. */
@@ -167,4 +175,34 @@ export function nextLines({ journal, result, status, line }: RunShownNow) {
     return [{ what: 'Continue', line: line('runs resume', runId) }]
   }
   return status === 'success' ? [] : [{ what: 'After a fix', line: line('runs retry', runId) }]
+}
+
+/** The steps of a chain from first to last; those in one unit run in parallel. */
+export type Graph = readonly (readonly GraphNode[])[]
+
+export type GraphNode = Omit<ReturnType<typeof nodeFacts>, 'inner'> & {
+  /** The steps of a nested chain. */
+  inner?: Graph | undefined
+}
+
+export function graphOf({ steps, policy }: Pick<PlannedChain, 'steps' | 'policy'>): Graph {
+  return unitsOf(steps, policy).map((unit) =>
+    unit.map((step) => ({ ...nodeFacts(step), inner: isChain(step) ? graphOf(step) : undefined })),
+  )
+}
+
+function nodeFacts(planned: PlannedStep) {
+  const { step, skill, path, trust, digest, tokens } = planned
+  return {
+    step,
+    label: stepLabel(planned),
+    skill,
+    path,
+    trust,
+    digest,
+    tokens,
+    by: isChain(planned) ? 'chain' : executorWords(planned),
+    /** Its gate, conditions and limits, in the words of the file. */
+    words: executionWords(planned),
+  }
 }

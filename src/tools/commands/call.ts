@@ -1,5 +1,4 @@
 import { type Context, defineCommand } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
 import { linesText, safeText } from '../../core/text.ts'
@@ -14,7 +13,7 @@ import {
   type SavePlace,
   saveText,
 } from '../call/content.ts'
-import type { CallReport, FailureReport } from '../call/context.ts'
+import type { CallReport } from '../call/context.ts'
 import { ToolRequestError } from '../call/errors.ts'
 import { callFailureText } from '../call/failure-text.ts'
 import { findDefinition } from '../call/find-tool.ts'
@@ -30,28 +29,7 @@ import {
   withToolCalls,
 } from './tool-calls.ts'
 
-export type CallResult = {
-  tool: string
-  params: JsonObject
-  attempts: number
-  durationMs: number
-  notes: readonly string[]
-  diagnostics: readonly Diagnostic[]
-} & (
-  | {
-      status: 'success'
-      size: number
-      summary: readonly string[]
-      files: readonly Pick<SavedFile, 'path' | 'mimeType' | 'size'>[]
-      result: JsonValue
-    }
-  | {
-      status: 'error'
-      error: { code: string; message: string; hint?: string | undefined }
-      delivered: string
-      report: FailureReport
-    }
-)
+export type CallResult = Awaited<ReturnType<typeof callResult>>
 
 export type ShownCall = CallResult & { text?: string | undefined; raw?: true | undefined }
 
@@ -125,11 +103,12 @@ export async function shownCall(
   return isSame ? { ...result, raw } : { ...result, raw, text: written }
 }
 
-export async function callResult(report: CallReport, place: SavePlace): Promise<CallResult> {
+export async function callResult(report: CallReport, place: SavePlace) {
   if (report.status === 'success') return (await succeeded(report, place, false)).result
-  const { kind, message, delivered } = report.failure
+  const { status, failure } = report
+  const { kind, message, delivered } = failure
   const error = { code: kind, message, hint: report.report.suggestion }
-  return { ...factsOf(report), status: 'error', error, delivered, report: report.report }
+  return { ...factsOf(report), status, error, delivered, report: report.report }
 }
 
 type Succeeded = CallReport & { status: 'success' }

@@ -13,7 +13,7 @@ import type { ServerConfiguration } from '../config/model.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolSummary } from '../model.ts'
 import { projectRouter } from '../route/router.ts'
-import { ServerNotFoundError, unaskedServers } from '../server/errors.ts'
+import { ServerNotFoundError } from '../server/errors.ts'
 import { cautionMark } from './show.ts'
 import {
   hearing,
@@ -60,11 +60,7 @@ export const list = defineCommand<ListResult>()({
     const configuration = serverConfiguration(context)
     requireKnown(filter, index, configuration)
     const tools = select(index, filter)
-    const unasked = unaskedServers(configuration)
-    if (unasked !== undefined) {
-      context.note(`${unasked.message}.`)
-      context.note(unasked.hint ?? '')
-    }
+    sayUnasked(context)
     return {
       path,
       state,

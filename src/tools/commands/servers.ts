@@ -1,10 +1,21 @@
-import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
+import { type Context, defineCommand, type Note, option, type Screen } from '../../core/command.ts'
+import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, messageOf } from '../../core/errors.ts'
-import { safeLine, safeText } from '../../core/text.ts'
+import { amount, safeLine, safeText } from '../../core/text.ts'
+import type { ServerFile, ServerSource, ShadowedServer } from '../config/model.ts'
+import { readServerConfiguration } from '../config/read-configuration.ts'
 import { requireServers } from '../server/errors.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
-import { indented, knownServers, rowOf, type ServerRow, standingOf } from './server-rows.ts'
+import {
+  addressOf,
+  indented,
+  knownServers,
+  rowOf,
+  type ServerRow,
+  type ShownServer,
+  shownServer,
+  standingOf,
+} from './server-rows.ts'
 
 interface ServersResult {
   servers: readonly ServerRow[]
@@ -12,7 +23,7 @@ interface ServersResult {
   diagnostics: readonly Diagnostic[]
 }
 
-export const command = defineCommand<ServersResult>()({
+export const servers = defineCommand<ServersResult>()({
   options: {
     start: option.flag('--start', 'start each server, and show its answer'),
   },
@@ -80,4 +91,69 @@ function cells({ name, state, signIn, tools, durationMs, client, path }: ServerR
   const time = durationMs === undefined ? '' : ` in ${(durationMs / 1000).toFixed(1)} s`
   const count = tools === undefined ? '' : `${tools}${time}`
   return [safeLine(name), signed, count, `${client} ${safeLine(path)}`]
+}
+
+interface ImportResult {
+  servers: readonly ShownServer[]
+  shadowed: readonly (ShownServer & { by: ServerSource; reason: ShadowedServer['reason'] })[]
+  files: readonly ServerFile[]
+  diagnostics: readonly Diagnostic[]
+}
+
+export const imported = defineCommand<ImportResult>()({
+  options: {
+    all: option.flag('--all', 'also show places where nothing was found'),
+  },
+  details: `Reads the files of clients and writes none. Files of the project take precedence over those of the user,
+then the first of the table; a server that is not allowed to start does not hide one that is.`,
+  examples: ['tools import'],
+  async run({ runtime, settings }, { all }) {
+    const place = { project: runtime.cwd, runtime, trust: settings.workspaceTrust }
+    const { servers: found, shadowed, files, diagnostics } = readServerConfiguration(place)
+    return {
+      servers: found.map(shownServer),
+      shadowed: shadowed.map(({ server, by, reason }) => ({ ...shownServer(server), by, reason })),
+      files: files.filter(({ state }) => all || state !== 'missing'),
+      diagnostics,
+    }
+  },
+  exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
+  render: (result, screen) => filesText(result, screen) + serversText(result, screen),
+  notes: ({ servers, diagnostics }): Note[] => [
+    ...(servers.length === 0
+      ? ['No servers are configured here. `--all` shows where they are looked for.']
+      : []),
+    ...diagnostics,
+  ],
+})
+
+function filesText({ files }: ImportResult, screen: Screen): string {
+  if (files.length === 0) return ''
+  const rows = files.map(({ client, scope, path, state, servers }) => {
+    return [client, scope, safeLine(path), state === 'read' ? String(servers) : state]
+  })
+  return `${screen.table([['CLIENT', 'SCOPE', 'FILE', 'SERVERS'], ...rows])}\n`
+}
+
+function serversText({ servers, shadowed }: ImportResult, screen: Screen): string {
+  if (servers.length === 0) return ''
+  const usable = servers.filter(({ disabled, blocked }) => !disabled && blocked === undefined)
+  const table = screen.table([
+    ['SERVER', 'STATE', 'ADDRESS', 'FROM'],
+    ...servers.map((server) => importRow(server, standingOf(server))),
+    ...shadowed.map((server) => importRow(server, `hidden: ${shadowWords[server.reason]}`)),
+  ])
+  return `${table}\n${amount(usable.length, 'server')} of ${servers.length} can be used.\n`
+}
+
+const shadowWords = {
+  earlier: 'another comes first',
+  untrusted: 'may not start',
+  disabled: 'disabled',
+} as const
+
+function importRow(server: ShownServer, state: string): string[] {
+  const { client, path, line } = server.source
+  const place = line === undefined ? path : `${path}:${line}`
+  return [safeLine(server.name), state, safeLine(addressOf(server)), `${client} ${safeLine(place)}`]
 }

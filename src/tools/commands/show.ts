@@ -9,13 +9,8 @@ import { matchWorkflows } from '../workflow/match.ts'
 import { loadWorkflows } from '../workflow/read-workflows.ts'
 import { hearing, knownTools, toolNamed } from './project-tools.ts'
 
-interface ShowResult {
-  tool: ToolSummary
-  caution?: ToolCaution | undefined
-  definition?: ToolDefinition | undefined
-  workflows: readonly string[]
+interface ShowResult extends ReturnType<typeof toolFacts> {
   diagnostics: readonly Diagnostic[]
-  guards: readonly { name: string; mode: string; first: readonly string[] }[]
 }
 
 export const command = defineCommand<ShowResult>()({
@@ -61,11 +56,7 @@ export const command = defineCommand<ShowResult>()({
   ],
 })
 
-export function toolFacts(
-  tool: ToolSummary,
-  index: ToolIndex,
-  project: string,
-): Omit<ShowResult, 'diagnostics'> {
+export function toolFacts(tool: ToolSummary, index: ToolIndex, project: string) {
   const { workflows } = loadWorkflows(project)
   const { acting, also } = matchWorkflows({ tool, params: {} }, workflows, index.tools)
   const names = [...acting.map(({ workflow }) => workflow.name), ...also]

@@ -10,8 +10,8 @@ import { namedTool } from '../call/find-tool.ts'
 import type { ToolDefinition } from '../model.ts'
 import { checkWorkflows } from '../workflow/check-workflows.ts'
 import { listLines, multipleLine, noWorkflowsText, notInstalledLine } from '../workflow/messages.ts'
-import type { JsonObject, WorkflowDefinition, WorkflowMode } from '../workflow/model.ts'
-import { type GatePlan, planGate, type PlannedStep, type WorkflowPlan } from '../workflow/plan.ts'
+import type { JsonObject, WorkflowDefinition } from '../workflow/model.ts'
+import { planGate, type PlannedStep, type WorkflowPlan } from '../workflow/plan.ts'
 import { foundAmongAsked, type ToolContext } from './project-tools.ts'
 import { installedTools, openWorkflows, sessionOf, untrustedWorkflows } from './workflow-project.ts'
 
@@ -78,20 +78,8 @@ export const check = defineCommand<WorkflowCheck>()({
   ],
 })
 
-interface Guard {
-  workflow?: string | undefined
-  mode?: WorkflowMode | undefined
-  why?: GatePlan['why']
-  steps: readonly PlannedStep[]
-}
-
-interface PlanResult extends Guard, Omit<GatePlan, 'workflow' | 'others'> {
-  tool: string
-  /** Workflows that act after the first. */
-  others: readonly Guard[]
-  notes: readonly string[]
-  diagnostics: readonly Diagnostic[]
-}
+type PlanResult = Awaited<ReturnType<typeof planCall>>
+type Guard = PlanResult['others'][number]
 
 export const plan = defineCommand<PlanResult>()({
   arguments: {
@@ -105,38 +93,45 @@ export const plan = defineCommand<PlanResult>()({
   examples: [
     'workflow plan execute_query \'{"database": "shop", "query": "SELECT * FROM users"}\'',
   ],
-  async run(context, { arguments: [name = '', text = '{}'], request, session }) {
-    const params = readParams(text)
-    const opened = openWorkflows(context)
-    const { project, workflows, diagnostics } = opened
-    const { index, message } = loadToolIndex({ project, runtime: context.runtime })
-    const tools = index?.tools ?? []
-    if (index === undefined && message !== undefined) context.note(message)
-    const { tool, note } = await foundAmongAsked(context, () => namedTool(name, tools))
-    const ownNotes = notesOn(index?.definition(tool.id), params)
-    const { state, diagnostics: damaged } = await sessionOf(context, project, session).read()
-    const planned = planGate({ tool, params, request }, workflows, state, tools)
-    const { others, also, notInstalled, keywordOnly, ...first } = planned
-    const acting = [first, ...others].flatMap(({ open, workflow }) =>
-      open === 0 || workflow === undefined ? [] : [workflow],
-    )
-    return {
-      tool: tool.id,
-      ...shown(first),
-      open: first.open,
-      others: others.map(shown),
-      also,
-      notInstalled,
-      keywordOnly,
-      notes: note === undefined ? ownNotes : [note, ...ownNotes],
-      diagnostics: [...diagnostics, ...damaged, ...untrustedWorkflows(context, opened, acting)],
-    }
-  },
+  run: (context, { arguments: [name = '', text = '{}'], request, session }) =>
+    planCall(context, name, readParams(text), { request, session }),
   render: planText,
   notes: planNotes,
 })
 
-function shown({ workflow, why, steps }: WorkflowPlan): Guard {
+async function planCall(
+  context: ToolContext,
+  name: string,
+  params: JsonObject,
+  { request, session }: Record<'request' | 'session', string | undefined>,
+) {
+  const opened = openWorkflows(context)
+  const { project, workflows, diagnostics } = opened
+  const { index, message } = loadToolIndex({ project, runtime: context.runtime })
+  const tools = index?.tools ?? []
+  if (index === undefined && message !== undefined) context.note(message)
+  const { tool, note } = await foundAmongAsked(context, () => namedTool(name, tools))
+  const ownNotes = notesOn(index?.definition(tool.id), params)
+  const { state, diagnostics: damaged } = await sessionOf(context, project, session).read()
+  const planned = planGate({ tool, params, request }, workflows, state, tools)
+  const { others, also, notInstalled, keywordOnly, ...first } = planned
+  const acting = [first, ...others].flatMap(({ open, workflow }) =>
+    open === 0 || workflow === undefined ? [] : [workflow],
+  )
+  return {
+    tool: tool.id,
+    ...shown(first),
+    open: first.open,
+    others: others.map(shown),
+    also,
+    notInstalled,
+    keywordOnly,
+    notes: note === undefined ? ownNotes : [note, ...ownNotes],
+    diagnostics: [...diagnostics, ...damaged, ...untrustedWorkflows(context, opened, acting)],
+  }
+}
+
+function shown({ workflow, why, steps }: WorkflowPlan) {
   return { workflow: workflow?.name, mode: workflow?.mode, why, steps }
 }
 

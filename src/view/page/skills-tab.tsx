@@ -36,10 +36,9 @@ export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
         <p class="soft">Choose a skill to see what it is, what it can do and what it says.</p>
       }
       keyOf={(skill) => skill.id}
-      words={({ name, description, path, scope, trust, standing, clients }) => [
-        ...[name, description, path, scope, trust, standing],
-        ...clients,
-      ]}
+      words={({ name, description, path, scope, trust, standing, clients }) =>
+        [name, description, path, scope, trust, standing].concat(clients)
+      }
       content={(skill) => <Row {...skill} />}
       empty={<Empty text="There are no skills here. This makes one:" line="skillrail new NAME" />}
     />
