@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { basename, dirname, posix, sep } from 'node:path'
 import { cachePath, readCache, writeCache } from '../core/derived-cache.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { readRegularFile } from '../core/read-files.ts'
+import { readRegularFile, statsOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { SkillFields } from '../skill/model.ts'
 import { parseSkill } from '../skill/parse.ts'
@@ -157,13 +157,9 @@ class MetadataCache {
   }
 
   #isUnchanged(file: string, known: FileIdentity): boolean {
-    try {
-      const stats = statSync(file)
-      const isSettled = stats.ctimeMs < this.#settledBefore
-      return isSettled && identityParts.every((part) => stats[part] === known[part])
-    } catch {
-      return false
-    }
+    const stats = statsOf(file)
+    if (!stats || stats.ctimeMs >= this.#settledBefore) return false
+    return identityParts.every((part) => stats[part] === known[part])
   }
 }
 

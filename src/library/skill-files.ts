@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
+import { type Dirent, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
 import {
@@ -8,6 +8,7 @@ import {
   readRegularFile,
   realPathOf,
   resolveInside,
+  statsOf,
 } from '../core/read-files.ts'
 import type { SkillFile } from '../skill/model.ts'
 import { SkillLoadError } from '../skill/errors.ts'
@@ -67,7 +68,7 @@ function fileOf(directory: string, path: string, entry: Dirent): SkillFile | und
   if (entry.isSymbolicLink()) {
     const target = realPathOf(join(directory, path))
     const isOutside = target === undefined || !isInside(realPathOf(directory) ?? directory, target)
-    if (isOutside || !look()) return undefined
+    if (isOutside || !look()?.isFile()) return undefined
   }
   return {
     path,
@@ -77,16 +78,6 @@ function fileOf(directory: string, path: string, entry: Dirent): SkillFile | und
     get size() {
       return look()?.size ?? 0
     },
-  }
-}
-
-/** Undefined for what is not a file, or gone since the directory was read. */
-function statsOf(path: string): Stats | undefined {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false })
-    return stats?.isFile() ? stats : undefined
-  } catch {
-    return undefined
   }
 }
 

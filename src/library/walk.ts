@@ -1,8 +1,8 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, messageOf, systemCode } from '../core/errors.ts'
-import { realPathOf } from '../core/read-files.ts'
+import { isDirectory, realPathOf } from '../core/read-files.ts'
 
 /** What the client guide of the standard recommends as an upper bound for a search. */
 export const walkLimits = { depth: 6, directories: 2000 }
@@ -96,14 +96,6 @@ export function below(directory: string, name: string): string {
   return directory.endsWith(sep) ? directory + name : directory + sep + name
 }
 
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  } catch {
-    return false
-  }
-}
-
 function finding(code: string, path: string, message: string, hint?: string): Diagnostic {
   const isError = code === 'directory-unreadable' || code === 'file-not-regular'
   return { code, severity: isError ? 'error' : 'warning', message, path, hint }
@@ -157,7 +149,7 @@ function problemOf(
   entries: readonly Dirent[],
 ): Diagnostic | undefined {
   if (file) {
-    const kind = file.isDirectory() ? 'a directory' : file.isFIFO() ? 'a named pipe' : 'no file'
+    const kind = file.isDirectory() ? 'a directory' : 'no file'
     const message = `${file.name} is ${kind}; it must be a regular file`
     return finding('file-not-regular', below(directory, file.name), message)
   }

@@ -1,8 +1,9 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { messageOf } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
+import { didYouMean } from '../core/text.ts'
 import { metadataFields, topFields } from './field-table.ts'
-import { describe, didYouMean, FieldReader, isNull, staysInside } from './field-values.ts'
+import { describe, FieldReader, isNull, staysInside } from './field-values.ts'
 import type { ChainDeclaration, ChainPolicy, ChainStep, JsonValue } from './model.ts'
 import { type YamlMap, type YamlNode, type YamlScalar, yamlToJson } from './read-yaml.ts'
 
@@ -46,11 +47,11 @@ export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[
 
 export function reportUnknown(reader: FieldReader, key: YamlScalar): void {
   const name = key.text
-  const meant = metadataFields.has(name) ? undefined : didYouMean(name, topFields.keys())
+  const meant = metadataFields.has(name) ? '' : didYouMean(name, topFields.keys())
   const message = `\`${name}\` is not a known field.`
   const hint = besideChain.has(name)
     ? 'Indent it, with its chain, below `metadata:`.'
-    : (meant ?? 'Move it below `metadata:`.')
+    : meant || 'Move it below `metadata:`.'
   reader.report('unknown-field', key, message, hint)
 }
 
@@ -313,7 +314,7 @@ function stepOf(
       reader.report('chain-step-form', node, `\`${name}\`: ${message}`, hint)
     if (!known) {
       const allowed = `Allowed: ${[...stepOptions.keys()].join(', ')}, and \`&\` between steps.`
-      const hint = didYouMean(option, stepOptions.keys()) ?? allowed
+      const hint = didYouMean(option, stepOptions.keys()) || allowed
       say(`\`${option}\` is not an option of a step.`, hint)
     } else if (options.has(option)) say(`\`${option}\` is given twice.`)
     else if (value === true ? known.form !== undefined : known.form?.test(value) !== true) {

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { nearest } from '../core/text.ts'
+import { didYouMean } from '../core/text.ts'
 import type { YamlNode } from './read-yaml.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'
 
@@ -17,7 +17,7 @@ export class FieldReader {
   }
 
   report(code: RuleCode, at: Position | undefined, message: string, hint?: string): undefined {
-    this.#diagnostics.push(finding(code, this.#path, at, message, hint))
+    this.#diagnostics.push(finding(code, this.#path, at, message, hint || undefined))
   }
 
   /** The text of a scalar. An empty plain value or `null` is undefined, `null` in quotes is a text. */
@@ -94,11 +94,6 @@ export class FieldReader {
 }
 
 type Word = { text: string; node: YamlNode }
-
-export function didYouMean(word: string, known: Iterable<string>): string | undefined {
-  const meant = nearest(word, known)
-  return meant === undefined ? undefined : `Did you mean \`${meant}\`?`
-}
 
 /** Whether a relative path has only forward steps, by its letters. */
 export function staysInside(path: string): boolean {

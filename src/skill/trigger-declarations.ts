@@ -1,4 +1,5 @@
-import { describe, didYouMean, type FieldReader, isNull, staysInside } from './field-values.ts'
+import { describe, type FieldReader, isNull, staysInside } from './field-values.ts'
+import { didYouMean } from '../core/text.ts'
 import type { TriggerDeclaration } from './model.ts'
 import type { YamlMap, YamlNode, YamlScalar } from './read-yaml.ts'
 
@@ -25,8 +26,8 @@ function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | un
   const values = new Map(item.entries.map(({ key, value }) => [key.text, value]))
   for (const { key } of item.entries) {
     if (triggerKeys.some((known) => known === key.text)) continue
-    const hint = didYouMean(key.text, triggerKeys)
-    reader.report('trigger-unknown-key', key, `A trigger has no key \`${key.text}\`.`, hint)
+    const message = `A trigger has no key \`${key.text}\`.`
+    reader.report('trigger-unknown-key', key, message, didYouMean(key.text, triggerKeys))
   }
   const [kind = 'match', ...more] = triggerKinds.filter((name) => values.has(name))
   if (more.length > 0) {

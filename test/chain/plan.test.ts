@@ -215,8 +215,8 @@ it('an unknown key beside a chain is a warning with its line, in a nested chain 
   })
   expect(code).toBe(0)
   expect(diagnostics).toMatchObject([
-    { code: 'chain-unknown-key', severity: 'warning', line: 6, hint: 'Did you mean `async`?' },
-    { code: 'chain-unknown-key', severity: 'warning', line: 6, hint: 'Did you mean `timeout`?' },
+    { code: 'chain-unknown-key', severity: 'warning', line: 6, hint: 'Did you mean async?' },
+    { code: 'chain-unknown-key', severity: 'warning', line: 6, hint: 'Did you mean timeout?' },
   ])
 })
 

@@ -88,7 +88,7 @@ describe('a chain', () => {
 
   it('suggests the policy that was meant', () => {
     const { diagnostics } = fieldsOf(`${chain}\n  continue_on_eror: false`)
-    expect(diagnostics[0]?.hint).toBe('Did you mean `continue_on_error`?')
+    expect(diagnostics[0]?.hint).toBe('Did you mean continue_on_error?')
   })
 
   it('leaves metadata of its author alone', () => {

@@ -154,7 +154,7 @@ describe('keys beside a chain', () => {
   })
 
   it('are warnings where they mean nothing, with the nearest of ours', () => {
-    expect(codes('retry_cout')).toEqual([['chain-unknown-key', 'Did you mean `retry_count`?']])
+    expect(codes('retry_cout')).toEqual([['chain-unknown-key', 'Did you mean retry_count?']])
     expect(codes('colour')).toEqual([['chain-unknown-key', undefined]])
   })
 

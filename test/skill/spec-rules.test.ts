@@ -107,8 +107,8 @@ describe('the spec profile', () => {
   })
 
   it.each([
-    ['allowed_tools: Read', 'Did you mean `allowed-tools`?'],
-    ['discription: x', 'Did you mean `description`?'],
+    ['allowed_tools: Read', 'Did you mean allowed-tools?'],
+    ['discription: x', 'Did you mean description?'],
     ['zebra: x', 'Move it below `metadata:`.'],
     ['retry_count: 3', 'Indent it, with its chain, below `metadata:`.'],
   ])('hints what to do about %j', (lines, hint) => {

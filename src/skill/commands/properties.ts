@@ -1,3 +1,4 @@
+import { indentedJson } from '../../core/json.ts'
 import { defineCommand } from '../../core/command.ts'
 import { discoverOptionsFrom } from '../../library/discover.ts'
 import { findSkill } from '../../library/find-skill.ts'
@@ -19,7 +20,7 @@ export const command = defineCommand<object>()({
     const message = `${path} has no usable frontmatter.`
     throw new SkillParseError({ code: 'skill-unusable', message, diagnostics })
   },
-  render: (properties) => `${JSON.stringify(properties, null, 2)}\n`,
+  render: indentedJson,
 })
 
 /** The specification's fields, under their own names; what is absent is left out. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
+import { indentedJson } from '../../core/json.ts'
 import { writeNamedFile } from '../../core/write-files.ts'
 import { frontmatterJsonSchema } from '../field-table.ts'
 
@@ -11,9 +12,9 @@ export const command = defineCommand<Readonly<Record<string, unknown>>>()({
     const schema = frontmatterJsonSchema()
     if (output === undefined) return schema
     const path = resolve(runtime.cwd, output)
-    await writeNamedFile(path, `${JSON.stringify(schema, null, 2)}\n`)
+    await writeNamedFile(path, indentedJson(schema))
     return { path, output }
   },
-  render: (result) => ('output' in result ? '' : `${JSON.stringify(result, null, 2)}\n`),
+  render: (result) => ('output' in result ? '' : indentedJson(result)),
   notes: ({ output }) => (typeof output === 'string' ? [`wrote ${output}`] : []),
 })

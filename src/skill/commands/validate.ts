@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, diagnosticText, hasErrors } from '../../core/diagnostic.ts'
+import { indentedJson } from '../../core/json.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion, type Runtime } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
@@ -92,7 +93,7 @@ export const command = defineCommand<ValidateResult>()({
       const rules = [...validationRules, ...triggerRules]
       const tool = { name: 'Skillrail', version: packageVersion(), rules }
       const found = skills.flatMap(({ diagnostics }) => diagnostics)
-      return `${JSON.stringify(sarifLog(tool, found, directory), null, 2)}\n`
+      return indentedJson(sarifLog(tool, found, directory))
     },
   },
 })

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { writeLimit } from '../../core/project-state.ts'
 import { defineCommand, option } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { indentedJson } from '../../core/json.ts'
 import { exitCode } from '../../core/errors.ts'
 import { type Runtime, packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
@@ -95,8 +96,7 @@ export const command = defineCommand<Result>()({
     sarif(result) {
       const rules = [...triggerRules, ...validationRules]
       const tool = { name: 'Skillrail', version: packageVersion(), rules }
-      const log = sarifLog(tool, allDiagnostics(result), result.directory)
-      return `${JSON.stringify(log, null, 2)}\n`
+      return indentedJson(sarifLog(tool, allDiagnostics(result), result.directory))
     },
   },
 })
