@@ -74,7 +74,7 @@ export interface FinishedOutcome extends StepFacts {
   chain?: ChainResult | undefined
   reused?: true | undefined
   /** A user rejected it: the whole run ends as a failure. */
-  rejected?: true
+  rejected?: true | undefined
 }
 
 export interface SuspendedOutcome {

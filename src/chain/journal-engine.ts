@@ -15,8 +15,14 @@ import type {
   Running,
   TaskCall,
 } from './engine.ts'
-import { gateOf, isAbout, isApproved, passGate } from './gates.ts'
-import { type GateRecord, recordedOutcome } from './journal-records.ts'
+import {
+  gateOf,
+  type GateRecord,
+  isAbout,
+  isApproved,
+  passGate,
+  recordedOutcome,
+} from './journal-records.ts'
 import type { RecordWriter, RunJournal } from './run-journal.ts'
 import { chainOutput, chainWaitsFor, finishedEvent } from './step-result.ts'
 import type { StepRunner } from './step-runner.ts'

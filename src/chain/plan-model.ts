@@ -1,5 +1,6 @@
+import type { Screen } from '../core/command.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { columnsOf, padToColumns, safeLine } from '../core/text.ts'
+import { safeLine } from '../core/text.ts'
 import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
 import type { ChainDeclaration, ChainPolicy, StepOptions } from '../skill/model.ts'
 import type { TrustLevel } from '../trust/model.ts'
@@ -156,7 +157,8 @@ function withoutWords(requests: readonly string[]): string[] {
   return requests.length === 0 ? [] : [`without ${requests.join(' and ')}`]
 }
 
-export function renderPlan(plan: ShownPlan): string {
+export function renderPlan(plan: ShownPlan, { table }: Pick<Screen, 'table'>): string {
+  const head = [safeLine(plan.skill), plan.digest.slice(0, 19), ...policyWords(plan.policy)]
   const rows = flatten(plan.steps, 0).map(({ step, depth, isJoined }) => [
     `${'  '.repeat(depth)}${isJoined ? '& ' : ''}${safeLine(stepLabel(step))}`,
     isChain(step) ? step.executor : (step.client ?? step.model ?? step.executor),
@@ -165,17 +167,7 @@ export function renderPlan(plan: ShownPlan): string {
     `${step.tokens} tokens`,
     executionWords(step).join(', '),
   ])
-  const widths = (rows[0] ?? []).map((_cell, column) =>
-    Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))),
-  )
-  const head = [safeLine(plan.skill), plan.digest.slice(0, 19), ...policyWords(plan.policy)]
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => padToColumns(cell, widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-  return `${[head.join('  '), ...lines].join('\n')}\n`
+  return `${head.join('  ')}\n${table(rows)}`
 }
 
 function flatten(

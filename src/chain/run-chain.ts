@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { reasonOf, StateFileError } from '../core/errors.ts'
+import { reasonOf, StateFileError, systemCode } from '../core/errors.ts'
+import { lockHolder } from '../core/file-lock.ts'
 import { sha256 } from '../core/json.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
@@ -382,4 +385,36 @@ function withoutTrust(chain: PlannedChain): PlannedChain {
     return { ...step, trust: 'untrusted', sandboxed: undefined }
   })
   return { ...chain, trust: 'untrusted', sandboxed: undefined, steps }
+}
+
+/** How long a run may take to end its processes: 2 s until KILL, and what it writes then. */
+const patienceMs = 10_000
+
+/**
+ * Cancels a run: the process that executes it is interrupted (as by Ctrl-C), then the journal says
+ * that the run was cancelled. It can still be resumed. Throws {@link RunStateError} when it has
+ * ended, {@link RunBusyError} when the process is on another machine or does not end.
+ */
+export async function cancelRun(store: RunStore, runId: string, clock: Runtime): Promise<void> {
+  const path = store.pathOf(runId)
+  store.read(runId)
+  const isHere = (): boolean => lockHolder(path)?.host === hostname()
+  const pid = lockHolder(path)?.pid
+  if (isHere() && pid !== undefined) interrupt(pid)
+  for (let waited = 0; waited < patienceMs && isHere(); waited += 50) await sleep(50)
+  await alone(store, runId, () => {
+    const journal = store.read(runId)
+    refuseImported(journal)
+    refuseEnded(journal)
+    const at = new Date(clock.now()).toISOString()
+    store.append(runId, { type: 'status', status: 'cancelled', at })
+  })
+}
+
+function interrupt(pid: number): void {
+  try {
+    process.kill(pid, 'SIGINT')
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error
+  }
 }

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { gateOf, passGate } from '../../src/chain/gates.ts'
-import type { ApprovalRecord } from '../../src/chain/journal-records.ts'
+import { type ApprovalRecord, gateOf, passGate } from '../../src/chain/journal-records.ts'
 import { addOutputs, emptyState } from '../../src/chain/step-result.ts'
 
 const gate = gateOf({ key: '1:deploy', state: emptyState }, 'sha256:plan')

@@ -104,7 +104,7 @@ it('approving where nothing waits says in a sentence what shows how it stands', 
   const { text } = await command('run', ['build'])
   const run = runIdIn(text)
   const { error } = await command('runs approve', [run], { answer: 'y' })
-  expect(error?.hint).toBe(`skillrail runs show ${run} shows how it stands.`)
+  expect(error?.hint).toBe(`See: skillrail runs show ${run}`)
 })
 
 it('a run whose step deletes its journal is answered all the same', async () => {

@@ -1,14 +1,14 @@
 import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
 import { SkillrailError } from '../../core/errors.ts'
+import type { Runtime } from '../../core/runtime.ts'
 import { isYes, linesText, safeLine } from '../../core/text.ts'
-import { recordDecision, waitingGate } from '../decisions.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
-import { ApprovalRefusedError, stepUnknown } from '../errors.ts'
-import type { ApprovalRecord, DoneRecord } from '../journal-records.ts'
+import { ApprovalRefusedError, RunStateError, stepUnknown } from '../errors.ts'
+import type { ApprovalRecord, ChainRecord, DoneRecord, GateRecord } from '../journal-records.ts'
 import { allSteps, isChain, type Plan } from '../plan-model.ts'
 import { readResult, refuseImported, type RunSetup } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
-import { argumentsOf, keepsArguments } from '../run-line.ts'
+import { argumentsOf, keepsArguments, type RunLine } from '../run-line.ts'
 import { walkResult } from '../step-result.ts'
 import { drive } from '../stepper.ts'
 import { renderTimeline } from '../timeline.ts'
@@ -25,9 +25,9 @@ import {
   runArgument,
   runArguments,
   startOn,
-  upToDate,
+  findRun,
 } from './execute.ts'
-import { openProject, planKept, usablePlan } from './project.ts'
+import { planKept, usablePlan } from './project.ts'
 import { answerWith, resultLines, type RunAnswer, runShown, shortText } from './run-text.ts'
 import { stepped, type StepperResult, stepperShown } from './stepper.ts'
 
@@ -179,11 +179,8 @@ async function decideGate(
   { runId: named, step, approved, given }: GateDecision,
   values: ConfinementChoice,
 ): Promise<RunAnswer> {
-  const project = openProject(context, values)
+  const { project, runId, journal } = await findRun(context, named, values)
   const { store, line } = project
-  const runId = store.idOf(named)
-  const { journal } = await upToDate(project, runId)
-  context.diagnose(journal.diagnostics)
   const gate = await waitingGate(journal, context.runtime, step, line)
   // Rejecting executes only what runs always, so it works even when the skills have changed.
   const usable = await planToContinue(project, journal, 'approve').catch((error: unknown) => {
@@ -248,4 +245,59 @@ async function confirm(
     status,
     result: shortText(said),
   }))
+}
+
+/** The gate that a run waits at. `step` names one where several steps of a group wait. */
+async function waitingGate(
+  journal: RunJournal,
+  clock: Runtime,
+  step: string | undefined,
+  line: RunLine,
+): Promise<GateRecord> {
+  const gates = walkResult(await readResult(journal, clock)).flatMap((walked) => {
+    const gate = journal.gates.get(walked.key)
+    // A chain with waiting steps below has passed its own gate.
+    const waits = walked.leaf && walked.step.status === 'waiting'
+    return waits && gate !== undefined ? [gate] : []
+  })
+  const matching = step === undefined ? gates : gates.filter((gate) => gate.step === step)
+  const [gate, second] = matching
+  if (gate !== undefined && second === undefined) return gate
+  const { runId } = journal.run
+  const code = gate === undefined ? 'no-gate-waits' : 'gate-ambiguous'
+  const names = gates.map((candidate) => candidate.step).join(', ')
+  const message =
+    gates.length === 0
+      ? `the run ${runId} does not wait for an approval`
+      : `these steps of the run ${runId} wait for approval: ${names}`
+  const choice = `Choose one: --step ${gates[0]?.step}`
+  const hint = gates.length === 0 ? `See: ${line('runs show', runId)}` : choice
+  throw new RunStateError({ code, message, hint })
+}
+
+/**
+ * Writes the decision of a user about the gate that was shown. Called while the journal is locked,
+ * so that the gate cannot change. Throws {@link RunStateError} when the run waits for something
+ * else by now.
+ */
+function recordDecision(
+  shown: GateRecord,
+  decision: Pick<ApprovalRecord, 'approved' | 'at' | 'user' | 'shown'>,
+  line: RunLine,
+): (journal: RunJournal, append: (record: ChainRecord) => void) => void {
+  return (journal, append) => {
+    const gate = journal.gates.get(shown.key)
+    if (gate?.stateDigest !== shown.stateDigest || gate.planDigest !== shown.planDigest) {
+      throw new RunStateError({
+        code: 'gate-changed',
+        message: `the run ${journal.run.runId} waits for something else now`,
+        hint: `Look again: ${line('runs show', journal.run.runId)}`,
+      })
+    }
+    const { key, planDigest, stateDigest } = gate
+    const about = { key, planDigest, stateDigest }
+    const record: ApprovalRecord = { type: 'approval', ...about, by: 'person', ...decision }
+    append(record)
+    journal.approvals.set(key, record)
+  }
 }

@@ -9,13 +9,13 @@ import { childEnvironment, runProcess } from '../../exec/process.ts'
 import { type Grants, parseGrants, SandboxMissingError } from '../../exec/sandbox/grants.ts'
 import { openSandbox } from '../../exec/sandbox/open-sandbox.ts'
 import { lockReadOnce } from '../../trust/lock.ts'
-import { cancelRun } from '../decisions.ts'
 import type { RunResult, RunStatus } from '../engine.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
 import type { RunConfinement } from '../executors.ts'
 import { confinedSteps, type Plan } from '../plan-model.ts'
 import type { ServerAddress } from '../restate/client.ts'
 import {
+  cancelRun,
   type NewRun,
   planChanged,
   refuseImported,
@@ -270,24 +270,24 @@ export async function resumeOn(
   return await resumeServerRun(resumption, setup, serverAddress(context, server))
 }
 
-export async function cancelOn(project: ChainProject, runId: string): Promise<void> {
-  const { context, store } = project
-  const { journal } = await upToDate(project, runId)
-  context.diagnose(journal.diagnostics)
-  const { server } = journal.run
+export async function cancelOn(
+  { context, store, line }: ChainProject,
+  journal: RunJournal,
+): Promise<void> {
+  const { runId, server } = journal.run
   if (server === undefined || !isOpen(journal)) {
     return await cancelRun(store, runId, context.runtime)
   }
   const { cancelServerRun } = await import('../restate/server-runs.ts')
   await cancelServerRun(journal, serverAddress(context, server))
   for (let waited = 0; waited < cancelPatienceMs; waited += 100) {
-    if (!isOpen((await upToDate(project, runId)).journal)) return
+    if (!isOpen((await upToDate({ context, store }, runId)).journal)) return
     await sleep(100)
   }
   throw new RunBusyError({
     code: 'run-busy',
     message: `the steps of the run ${runId} have not ended yet`,
-    hint: `${project.line('runs show', runId)} says when they have.`,
+    hint: `${line('runs show', runId)} says when they have.`,
   })
 }
 
@@ -305,7 +305,7 @@ export async function readRuns(
 }
 
 export async function upToDate(
-  project: ChainProject,
+  project: Pick<ChainProject, 'context' | 'store'>,
   runId: string,
 ): Promise<{ journal: RunJournal; standing: string | undefined }> {
   const journal = project.store.read(runId)
@@ -315,7 +315,7 @@ export async function upToDate(
 
 /** Brings journals of runs on servers up to date; returns how those stand that have no result yet. */
 async function standingsOf(
-  { context, store }: ChainProject,
+  { context, store }: Pick<ChainProject, 'context' | 'store'>,
   journals: readonly RunJournal[],
 ): Promise<ReadonlyMap<string, string>> {
   const open = journals.filter(isOpen)
@@ -326,18 +326,23 @@ async function standingsOf(
 
 /**
  * The run that a user names, with what its server did meanwhile. Problems with its journal are
- * printed as diagnostics. Throws {@link RunBusyError} or {@link RunStateError} where its server has not
- * finished it or does not answer.
+ * printed as diagnostics.
  */
-export async function openRun(
-  context: RunContext,
-  named = '',
-  grants: GrantOptions = {},
-): Promise<{ project: ChainProject; runId: string; journal: RunJournal }> {
+export async function findRun(context: RunContext, named = '', grants: GrantOptions = {}) {
   const project = openProject(context, grants)
   const runId = project.store.idOf(named)
   const { journal, standing } = await upToDate(project, runId)
   context.diagnose(journal.diagnostics)
+  return { project, runId, journal, standing }
+}
+
+/**
+ * The same, to continue it. Throws {@link RunBusyError} or {@link RunStateError} where its server has
+ * not finished it or does not answer.
+ */
+export async function openRun(context: RunContext, named = '', grants: GrantOptions = {}) {
+  const found = await findRun(context, named, grants)
+  const { project, runId, journal, standing } = found
   const { url = '' } = journal.run.server ?? {}
   if (standing === 'running') {
     throw new RunBusyError({
@@ -353,7 +358,7 @@ export async function openRun(
       hint: 'Start it, or wait: it keeps what it has done.',
     })
   }
-  return { project, runId, journal }
+  return found
 }
 
 /**

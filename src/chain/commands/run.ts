@@ -78,7 +78,7 @@ export const command = defineCommand<Result, ChainEvent>()({
   },
   ...runShown,
   render: (result, screen) =>
-    isPlan(result) ? renderPlan(result) : runShown.render(result, screen),
+    isPlan(result) ? renderPlan(result, screen) : runShown.render(result, screen),
   notes: (result, screen) => (isPlan(result) ? planNotes(result) : runNotes(result, screen)),
   exitCode: (result) => (isPlan(result) ? codeOfPlan(result) : runShown.exitCode(result)),
   formats: runFormats((result: Result) => {

@@ -24,7 +24,7 @@ import { removeRuns, type RunStore } from '../run-store.ts'
 import { executionsOf, isFinal, type ShownRun, statusOfRun } from '../step-result.ts'
 import { readLog } from '../step-runner.ts'
 import { duration, renderTimeline } from '../timeline.ts'
-import { cancelOn, readRuns, runArgument, upToDate } from './execute.ts'
+import { cancelOn, findRun, readRuns, runArgument, upToDate } from './execute.ts'
 import { type ChainProject, openProject } from './project.ts'
 import { errorsOfRun, headOfRun, resultLines, runFormats } from './run-text.ts'
 
@@ -174,9 +174,8 @@ export const cancel = defineCommand<{ runId: string; status: 'cancelled'; contin
     options: {},
     examples: ['runs cancel 0mh2k9x0ab12cd'],
     async run(context, { arguments: [named = ''] }) {
-      const project = openProject(context)
-      const runId = project.store.idOf(named)
-      await cancelOn(project, runId)
+      const { project, runId, journal } = await findRun(context, named)
+      await cancelOn(project, journal)
       const continueWith = project.line('runs resume', runId)
       return { runId, status: 'cancelled', continueWith }
     },

@@ -14,8 +14,13 @@ import type {
   SuspendedOutcome,
   TaskCall,
 } from '../engine.ts'
-import { gateOf, isApproved, passGate } from '../gates.ts'
-import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
+import {
+  type ApprovalRecord,
+  gateOf,
+  type GateRecord,
+  isApproved,
+  passGate,
+} from '../journal-records.ts'
 import {
   handlerNames,
   type NestedAnswer,

@@ -52,21 +52,28 @@ export class StepExecution {
 
   /** What it returns is recorded; what it throws makes the server try elsewhere. */
   async execute(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
-    if (signal.aborted) return { kind: 'cancelled' }
     if (call.wait !== undefined) {
       const left = Math.max(0, call.wait.since + call.wait.ms - this.#options.clock.now())
       await sleep(left, undefined, { signal }).catch(() => undefined)
-      if (signal.aborted) return { kind: 'cancelled' }
     }
+    if (signal.aborted) return { kind: 'cancelled' }
     const refusal = await this.refused(call.step, signal)
     if (refusal !== undefined) return refusal
-    const outcome = await this.#workOrReason(call, signal)
+    const execution = this.#work(call, signal)
+    this.#working.add(execution)
+    const outcome = await execution
+      .catch((error: unknown) => {
+        if (error instanceof RunFilesError) return error
+        throw error
+      })
+      .finally(() => this.#working.delete(execution))
     // Another worker may have room for what it is given.
     if (outcome instanceof RunFilesError) return await this.#giveBack(outcome.message, signal)
     if (isChanged(outcome)) {
       return await this.#giveBack(`${otherVersion}: ${call.step.path} was changed here`, signal)
     }
-    this.#announce(call, outcome)
+    const at = new Date(this.#options.clock.now()).toISOString()
+    this.#options.onEvent(finishedEvent(call.key, call.step, outcome, at))
     return outcome
   }
 
@@ -80,19 +87,6 @@ export class StepExecution {
     }
     const output = failedOutput(acceptance.code, acceptance.reason)
     return finished(output, this.#options.clock.now(), 0)
-  }
-
-  async #workOrReason(call: TaskCall, signal: AbortSignal): Promise<Outcome | RunFilesError> {
-    const execution = this.#work(call, signal)
-    this.#working.add(execution)
-    try {
-      return await execution
-    } catch (error) {
-      if (error instanceof RunFilesError) return error
-      throw error
-    } finally {
-      this.#working.delete(execution)
-    }
   }
 
   async #work(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
@@ -130,11 +124,6 @@ export class StepExecution {
     if (signal.aborted) return { kind: 'cancelled' }
     this.#options.giveBack()
     throw new this.#options.sdk.RetryableError(message, { retryAfter: giveBackMs })
-  }
-
-  #announce({ key, step }: TaskCall, outcome: Outcome): void {
-    const at = new Date(this.#options.clock.now()).toISOString()
-    this.#options.onEvent(finishedEvent(key, step, outcome, at))
   }
 }
 
