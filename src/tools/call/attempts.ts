@@ -108,7 +108,7 @@ const signs: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     'tool-not-found',
-    /\b(?:unknown tool|tool \S{1,200} (?:was )?not found|no such tool|tool not found)\b/i,
+    /\b(?:unknown tool|tool \S+ (?:was )?not found|no such tool|tool not found)\b/i,
   ],
   [
     'element-missing',
@@ -160,10 +160,10 @@ const wordings: readonly RegExp[] = [
   // Playwright
   /^### Error\n/,
   // Puppeteer and Playwright, in the words of a browser: `page.goto: net::ERR_… at http://…`
-  /^(?:Error: )?(?:[\w.]{1,40}: )?(?:net::ERR_[A-Z_]{1,80}|NS_ERROR_[A-Z_]{1,80}) at \S{1,2000}\s*(?:\n|$)/,
+  /^(?:Error: )?(?:[\w.]+: )?(?:net::ERR_[A-Z_]+|NS_ERROR_[A-Z_]+) at \S+\s*(?:\n|$)/,
 ]
 
-const heading = /^# \w{1,100} response\n+/
+const heading = /^# \w+ response\n+/
 
 export function tellsFailure({ content }: ToolOutcome): boolean {
   const [first] = content

@@ -158,7 +158,7 @@ export function parseParameters(json: string): JsonObject {
 export function readPairs(pairs: readonly string[], tool: ToolDefinition): JsonObject {
   const texts = new Map<string, string[]>()
   for (const pair of pairs) {
-    const [, name, text = ''] = /^([^=\s]{1,200})=([\s\S]*)$/.exec(pair) ?? []
+    const [, name, text = ''] = /^([^=\s]+)=([\s\S]*)$/.exec(pair) ?? []
     if (name === undefined) throw wrongParameters(`${pair} is not name=value`)
     texts.set(name, [...(texts.get(name) ?? []), text])
   }

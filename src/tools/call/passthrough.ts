@@ -22,7 +22,7 @@ export type PassthroughReading =
   | { kind: 'unknown'; written: string }
 
 const nameAlone =
-  /^\s*(?:(?:please\s+)?(?:use|call|run|execute|invoke)\s+)?(?:the\s+tool\s+)?[`"']?([A-Za-z][A-Za-z0-9_.:-]{1,255})[`"']?/i
+  /^\s*(?:(?:please\s+)?(?:use|call|run|execute|invoke)\s+)?(?:the\s+tool\s+)?[`"']?([A-Za-z][A-Za-z0-9_.:-]+)[`"']?/i
 
 /**
  * Finds a call that needs no routing: the first known id, or a name before JSON. A tool is spelt
@@ -113,7 +113,7 @@ const behind =
   /^[`"']? ?(?:with )?(?:the )?(?:following )?(?:json )?(?:params|parameters|arguments|args|input|json)? ?[:=,]? ?(?:```[a-z0-9]{0,10} ?)?[`"'(]? ?$/i
 
 /** A name of several words: `take_screenshot`, `query-docs`, `takeScreenshot`. */
-const isSeveralWords: RegExp = /[A-Za-z0-9][_.:-]+[A-Za-z0-9]|[a-z0-9][A-Z]/
+const isSeveralWords = /[A-Za-z0-9][_.:-]+[A-Za-z0-9]|[a-z0-9][A-Z]/
 
 /** The words outside of JSON that may name a tool: with `__` or `:`, or right before JSON. */
 export function writtenNames(text: string): WrittenName[] {

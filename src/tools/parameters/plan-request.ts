@@ -214,7 +214,7 @@ function extractValue({ kind, words }: Extraction, text: string): Extracted {
     case 'open-page':
       return openPage(text)
     case 'library-id': {
-      const pattern = /(?<![\w:/.])(\/[\w.-]{1,100}\/[\w.-]{1,100}(?:\/[\w.-]{1,100})?)(?![\w/])/
+      const pattern = /(?<![\w:/.])(\/[\w.-]+\/[\w.-]+(?:\/[\w.-]+)?)(?![\w/])/
       return extracted(pattern.exec(text)?.[1], [])
     }
   }
@@ -227,7 +227,7 @@ function extracted(value: JsonValue | undefined, candidates: readonly string[]):
 
 /** The page that is open: `1: about:blank [selected]`. */
 function openPage(text: string): Extracted {
-  const pages = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*(\d{1,9}):\s(.*)$/gm)]
+  const pages = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*(\d+):\s(.*)$/gm)]
   const selected = pages.filter((match) => match[2]?.includes('[selected]'))
   const [open, ...others] = selected.length > 0 ? selected : pages
   const isClear = open !== undefined && others.length === 0
@@ -239,7 +239,7 @@ function openPage(text: string): Extracted {
 
 /** `uid=1_4 button "Send"` or `- button "Send" [ref=e5]`. */
 const elementPattern =
-  /^\s*(?:- )?(?:uid=(?<uid>\S{1,40})\s+)?(?<role>\w{1,40})(?:\s+"(?<label>[^"]{0,500})")?(?:.{0,200}?\[ref=(?<ref>\w{1,40})\])?/
+  /^\s*(?:- )?(?:uid=(?<uid>\S+)\s+)?(?<role>\w+)(?:\s+"(?<label>[^"]*)")?(?:.*?\[ref=(?<ref>\w+)\])?/
 
 function elementIn(snapshot: string, words: readonly string[]): Extracted {
   const elements = snapshot.split('\n').flatMap((line) => {
@@ -266,7 +266,7 @@ function itemIn(text: string, words: readonly string[]): Extracted {
   const json = answerJson(text)
   const lines = text
     .split('\n')
-    .flatMap((line) => /^\s*(?:[-*•]\s*)?["'`]?([\w.$-]{1,128})["'`]?/.exec(line)?.[1] ?? [])
+    .flatMap((line) => /^\s*(?:[-*•]\s*)?["'`]?([\w.$-]+)["'`]?/.exec(line)?.[1] ?? [])
   const items = [...new Set(json === undefined ? lines : namesIn(json, 0))].slice(0, 1000)
   const said = ` ${words.join(' ')} `
   const [asked] = items

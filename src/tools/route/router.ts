@@ -196,7 +196,7 @@ const mostNamed = 10
 
 /** A token of several words: joined by `_`, `-`, `.`, `:` or written with a hump. */
 const identifier =
-  /(?<![\w./:-])(?:[A-Za-z0-9]{1,100}(?:[_.:-]{1,2}[A-Za-z0-9]{1,100}){1,12}|[A-Za-z]{0,60}[a-z0-9][A-Z][A-Za-z0-9]{0,60})(?![\w/])/g
+  /(?<![\w./:-])(?:[A-Za-z0-9]+(?:[_.:-]{1,2}[A-Za-z0-9]+)+|[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*)(?![\w/])/g
 
 /**
  * The ids of the tools that a request calls by name, in order: the request itself, ids, names of
