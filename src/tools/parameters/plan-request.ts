@@ -239,7 +239,7 @@ function openPage(text: string): Extracted {
 
 /** `uid=1_4 button "Send"` or `- button "Send" [ref=e5]`. */
 const elementPattern =
-  /^\s*(?:- )?(?:uid=(?<uid>\S+)\s+)?(?<role>\w+)(?:\s+"(?<label>[^"]*)")?(?:.*?\[ref=(?<ref>\w+)\])?/
+  /^\s*(?:- )?(?:uid=(?<uid>\S{1,40})\s+)?(?<role>\w{1,40})(?:\s+"(?<label>[^"]{0,500})")?(?:.{0,200}?\[ref=(?<ref>\w{1,40})\])?/
 
 function elementIn(snapshot: string, words: readonly string[]): Extracted {
   const elements = snapshot.split('\n').flatMap((line) => {
