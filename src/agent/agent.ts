@@ -323,12 +323,13 @@ export class Agent<
   #openSession(): AgentSession {
     const { runtime, project, options } = this.#environment
     const { tools = [], builtIns, permissionMode, approver } = options
-    const own = createBuiltInTools(builtIns ?? [], {
+    const ofBuiltIns = createBuiltInTools(builtIns ?? [], {
       project,
       runtime,
       environment: builtIns === undefined ? [] : this.#environment.settings.run.environment,
       readable: () => this.#skills?.directories ?? [],
     })
+    const own = [...(isList(tools) ? tools : this.#given.tools), ...ofBuiltIns]
     const approval = approvalPart({
       agent: this.name,
       platform: runtime.platform,
@@ -342,9 +343,8 @@ export class Agent<
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       agent: this.name,
       model: () => this.#environment.model(),
-      tools: [...(isList(tools) ? tools : this.#given.tools), ...own],
       parts: [
-        { instructions: async () => this.#environment.instructions() },
+        { instructions: async () => this.#environment.instructions(), tools: () => own },
         this.#servers,
         approval,
       ],

@@ -32,7 +32,6 @@ export interface SessionOptions extends Pick<
   delegation?: string | undefined
   /** Asked at the start of every run; its errors reach the caller of `run`. */
   model: () => ModelObject | Promise<ModelObject>
-  tools?: readonly AgentTool[] | undefined
   parts?: readonly SessionPart[] | undefined
   usage: Pick<UsageLedger, 'record'>
   /** Why no model may be asked any more: the tokens are used up. */
@@ -108,8 +107,7 @@ export class AgentSession {
   }
 
   tools(): readonly AgentTool[] {
-    const own = this.#options.tools ?? []
-    const tools = [...own, ...this.#parts.flatMap((part) => part.tools?.() ?? [])]
+    const tools = this.#parts.flatMap((part) => part.tools?.() ?? [])
     return tools.filter((tool) => this.#parts.every((part) => part.offers?.(tool) ?? true))
   }
 

@@ -1,7 +1,6 @@
-import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
 import type { Runtime } from '../../core/runtime.ts'
 import { didYouMean } from '../../core/text.ts'
+import { findProgram } from '../../exec/find-program.ts'
 import {
   capturedText,
   childEnvironment,
@@ -108,17 +107,9 @@ export function shellOf(
   platform: NodeJS.Platform,
 ): { file: string; args: readonly string[] } {
   if (platform === 'win32') return { file: 'cmd.exe', args: ['/d', '/s', '/c', command] }
-  const hasBash = (env['PATH'] ?? '').split(delimiter).some((directory) => {
-    try {
-      accessSync(join(directory, 'bash'), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
-  return hasBash
-    ? { file: 'bash', args: ['--noprofile', '--norc', '-c', command] }
-    : { file: 'sh', args: ['-c', command] }
+  return findProgram('bash', { env, platform }) === undefined
+    ? { file: 'sh', args: ['-c', command] }
+    : { file: 'bash', args: ['--noprofile', '--norc', '-c', command] }
 }
 
 function reported({ end, stdout, stderr }: ProcessResult, timeoutMs: number): string {

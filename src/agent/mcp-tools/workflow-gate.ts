@@ -17,7 +17,6 @@ import {
   type WorkflowTrust,
   workflowTrust,
 } from '../../tools/call/gate.ts'
-import type { ToolDefinition } from '../../tools/model.ts'
 import type { ServerFailure } from '../../tools/model.ts'
 import { afterCall, atInstance, isStateful, runGate } from '../../tools/workflow/gate.ts'
 import { matchWorkflows } from '../../tools/workflow/match.ts'
@@ -73,13 +72,7 @@ export class WorkflowGate implements CallGate {
     const trust = this.#readTrust()
     if (hasErrors(this.#diagnostics)) return await this.#gateOf([], trust).pass(first, noSteps)
     const own = ownTools([...callers, ...this.#tools()])
-    // Workflows look at names alone.
-    const ofAgent = Array.from(
-      own.values(),
-      ({ definition: { id, server, name, description } }) => {
-        return { id, server, name, description, parameters: [], required: [] }
-      },
-    )
+    const ofAgent = Array.from(own.values(), ({ definition }) => definition)
     const offered = [...servers.index.tools, ...ofAgent]
     for (const call of calls) refuseWithoutGone(call, this.#gone, offered)
     if (!this.#mayBind(calls, offered, trust)) return await this.#suggest(calls, offered)
@@ -204,12 +197,23 @@ export function namesAtGate(tool: AgentTool) {
   const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
   return [name, ...others].map((id) => ({
     // Not the wire name: that of a long name is cut, and nobody writes it into a workflow.
-    tool: { id, server: '', name: id.replaceAll('.', '__'), description, inputSchema },
+    tool: {
+      id,
+      server: '',
+      name: id.replaceAll('.', '__'),
+      description,
+      inputSchema,
+      // Workflows look at names alone.
+      parameters: [],
+      required: [],
+    },
     instance: 'agent',
   }))
 }
 
-type OwnTools = ReadonlyMap<string, { tool: AgentTool; definition: ToolDefinition }>
+type OwnTools = ReadonlyMap<string, { tool: AgentTool; definition: AtGate['tool'] }>
+
+type AtGate = ReturnType<typeof namesAtGate>[number]
 
 /** The tools that belong to no server, under all of their names; the first of a name counts. */
 function ownTools(tools: readonly AgentTool[]): OwnTools {
