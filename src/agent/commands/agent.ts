@@ -14,7 +14,6 @@ import {
   type Ending,
   lineOf,
   modelOptions,
-  noteMissingServers,
   tell,
   usageText,
 } from './model-options.ts'
@@ -82,8 +81,8 @@ export const command = defineCommand<AgentCommandResult, Event>()({
     const files = picturesIn(given ?? '', context.runtime.cwd)
     const isText = given === undefined || files.length > 0
     const task = isText ? given : await inputText(given, context)
-    const approver = new CommandApprover(context, values.yes, true)
-    noteMissingServers(context, values)
+    const { ask } = context
+    const approver = new CommandApprover({ ask, approvesAll: values.yes, canWait: true })
     const tools: AgentCommandResult['tools'] = []
     const agent = new Agent({
       ...agentOptions(context, { ...values, model: values.model ?? resumed?.model }),

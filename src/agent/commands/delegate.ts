@@ -11,7 +11,6 @@ import {
   CommandApprover,
   type Ending,
   modelOptions,
-  noteMissingServers,
   tell,
   usageText,
 } from './model-options.ts'
@@ -40,8 +39,8 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
       throw new UsageError({ code: 'task-empty', message: `the task for ${name} is empty` })
     }
     const more = values.context === undefined ? undefined : await inputText(values.context, context)
-    const approver = new CommandApprover(context, values.yes)
-    noteMissingServers(context, values)
+    const { ask } = context
+    const approver = new CommandApprover({ ask, approvesAll: values.yes, canWait: false })
     // A subagent with a model of its own needs no other one.
     const defined = findAgents(context).agents.find(({ config }) => config.name === name)
     const definedModel = defined?.config.model

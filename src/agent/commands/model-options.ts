@@ -35,7 +35,7 @@ export const modelOptions = {
 type ModelValues = Omit<Values<typeof modelOptions>, 'arguments'>
 
 export function agentOptions(
-  { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
+  { runtime, settings, note }: Pick<Context, 'runtime' | 'settings' | 'note'>,
   { model, baseUrl, tools, mcp, mcpServer, maxTurns, maxTokens, compact }: ModelValues,
 ): AgentOptions {
   if (mcp && mcpServer.length > 0) {
@@ -49,6 +49,12 @@ export function agentOptions(
   // The SDK itself would print warnings about features that a provider lacks.
   Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false)
   const named = mcpServer.length > 0 ? mcpServer : undefined
+  if (mcp) {
+    const project = findWorkspace(runtime.cwd, runtime)
+    const place = { project, runtime, trust: settings.workspaceTrust }
+    const problem = unaskedServers(readServerConfiguration(place))
+    if (problem instanceof NoServersError) note(`${problem.message}.`)
+  }
   return {
     model: name,
     runtime,
@@ -63,15 +69,6 @@ export function agentOptions(
       strategy: compact === 'summary' ? summarizeOldest : undefined,
     },
   }
-}
-
-export function noteMissingServers(context: Context, { mcp }: ModelValues): void {
-  if (!mcp) return
-  const { runtime, settings } = context
-  const project = findWorkspace(runtime.cwd, runtime)
-  const trust = settings.workspaceTrust
-  const problem = unaskedServers(readServerConfiguration({ project, runtime, trust }))
-  if (problem instanceof NoServersError) context.note(`${problem.message}.`)
 }
 
 export function tell(event: AgentEvent, context: Context<AgentEvent>): void {
@@ -119,34 +116,36 @@ export interface Ending {
   refused?: readonly string[] | undefined
 }
 
-export class CommandApprover {
-  readonly #context: Pick<Context, 'ask'>
-  readonly #approvesAll: boolean
+interface ApproverOptions extends Pick<Context, 'ask'> {
+  approvesAll: boolean
   /** Whether the run can be continued later. */
-  readonly #canWait: boolean
+  canWait: boolean
+}
+
+export class CommandApprover {
+  readonly #options: ApproverOptions
   readonly #always = new Set<string>()
   readonly #unasked = new Set<string>()
 
-  constructor(context: Pick<Context, 'ask'>, approvesAll: boolean, canWait = false) {
-    this.#canWait = canWait
-    this.#context = context
-    this.#approvesAll = approvesAll
+  constructor(options: ApproverOptions) {
+    this.#options = options
   }
 
   readonly approve = async (request: ApprovalRequest): Promise<Approval> => {
     const { agent, tool, reason, signal } = request
     // The reason is part of the key: a yes to a tool is not a yes to a call outside the project.
     const key = `${agent} ${tool.name} ${reason}`
-    if (this.#approvesAll || this.#always.has(key)) return { approved: true }
+    const { ask, approvesAll, canWait } = this.#options
+    if (approvesAll || this.#always.has(key)) return { approved: true }
     const nobody = new Error('no answer was given')
     let answer: string
     try {
       const question = { text: questionText(request), otherwise: () => nobody }
-      answer = (await this.#context.ask(question, signal)).trim()
+      answer = (await ask(question, signal)).trim()
     } catch (error) {
       if (signal.aborted) return { approved: false, reason: 'the call was cancelled' }
       if (error !== nobody) throw error
-      if (this.#canWait && agent === 'main') return { approved: 'later' }
+      if (canWait && agent === 'main') return { approved: 'later' }
       this.#unasked.add(tool.name)
       return { approved: false, reason: 'it needs an approval, and the shell is not interactive' }
     }
