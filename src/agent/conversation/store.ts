@@ -171,16 +171,15 @@ async function read(path: string, id: string, code: Sealer): Promise<Conversatio
   const file = readRegularFile(path, { maxBytes, own: true })
   if (!file.ok && file.code === 'file-shared') throw sharedStore(file.message)
   const found = file.ok ? parseJson(file.text) : undefined
-  const later = z.object({ version: z.number().gt(version) }).safeParse(found)
+  const isLater = Number(objectOf(found)['version']) > version
   const { data } = (await conversationSchema()).safeParse(revealed(found, code))
   if (data !== undefined && data.id === id) return data
   const why = file.ok ? 'it is not what was written there' : file.message
+  const problem = isLater ? 'was written by a newer version of Skillrail' : `cannot be read: ${why}`
   throw new StateFileError({
-    code: later.success ? 'conversation-newer' : 'conversation-damaged',
-    message: later.success
-      ? `The conversation ${path} was written by a newer version of Skillrail.`
-      : `The conversation ${path} cannot be read: ${why}.`,
-    hint: later.success ? 'Update Skillrail.' : 'Restore the file, or delete it.',
+    code: isLater ? 'conversation-newer' : 'conversation-damaged',
+    message: `The conversation ${path} ${problem}.`,
+    hint: isLater ? 'Update Skillrail.' : 'Restore the file, or delete it.',
   })
 }
 

@@ -186,7 +186,8 @@ export class SubagentManager {
       throw new SubagentDelegationError({ code: 'delegation-unknown', message, hint })
     }
     const { subagent, messages: contextMessages, work } = finished
-    const { signal: _signal, onEvent: _onEvent, ...before } = work?.options ?? {}
+    const { model, maxTurns, maxTokens, outputSchema } = work?.options ?? {}
+    const before = { model, maxTurns, maxTokens, outputSchema }
     this.#finished.delete(id)
     try {
       return await this.#begin({

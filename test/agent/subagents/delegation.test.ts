@@ -615,12 +615,14 @@ describe('resume', () => {
   it('goes on in the same conversation with a controller of its own', async () => {
     const { manager, model } = delegating({ replies: [says('First.'), says('Second.')] })
     const controller = new AbortController()
-    const first = await manager.delegate('worker', 'One.', { signal: controller.signal })
+    const { signal } = controller
+    const first = await manager.delegate('worker', 'One.', { signal, context: 'Known.' })
     controller.abort()
     const second = await (await manager.resume(first.id, 'Two.')).result()
     expect(second).toMatchObject({ id: first.id, success: true, output: 'Second.' })
     expect(second.usage.requests).toBe(1)
-    expect(textsOf(model, 1, 'user')).toEqual(['One.', 'Two.'])
+    const before = 'One.\n\n<context>\nKnown.\n</context>'
+    expect(textsOf(model, 1, 'user')).toEqual([before, 'Two.'])
     expect(textsOf(model, 1, 'assistant')).toEqual(['First.'])
   })
 
