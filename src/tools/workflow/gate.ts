@@ -18,15 +18,8 @@ import { type PlannedStep, planStep, planWorkflow, scopeValues, survives } from 
 import { isReferred } from './references.ts'
 import { type Completion, findCompletion, type SessionState } from './session-file.ts'
 import type { SessionChange, SessionStore } from './session.ts'
-import {
-  completedLine,
-  leftOutLine,
-  multipleLine,
-  notInstalledLine,
-  suggestionText,
-  triggeredLine,
-  warningText,
-} from './messages.ts'
+import { multipleLine, notInstalledLine } from './messages.ts'
+import { amount } from '../../core/text.ts'
 
 export type PrerequisiteResult =
   | { ok: true; text: string; value: JsonValue }
@@ -99,7 +92,7 @@ async function pass(
   const { name, mode } = workflow
   if (open.length === 0) return
   if (mode === 'suggest') {
-    note(suggestionText(workflow, open))
+    note(`Workflow '${name}' suggests to run first\n${stepLines(open)}`)
     return
   }
   if (mode === 'enforce' || !skipPrerequisites) {
@@ -115,7 +108,7 @@ async function pass(
     const { state: now } = await session.read()
     const again = planWorkflow(call, workflow, now, options.tools)
     if (again.open === 0) return
-    note(triggeredLine(name, again.open))
+    note(`Workflow '${name}' triggered. Running ${amount(again.open, 'prerequisite')}...`)
     await runSteps(call, workflow, again.steps, now, options)
   })
 }
@@ -133,10 +126,15 @@ async function isSkipped(
   workflow: WorkflowDefinition,
   { ask, note, skipPrerequisites }: GateOptions,
 ): Promise<boolean> {
-  const warning = warningText(workflow, open)
+  const missing = `Workflow '${workflow.name}' warns: these prerequisites are missing`
+  const warning = `${missing}\n${stepLines(open)}`
   if (skipPrerequisites !== true && ask !== undefined) return (await ask(warning)) === 'skip'
   note(warning)
   return skipPrerequisites === true
+}
+
+function stepLines(steps: readonly PlannedStep[]): string {
+  return steps.map(({ step, tool, description }) => `  ${step}. ${tool}: ${description}`).join('\n')
 }
 
 async function runSteps(
@@ -172,7 +170,7 @@ async function runStep(
   if (step.status !== 'run' || tool === undefined) {
     const isBlocked = step.status === 'blocked' || step.status === 'waits'
     if (isBlocked && step.required) throw failure(workflow, step, step.reason ?? 'it cannot run')
-    note(leftOutLine(number, name, step.reason ?? ''))
+    note(`- Step ${number}: ${name} left out: ${step.reason ?? ''}`)
     return
   }
   signal?.throwIfAborted()
@@ -185,12 +183,12 @@ async function runStep(
     const record = { workflow: workflow.name, tool: name, scope, result: result.text }
     const kept = isReferred(number, workflow.prerequisites) ? value : undefined
     await session.change([{ kind: 'record', ...record, value: kept }])
-    note(completedLine(number, name))
+    note(`✓ Step ${number}: ${name} completed`)
     return
   }
   signal?.throwIfAborted()
   if (step.required) throw failure(workflow, step, result.error, result.suggestion)
-  note(leftOutLine(number, name, result.error))
+  note(`- Step ${number}: ${name} left out: ${result.error}`)
 }
 
 /** One call, or one for each value of a list, up to the first that fails. */
