@@ -13,50 +13,44 @@ export interface SkillSource {
  * are not written.
  */
 export function serializeSkill({ fields, body }: SkillSource): string {
-  const { triggers = [] } = fields
+  const { name, description, license, compatibility, allowedTools, triggers = [] } = fields
+  const { run, sandbox, model, context, agent, userInvocable, hooks } = fields
+  const names = fields.arguments?.join(' ') || undefined
   const lines = [
-    ...line('name', fields.name),
-    ...line('description', fields.description),
-    ...line('license', fields.license),
-    ...line('compatibility', fields.compatibility),
-    ...line('allowed-tools', fields.allowedTools && formatAllowedTools(fields.allowedTools)),
+    ...linesOf({ name, description, license, compatibility }),
+    ...linesOf({ 'allowed-tools': allowedTools && formatAllowedTools(allowedTools) }),
     ...(triggers.length === 0 ? [] : ['triggers:']),
     ...triggers.flatMap(triggerLines),
-    ...line('run', fields.run),
-    ...(fields.sandbox ? ['sandbox: true'] : []),
-    ...line('model', fields.model),
-    ...line('context', fields.context),
-    ...line('agent', fields.agent),
-    ...(fields.disableModelInvocation ? ['disable-model-invocation: true'] : []),
-    ...(fields.userInvocable === false ? ['user-invocable: false'] : []),
-    ...line('argument-hint', fields.argumentHint),
-    ...line('arguments', fields.arguments?.length ? fields.arguments.join(' ') : undefined),
-    ...line('hooks', fields.hooks === undefined ? undefined : JSON.stringify(fields.hooks)),
+    ...linesOf({ run, sandbox, model, context, agent }),
+    ...linesOf({
+      'disable-model-invocation': fields.disableModelInvocation || undefined,
+      'user-invocable': userInvocable === false ? false : undefined,
+      'argument-hint': fields.argumentHint,
+      arguments: names,
+      hooks: hooks === undefined ? undefined : JSON.stringify(hooks),
+    }),
     ...metadataLines(fields),
   ]
   const text = body.trim()
   return `---\n${lines.join('\n')}\n---\n${text === '' ? '' : `\n${text}\n`}`
 }
 
-function triggerLines({ match, inject, when }: TriggerDeclaration): string[] {
-  const end = `    inject: ${quoteText(inject)}`
-  const list = (texts: readonly string[]) => `[${texts.map(jsonScalar).join(', ')}]`
-  switch (when?.kind) {
-    case undefined:
-      return [`  - match: ${jsonScalar(match)}`, end]
-    case 'examples':
-      return [`  - examples: ${list(when.examples)}`, end]
-    case 'paths': {
-      const more = [`    on: ${when.on}`, end, `    require: ${when.require}`]
-      return [`  - paths: ${list(when.paths)}`, ...more]
-    }
-    case 'command':
-      return [`  - command: ${jsonScalar(when.pattern)}`, end, `    require: ${when.require}`]
-  }
+function linesOf(values: Readonly<Record<string, string | boolean | undefined>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}: ${scalarOf(value)}`],
+  )
 }
 
-function line(name: string, text: string | undefined): string[] {
-  return text === undefined ? [] : [`${name}: ${quoteText(text)}`]
+function scalarOf(value: unknown): string {
+  return typeof value === 'string' ? quoteText(value) : jsonScalar(value)
+}
+
+function triggerLines({ match, inject, when }: TriggerDeclaration): string[] {
+  const { kind, ...occasion } = when ?? { kind: 'match', match }
+  const written = Object.entries({ ...occasion, inject }).map(([name, value]) => {
+    return `${name === 'pattern' ? kind : name}: ${scalarOf(value)}`
+  })
+  return written.map((line, index) => `${index === 0 ? '  - ' : '    '}${line}`)
 }
 
 /** The author's own entries, then the chain with what differs from the defaults. */
