@@ -52,8 +52,8 @@ interface Part {
 }
 
 /**
- * Reads a pattern with the meaning of RE2; without `required` only the RE2 library can read it. Pure;
- * time is linear in the length.
+ * Reads a pattern with the meaning of RE2; without `required` only the RE2 library can read it, and
+ * with notes only that library knows whether it is valid. Pure; time is linear in the length.
  */
 export function parsePattern(source: string): {
   required: RequiredText | undefined
@@ -72,15 +72,6 @@ export function parsePattern(source: string): {
 class ForRe2 extends Error {}
 
 const metacharacters = '\\^$.|?*+()[]{}'
-const controls: Readonly<Record<string, string>> = {
-  a: '\u0007',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-}
-
 /** The sets in characters that every engine reads alike, where there are such. */
 const portableClasses: Readonly<Record<string, string | undefined>> = {
   d: '0-9',
@@ -93,11 +84,6 @@ const portableClasses: Readonly<Record<string, string | undefined>> = {
   word: 'A-Za-z0-9_',
   xdigit: '0-9A-Fa-f',
 }
-
-/** The names between `[:` and `:]`; `word` is an addition of RE2. */
-const posixClasses: ReadonlySet<string> = new Set(
-  'alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit'.split(' '),
-)
 
 class PatternParser {
   readonly notes: PortabilityNote[] = []
@@ -200,101 +186,57 @@ class PatternParser {
     return { required: /^[+{](?!0)/.test(sign) ? child.required : [] }
   }
 
-  /** Reads a backslash outside brackets and what it makes of the characters after it. */
-  private readEscape(): Part {
-    const start = this.at
-    const [, letter = ''] = this.take(/\\([dswDSWbBAz])/y) ?? []
-    switch (letter) {
-      case '':
-        return literal(this.readCharacterEscape('needless-escape'))
-      case 'b':
-      case 'B':
-        this.note('word-boundary', start)
-        return oneCharacter
-      case 'A':
-        this.note('text-anchor', start, '^')
-        return { ...oneCharacter, anchor: 'start' }
-      case 'z':
-        this.note('text-anchor', start, '$')
-        return { ...oneCharacter, anchor: 'end' }
-      default: {
-        const small = letter.toLowerCase()
-        const portable = portableClasses[small]
-        this.note('perl-class', start, portable && `[${letter === small ? '' : '^'}${portable}]`)
-        return oneCharacter
-      }
-    }
-  }
-
   private readClass(): Part {
     const start = this.at
     const [opening = ''] = this.take(/\[\^?\]?/y) ?? []
-    if (opening.endsWith(']')) {
-      this.note('class-bracket', start)
-      this.at--
-    }
-    const first = this.at
-    while (this.source[this.at] !== ']' || this.at === first) {
-      if (!this.readNamedSet()) this.readRange()
+    if (opening.endsWith(']')) this.note('class-bracket', start)
+    while (this.source[this.at] !== ']') {
+      const from = this.at
+      // As the RE2 library does: up to the next `:]`, wherever it is; `[:]` is a class without a name.
+      const set = this.take(/\[(?::([^]*?))?:\]/y)
+      if (set) this.note('posix-class', from, portableClasses[set[1] ?? ''])
+      else if (this.source[from] === '\\') this.readEscape(true)
+      else {
+        const [text, low = '', high = low] = this.take(/([^\\])(?:-([^\]\\]))?/uy) ?? []
+        if (text === undefined || low > high) throw new ForRe2()
+        if (/[^\0-\x7f]/.test(text)) this.note('class-non-ascii', from)
+      }
     }
     this.at++
     return oneCharacter
   }
 
-  /** Reads `[:digit:]` or `\d` inside brackets; false where there is none. */
-  private readNamedSet(): boolean {
+  /** Reads a backslash and what belongs to it. */
+  private readEscape(isInClass = false): Part {
     const start = this.at
-    // As the RE2 library does: up to the next `:]`, wherever it is; `[:]` is a class without a name.
-    const [, caret = '', name = ''] = this.take(/\[(?::(\^?)([^]*?))?:\]/y) ?? []
-    if (this.at > start) {
-      if (!posixClasses.has(name)) throw new ForRe2()
-      this.note('posix-class', start, caret === '' ? portableClasses[name] : undefined)
-      return true
-    }
-    const [, letter] = this.take(/\\([dswDSW])/y) ?? []
-    if (letter === undefined) return false
-    this.note('class-escape', start, portableClasses[letter])
-    return true
-  }
-
-  private readRange(): void {
-    const low = this.readClassCharacter()
-    if (!this.take(/-(?!\]|$)/y)) return
-    if (low > this.readClassCharacter()) throw new ForRe2()
-  }
-
-  private readClassCharacter(): number {
-    const start = this.at
-    const code = this.source.codePointAt(start)
-    if (code === undefined) throw new ForRe2()
-    if (code === 0x5c) return this.readCharacterEscape('class-escape').codePointAt(0) ?? 0
-    this.at += code > 0xffff ? 2 : 1
-    if (code > 0x7f) this.note('class-non-ascii', start)
-    return code
-  }
-
-  /** Reads a backslash that stands for one character. `plain` is the note where none is needed. */
-  private readCharacterEscape(plain: 'needless-escape' | 'class-escape'): string {
-    const start = this.at
-    const foreign = this.take(/\\(?:[pPQ0]|[1-7](?=[0-7]))/y)?.[0]
+    const [, foreign, control, sign = ''] =
+      this.take(
+        /\\(?:([pPQ0]|[1-7](?=[0-7]))|(x[0-9A-Fa-f]{2}|x\{[0-9A-Fa-f]+\}|[afnrtv])|([dswDSWbBAz]|[^A-Za-z0-9\u0080-\uffff]))/y,
+      ) ?? []
     if (foreign !== undefined) {
       this.note(/[pP]/.test(foreign) ? 'unicode-class' : 'control-escape', start)
       throw new ForRe2()
     }
-    const [, digits, braced] = this.take(/\\x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]{1,8})\})/y) ?? []
-    const code = Number.parseInt(digits ?? braced ?? '', 16)
-    if (code <= 0x10ffff) {
+    if (control !== undefined) {
       this.note('control-escape', start)
-      return String.fromCodePoint(code)
+      return oneCharacter
     }
-    const [, next] = this.take(/\\([^A-Za-z0-9\u0080-\uffff]|[afnrtv])/y) ?? []
-    if (next === undefined) throw new ForRe2()
-    const control = controls[next]
-    if (control !== undefined) this.note('control-escape', start)
-    else if (plain === 'class-escape') this.note('class-escape', start)
-    else if (/[`'<>]/.test(next)) this.note('gnu-anchor', start, next)
-    else if (!metacharacters.includes(next)) this.note('needless-escape', start, next)
-    return control ?? next
+    if (sign === '') throw new ForRe2()
+    const small = sign.toLowerCase()
+    const set = portableClasses[small]
+    if (isInClass) this.note('class-escape', start, portableClasses[sign])
+    else if (small === 'b') this.note('word-boundary', start)
+    else if (sign === 'A' || sign === 'z') {
+      this.note('text-anchor', start, sign === 'A' ? '^' : '$')
+      return { ...oneCharacter, anchor: sign === 'A' ? 'start' : 'end' }
+    } else if (/[a-z]/.test(small)) {
+      this.note('perl-class', start, set && `[${sign === small ? '' : '^'}${set}]`)
+    } else {
+      if (/[`'<>]/.test(sign)) this.note('gnu-anchor', start, sign)
+      else if (!metacharacters.includes(sign)) this.note('needless-escape', start, sign)
+      return literal(sign)
+    }
+    return oneCharacter
   }
 }
 

@@ -54,9 +54,9 @@ export function compilePattern(written: string): PatternReading {
   const { required, notes } = parsePattern(source)
   let compiled: Re2.RE2JS | undefined
   const engine = (): Re2.RE2JS => (compiled ??= loadRe2().RE2JS.compile(source))
-  // Without intervals RE2 needs at most two instructions a character.
-  const isSmall = !source.includes('{') && source.length <= mostInstructions / 2
-  const problem = required && isSmall ? undefined : problemOf(source, engine)
+  // A portable pattern needs at most two instructions a character.
+  const isKnown = notes.length === 0 && source.length <= mostInstructions / 2
+  const problem = required && isKnown ? undefined : problemOf(source, engine)
   if (problem) return { ok: false, problem }
   const clauses = longestFirst(required ?? []).slice(0, mostClauses)
   const find = (line: string): PatternMatch | undefined => {
