@@ -10,11 +10,10 @@ import {
   promptLines,
   triggerSource,
 } from './match.ts'
-import { type Pattern, compilePattern, longestPattern, plainPattern } from './pattern.ts'
+import { type Pattern, compilePattern } from './pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 import { globPattern } from './tool-call.ts'
 import { parseSkill } from '../skill/parse.ts'
-import { parsePattern } from './parse-pattern.ts'
 
 export interface CheckedSkill extends TriggerSkill {
   text: string
@@ -89,10 +88,10 @@ function portability(
   lineText: string | undefined,
 ): Diagnostic[] {
   const rewrite = portableRewrite(trigger.match)
-  return notes.map(({ text, start, engines, message }) => {
+  return notes.map(({ text, start, message }) => {
     const without = 'It has no portable spelling; Skillrail reads it as RE2 does.'
     return finding('trigger-pattern-not-portable', path, trigger, {
-      message: `\`${text}\` is read differently by ${engines.join(' and ')}: ${message}.`,
+      message: `\`${text}\` is not portable: ${message}.`,
       hint: rewrite === undefined ? without : `Write \`${rewrite}\`; \`--fix\` does it.`,
       column: columnOf(trigger.match, start, lineText),
     })
@@ -214,21 +213,17 @@ function quoted(text: string): string {
 
 /** The pattern in the portable subset; undefined where it is portable already, or cannot be. */
 export function portableRewrite(source: string): string | undefined {
-  if (source.length > longestPattern) return undefined // refused, however it is written
-  const { required, notes } = parsePattern(source)
-  if (!required || notes.length === 0) return undefined
+  const reading = compilePattern(source)
+  const { notes = [] } = reading.ok ? reading.pattern : {}
   let text = source
-  for (const { start, end, rewrite } of notes.toSorted((a, b) => b.start - a.start)) {
+  for (const { start, end, rewrite } of notes.toReversed()) {
     if (rewrite === undefined) return undefined
     text = text.slice(0, start) + rewrite + text.slice(end)
   }
-  // It is longer, and may be longer than a pattern may be.
-  return isPortable(text) && compilePattern(text).ok ? text : undefined
+  return text !== source && isPortable(text) ? text : undefined
 }
 
 export function isPortable(source: string): boolean {
-  if (plainPattern(source)) return true
-  if (source.length > longestPattern) return false
-  const { required, notes } = parsePattern(source)
-  return required !== undefined && notes.length === 0
+  const reading = compilePattern(source)
+  return reading.ok && reading.pattern.notes.length === 0
 }

@@ -1,5 +1,3 @@
-type PatternEngine = 'grep' | 'awk' | 'JavaScript'
-
 /** A construct outside the portable subset, where it stands, and how it can be said portably. */
 export interface PortabilityNote {
   construct: Construct
@@ -7,8 +5,7 @@ export interface PortabilityNote {
   start: number
   end: number
   text: string
-  /** Who reads it differently from Skillrail, which reads it as RE2 does. */
-  engines: readonly PatternEngine[]
+  /** Who reads it differently from RE2. */
   message: string
   /** The same meaning in the portable subset; undefined where there is none. */
   rewrite?: string | undefined
@@ -16,30 +13,27 @@ export interface PortabilityNote {
 
 export type Construct = keyof typeof constructs
 
-const shell: readonly PatternEngine[] = ['grep', 'awk']
-const all: readonly PatternEngine[] = ['grep', 'awk', 'JavaScript']
-
 /** Measured with GNU grep 3.8, mawk 1.3.4, gawk --posix, busybox and V8. */
 export const constructs = {
-  'perl-class': [shell, 'grep and awk read the letter, or a class of their own'],
-  'word-boundary': [['awk'], 'awk knows no word boundary'],
-  'posix-class': [['JavaScript'], 'JavaScript reads letters, a colon and a bracket'],
-  'class-escape': [['grep', 'JavaScript'], 'grep reads a backslash inside brackets as itself'],
-  'class-bracket': [['JavaScript'], 'JavaScript reads a leading ] as the end of an empty class'],
-  'class-non-ascii': [shell, 'mawk, and grep without UTF-8, read bytes'],
-  lazy: [shell, 'grep and awk read another repetition'],
-  'group-syntax': [shell, 'grep reads text, awk refuses it'],
-  flags: [all, 'only RE2 reads flags in the pattern'],
-  interval: [['awk'], 'mawk before 1.3.4-20200717 reads braces as text'],
-  'literal-brace': [['awk', 'JavaScript'], 'some engines refuse a brace that begins no interval'],
-  'control-escape': [shell, 'grep reads the letter behind the backslash'],
-  'unicode-class': [all, 'only RE2 reads a Unicode class without a flag'],
-  'text-anchor': [all, 'other engines read the letter'],
-  'needless-escape': [all, 'grep warns of it, and newer engines refuse it'],
-  'gnu-anchor': [['grep'], 'GNU grep reads an anchor'],
-  'empty-branch': [['awk'], 'mawk refuses an empty alternative or group'],
-  'anchor-inside': [shell, 'engines disagree about an anchor there'],
-} as const satisfies Record<string, readonly [readonly PatternEngine[], string]>
+  'perl-class': 'grep and awk read the letter, or a class of their own',
+  'word-boundary': 'awk knows no word boundary',
+  'posix-class': 'JavaScript reads letters, a colon and a bracket',
+  'class-escape': 'grep reads a backslash inside brackets as itself',
+  'class-bracket': 'JavaScript reads a leading ] as the end of an empty class',
+  'class-non-ascii': 'mawk, and grep without UTF-8, read bytes',
+  lazy: 'grep and awk read another repetition',
+  'group-syntax': 'grep reads text, awk refuses it',
+  flags: 'only RE2 reads flags in the pattern',
+  interval: 'mawk before 1.3.4-20200717 reads braces as text',
+  'literal-brace': 'some engines refuse a brace that begins no interval',
+  'control-escape': 'grep reads the letter behind the backslash',
+  'unicode-class': 'only RE2 reads a Unicode class without a flag',
+  'text-anchor': 'other engines read the letter',
+  'needless-escape': 'grep warns of it, and newer engines refuse it',
+  'gnu-anchor': 'GNU grep reads an anchor',
+  'empty-branch': 'mawk refuses an empty alternative or group',
+  'anchor-inside': 'engines disagree about an anchor there',
+} as const
 
 /** Clauses that all hold for every line that matches; one text of each clause is in the line. */
 export type RequiredText = readonly (readonly string[])[]
@@ -101,9 +95,9 @@ class PatternParser {
   }
 
   private note(construct: Construct, start: number, rewrite?: string): void {
-    const [engines, message] = constructs[construct]
+    const message = constructs[construct]
     const text = this.source.slice(start, this.at)
-    this.notes.push({ construct, start, end: this.at, text, engines, message, rewrite })
+    this.notes.push({ construct, start, end: this.at, text, message, rewrite })
   }
 
   /** Reads what a sticky expression matches at this place; undefined where it does not match. */
@@ -221,7 +215,11 @@ class PatternParser {
       this.note('control-escape', start)
       return oneCharacter
     }
-    if (sign === '') throw new ForRe2()
+    if (sign === '') {
+      this.at += 2
+      this.note('control-escape', start)
+      throw new ForRe2()
+    }
     const small = sign.toLowerCase()
     const set = portableClasses[small]
     if (isInClass) this.note('class-escape', start, portableClasses[sign])
