@@ -37,8 +37,10 @@ export function skillSource(project: ServedProject): SkillSource {
       if (skill?.files.every((file) => file.path !== path) !== false) return undefined
       const bytes = bytesOf(skill.info, path)
       if (bytes === undefined) return undefined
-      const mimeType = mimeTypeOf(path)
-      return isUtf8(bytes) ? { text: bytes.toString('utf8'), mimeType } : { bytes, mimeType }
+      return {
+        ...(isUtf8(bytes) ? { text: bytes.toString('utf8') } : { bytes }),
+        ...mimeTypeOf(path),
+      }
     },
     async readDirectory(uri) {
       const { skill, path } = await named(uri)
@@ -64,35 +66,27 @@ function childrenOf({ info, files }: ServedSkill, directory: string): ListedReso
   for (const { path } of files) {
     if (!path.startsWith(prefix)) continue
     const [name = '', ...deeper] = path.slice(prefix.length).split('/')
-    const mimeType = deeper.length > 0 ? 'inode/directory' : mimeTypeOf(name)
-    children.set(name, { uri: skillUri(info.name, `${prefix}${name}`), name, mimeType })
+    const type = deeper.length > 0 ? { mimeType: 'inode/directory' } : mimeTypeOf(name)
+    children.set(name, { uri: skillUri(info.name, `${prefix}${name}`), name, ...type })
   }
   if (children.size === 0) return undefined
   return [...children.values()].toSorted((a, b) => compareText(a.name, b.name))
 }
 
+/** Of what is not plain text, and of what a host shows in its own way. */
 const mimeTypes: Readonly<Record<string, string>> = {
   '.md': 'text/markdown',
-  '.txt': 'text/plain',
   '.json': 'application/json',
-  '.yaml': 'application/yaml',
-  '.yml': 'application/yaml',
   '.html': 'text/html',
-  '.css': 'text/css',
-  '.csv': 'text/csv',
-  '.js': 'text/javascript',
-  '.mjs': 'text/javascript',
-  '.ts': 'text/plain',
-  '.py': 'text/x-python',
-  '.sh': 'text/x-shellscript',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
   '.pdf': 'application/pdf',
 }
 
-function mimeTypeOf(path: string): string {
-  return mimeTypes[extname(path).toLowerCase()] ?? 'application/octet-stream'
+function mimeTypeOf(path: string): { mimeType?: string } {
+  const mimeType = mimeTypes[extname(path).toLowerCase()]
+  return mimeType === undefined ? {} : { mimeType }
 }
 
 /** What a host must be able to load (SEP-2640, Limits); a skill beyond it is not served. */

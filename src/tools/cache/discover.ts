@@ -1,4 +1,3 @@
-import { sha256 } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { indexDefinitions, type ToolIndex } from './tool-index.ts'
 import type { ListOptions, ToolListing } from '../model.ts'
@@ -46,9 +45,8 @@ export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex
 }
 
 function identityOf({ pool, index, trusted }: DiscoveryOptions): string {
-  const tools = index?.tools.map((tool) => [tool, index.caution(tool.id)])
-  const cache = [index?.refreshedAt, index?.servers, tools]
-  return sha256(JSON.stringify([pool.definitions, [...trusted], cache]))
+  const cautions = index?.tools.map(({ id }) => [id, index.caution(id)])
+  return JSON.stringify([pool.definitions, [...trusted], index?.refreshedAt, cautions])
 }
 
 async function discover(

@@ -67,10 +67,7 @@ export interface ShadowedServer {
   reason: 'earlier' | 'untrusted' | 'disabled'
 }
 
-export interface ServerFile {
-  client: ServerClient
-  path: string
-  scope: 'project' | 'user'
+export interface ServerFile extends Omit<ServerSource, 'line'> {
   state: 'read' | 'missing' | 'broken'
   servers: number
 }
