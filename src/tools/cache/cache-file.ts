@@ -1,7 +1,6 @@
-import { linkSync, unlinkSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { isObject, objectOf } from '../../core/json.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { systemCode } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -284,18 +283,10 @@ export function nameInServer(id: string, server: string): string {
   return server !== '' && id.startsWith(`${server}__`) ? id.slice(server.length + 2) : id
 }
 
-/** Renames a corrupt file to one that is not there yet, `tools.json.corrupt-DATE`; returns its path. */
-export async function moveAside(path: string, runtime: Runtime): Promise<string> {
+/** Renames a corrupt file to `tools.json.corrupt-DATE-ID`; returns its path. */
+export function moveAside(path: string, runtime: Runtime): string {
   const date = new Date(runtime.now()).toISOString().slice(0, 19).replaceAll(':', '')
-  for (let number = 1; ; number++) {
-    const aside = `${path}.corrupt-${date}${number === 1 ? '' : `-${number}`}`
-    try {
-      // A link, unlike a rename, never replaces what is there.
-      linkSync(path, aside)
-      unlinkSync(path)
-      return aside
-    } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw error
-    }
-  }
+  const aside = `${path}.corrupt-${date}-${runtime.id()}`
+  renameSync(path, aside)
+  return aside
 }

@@ -140,9 +140,7 @@ async function merge(path: string, options: RefreshOptions, listing: Answered) {
   }
   const writesCache = isRefreshed && options.dryRun !== true
   const movedAside =
-    reading.state === 'corrupt' && writesCache
-      ? await moveAside(source, options.runtime)
-      : undefined
+    reading.state === 'corrupt' && writesCache ? moveAside(source, options.runtime) : undefined
   if (options.dryRun !== true) {
     for (const { name, digest } of next.servers.filter((one) => listing.listed.has(one.name))) {
       const own = listing.tools.filter(({ server }) => server === name)
