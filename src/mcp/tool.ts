@@ -1,10 +1,11 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { exitCode, type ExitCode, messageOf, SkillrailError } from '../core/errors.ts'
-import { isObject, tooDeepAt } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
 import { safeText } from '../core/text.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject, ToolContent, ToolProgress } from '../tools/model.ts'
+import { isDeepValue } from '../tools/workflow/gate.ts'
 
 export interface OfferedTool extends ToolFacts {
   inputSchema: JsonObject & { type: 'object' }
@@ -147,14 +148,8 @@ export function shortened(name: string): string {
 }
 
 export function inputText(tool: string, input: unknown): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(input)
-  } catch {
-    // It is nested too deep to be written.
-  }
-  if (text === undefined || tooDeepAt(text) !== undefined)
-    throw wrongInput(tool, ['Invalid: they are nested too deep'])
+  if (isDeepValue(input)) throw wrongInput(tool, ['Invalid: they are nested too deep'])
+  const text = JSON.stringify(input)
   if (text.length <= largestInput) return text
   const problem = `Invalid: they have ${text.length} characters; ${largestInput} are allowed`
   throw wrongInput(tool, [problem])
