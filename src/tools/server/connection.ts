@@ -14,7 +14,6 @@ import {
   maskedError,
   readOutcome,
   readTools,
-  type SentCalls,
   serverMask,
 } from './read-answers.ts'
 import { ServerStartError } from './errors.ts'
@@ -40,7 +39,6 @@ export interface OpenOptions extends ConnectOptions {
 
 export interface OpenedServer {
   client: Client
-  sent: SentCalls
   instance: string
   ending(): Promise<string | undefined>
   close(): Promise<void>
@@ -150,17 +148,18 @@ export class Connection {
   ): Promise<ToolOutcome> {
     const { name: server, callTimeoutMs } = this.#definition
     const { signal, onProgress, inputSchema, timeoutMs = callTimeoutMs } = options
-    const given = { ...parameters }
+    // The client hands a call to the transport at once, or not at all.
+    const sent = signal?.aborted !== true && !this.isClosed()
     const ask = async (): Promise<JsonObject> => {
       // The client itself adds such headers only where it reads the result, too.
       const schema = this.#hasHeaders ? (this.#schemas.get(tool) ?? inputSchema) : undefined
       return await this.#request(
         'tools/call',
-        { name: tool, arguments: given },
+        { name: tool, arguments: parameters },
         {
           timeout: timeoutMs,
           ...(signal && { signal }),
-          ...(schema && { headers: parameterHeaders(schema, given) }),
+          ...(schema && { headers: parameterHeaders(schema, parameters) }),
           ...(onProgress && {
             onprogress: (step) => onProgress({ ...step, message: this.#mask(step.message) }),
           }),
@@ -180,7 +179,6 @@ export class Connection {
       const cancelled = signal?.aborted === true
       if (httpStatus(error) === sessionGone) this.#isClosed = true
       const ending = cancelled ? undefined : await this.#opened.ending()
-      const sent = this.#opened.sent.has(given)
       const failure = callFailure(error, { server, tool, timeoutMs, sent, cancelled, ending })
       const message = this.#mask(failure.message)
       throw new ToolCallError({ ...failure, message }, { cause: error })

@@ -4,15 +4,7 @@ import { messageOf } from '../../core/errors.ts'
 import { sha256 } from '../../core/json.ts'
 import { clientInfo, untilAborted } from '../../core/runtime.ts'
 import type { HttpServer, ServerDefinition } from '../config/model.ts'
-import {
-  foreign,
-  hasCode,
-  httpStatus,
-  neverReached,
-  noteSent,
-  type SentCalls,
-  signInNeeded,
-} from './read-answers.ts'
+import { foreign, hasCode, httpStatus, neverReached, signInNeeded } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
 import type { HttpSignIn } from './sign-in.ts'
@@ -53,14 +45,8 @@ async function attempt(
   const authProvider = signIn?.authProvider
   const fetch = limitedFetch(answerLimit, signIn)
   const init = { requestInit, fetch, ...(authProvider && { authProvider }) }
-  const sent: SentCalls = new WeakSet()
   const http = kind === 'http' ? new sdk.StreamableHTTPClientTransport(url, init) : undefined
   const channel: Transport = http ?? new sdk.SSEClientTransport(url, init)
-  const send = channel.send.bind(channel)
-  channel.send = (message, sending) => {
-    noteSent(message, sent)
-    return send(message, sending)
-  }
   const mode: ClientOptions = kind === 'http' ? { versionNegotiation: { mode: 'auto' } } : {}
   const client = new sdk.Client(clientInfo(), { capabilities: {}, ...mode })
   const timeout = definition.startupTimeoutMs
@@ -75,7 +61,6 @@ async function attempt(
   }
   return {
     client,
-    sent,
     instance: http?.sessionId ?? sha256(transport.url).slice(7, 23),
     ending: async () => undefined,
     async close() {

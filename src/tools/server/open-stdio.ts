@@ -18,7 +18,7 @@ import {
   whatIsMissing,
 } from '../../exec/process.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
-import { hasCode, type Mask, noteSent, type SentCalls, unusableAnswer } from './read-answers.ts'
+import { hasCode, type Mask, unusableAnswer } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
 
@@ -38,10 +38,8 @@ export async function openStdio(
   process.stderr.on('data', stderr.add)
   const printed = (): string => lastLines(stderr.finish(), mask)
   const garbage: string[] = []
-  const sent: SentCalls = new WeakSet()
   const pipe = stdioTransport({
     process,
-    sent,
     messageLimit: options.answerLimit,
     parse: sdk.parseJSONRPCMessage,
     onGarbage(line) {
@@ -70,7 +68,6 @@ export async function openStdio(
   }
   return {
     client,
-    sent,
     instance: `${process.pid}-${runtime.id()}`,
     async ending() {
       const ended = await endOf(process)
@@ -209,7 +206,6 @@ function lastLines({ head, tail, droppedBytes }: CapturedOutput, mask: Mask): st
 
 interface StdioTransportOptions {
   process: KeptProcess
-  sent: SentCalls
   /** Bytes of one message; a longer one is dropped and its call fails. */
   messageLimit: number
   parse: (value: unknown) => JSONRPCMessage
@@ -225,7 +221,7 @@ const drainMs = 250
  * whose children hold its pipes open.
  */
 function stdioTransport(options: StdioTransportOptions): Transport {
-  const { process, sent, messageLimit, parse, onGarbage } = options
+  const { process, messageLimit, parse, onGarbage } = options
   const waiting = new Set<string | number>()
   let isClosed = false
   const transport: Transport = {
@@ -236,7 +232,6 @@ function stdioTransport(options: StdioTransportOptions): Transport {
       void process.ended.then(() => setTimeout(closed, drainMs).unref())
     },
     send(message) {
-      noteSent(message, sent)
       if ('method' in message && 'id' in message) waiting.add(message.id)
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       process.stdin.write(`${JSON.stringify(message)}\n`, (error) => {

@@ -1,4 +1,3 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { messageOf, systemCode } from '../../core/errors.ts'
 import { deepestJson, isObject, objectOf } from '../../core/json.ts'
 import { isSecretKey, redactValue } from '../../core/redact.ts'
@@ -308,15 +307,6 @@ function codeOf(error: unknown): number | string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const { code } = error
   return typeof code === 'string' || (typeof code === 'number' && code < 0) ? code : undefined
-}
-
-/** The arguments of calls that were handed to a transport; the client keeps the identity of the object. */
-export type SentCalls = WeakSet<object>
-
-export function noteSent(message: JSONRPCMessage, sent: SentCalls): void {
-  if (!('method' in message) || message.method !== 'tools/call') return
-  const given = message.params?.['arguments']
-  if (isObject(given)) sent.add(given)
 }
 
 export type Mask = <T>(said: T) => T
