@@ -37,7 +37,7 @@ export async function openStdio(
   const stderr = createCapture(2 * keptBytes)
   process.stderr.on('data', stderr.add)
   const printed = (): string => lastLines(stderr.finish(), mask)
-  const garbage: string[] = []
+  let garbage: string | undefined
   const pipe = stdioTransport({
     process,
     messageLimit: options.answerLimit,
@@ -45,8 +45,8 @@ export async function openStdio(
     onGarbage(line) {
       const shown = mask(line.slice(0, longestGarbage)).slice(0, 200)
       const message = `it prints to stdout what is not a message: ${shown}`
-      if (garbage.length === 0) options.note(message)
-      if (garbage.length < 5) garbage.push(shown)
+      if (garbage === undefined) options.note(message)
+      garbage ??= shown
     },
   })
   const client = new sdk.Client(clientInfo(), { capabilities: { roots: {} } })
@@ -63,7 +63,7 @@ export async function openStdio(
     const missing = hasFailed ? missingFor(transport, project) : undefined
     const end = missing ?? (ended && endingText(ended, printed()))
     const message = mask(startFailure(definition, error, end, garbage, printed()))
-    const stderrTail = printed() || garbage.join('\n')
+    const stderrTail = printed() || (garbage ?? '')
     throw new ServerStartError({ server: definition.name, message, stderrTail }, { cause: error })
   }
   return {
@@ -126,7 +126,7 @@ function startFailure(
   { name, startupTimeoutMs }: ServerDefinition,
   error: unknown,
   end: string | undefined,
-  [garbage]: readonly string[],
+  garbage: string | undefined,
   stderr: string,
 ): string {
   const head = `The server ${name} did not start: `
