@@ -12,7 +12,6 @@ import type { ChainState } from './step-result.ts'
 export interface Engine {
   /** Announces a step. It need not start before `firstOf` waits for it. */
   task(call: TaskCall): Running
-  /** Announces a nested chain. `body` runs it on the engine it is given. */
   chain(call: ChainCall, body: (engine: Engine) => Promise<ChainResult>): Running
   firstOf(running: readonly Running[]): Promise<Ended>
   /** Whether nobody has to approve a step with a gate any more. */
@@ -55,7 +54,6 @@ export type Outcome =
   | ({ kind: 'cancelled' } & CancelledStep)
   | SuspendedOutcome
 
-/** What is known of an execution besides its output. */
 interface StepFacts {
   /** The output with secrets masked, where it has some. */
   shown?: StepOutput | undefined
@@ -135,7 +133,6 @@ export interface StepResult extends Omit<StepFacts, 'promptDigest'> {
   durationMs: number
   /** Why it was not executed, or what it waits for. */
   reason?: string | undefined
-  /** Its failure does not count. */
   allowFailure?: true | undefined
   /** Its attempts before this one, where it may be repeated by itself. */
   tries?: readonly StepResult[] | undefined

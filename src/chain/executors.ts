@@ -83,7 +83,7 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
 }
 
 /** Nothing of the skill ran: a full disk is not a failure of a step. */
-export function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: string): RunFilesError {
+function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: string): RunFilesError {
   return new RunFilesError({
     code: 'run-files-unwritable',
     message: `the step ${call.step.step} could not be started: ${reason}`,
@@ -91,23 +91,13 @@ export function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: strin
   })
 }
 
-interface Verification {
-  output: StepOutput
-  log: string
-  ended: boolean
-  sandbox?: string | undefined
-}
-
-/**
- * Runs `scripts/verify` of a skill with the step's output on stdin. A code other than 0 turns a
- * success into a failure `verification-failed`.
- */
+/** Runs `scripts/verify` with the output on stdin; a code other than 0 is `verification-failed`. */
 export async function verifyStep(
   step: PlannedStep,
   output: StepOutput,
   setup: ScriptSetup,
   request: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
-): Promise<Verification> {
+): Promise<{ output: StepOutput; log: string; ended: boolean; sandbox?: string | undefined }> {
   const search = findVerifyScript(skillDirectory(setup.workspace, step))
   if (search.kind !== 'found') {
     return { output: unverified(output, 'its scripts/verify is gone'), log: '', ended: false }
@@ -215,10 +205,7 @@ export function recordOf(confinement: RunConfinement | undefined): {
   return { confinement: { sandbox: confinement.sandbox.name, ...grants } }
 }
 
-/**
- * Steps that an agent does while it is driven through a run: handed out, then judged by what it
- * reports. Time-outs count between the two, across processes.
- */
+/** Steps that a driven agent does and reports; time-outs count between, across processes. */
 export function drivenExecutor(
   journal: RunJournal,
   clock: Pick<Runtime, 'now'>,
@@ -264,10 +251,7 @@ export interface AgentExecutorOptions {
   contentOf(step: PlannedTask, arguments_: readonly string[]): StepContent
 }
 
-/**
- * Lets an agent's command line execute the steps that have no script: the prompt holds everything
- * it needs, and the output block of its answer is its report.
- */
+/** The prompt holds everything that the client needs; its output block is its report. */
 export function agentExecutor(options: AgentExecutorOptions): Executor {
   return {
     kind: 'agent',

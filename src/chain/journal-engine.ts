@@ -27,16 +27,14 @@ import type { RecordWriter, RunJournal } from './run-journal.ts'
 import { chainOutput, chainWaitsFor, finishedEvent } from './step-result.ts'
 import type { StepRunner } from './step-runner.ts'
 
-interface JournalEngine extends Engine {
-  idle(): Promise<void>
-}
-
 /**
  * The engine on one machine: an append-only journal. A recorded result is never executed again;
  * replayed results come in the order in which they were recorded. Steps start only when something
  * waits for them.
  */
-export function createJournalEngine(options: JournalEngineOptions): JournalEngine {
+export function createJournalEngine(
+  options: JournalEngineOptions,
+): Engine & { idle(): Promise<void> } {
   const own = new AbortController()
   const given = options.signal === undefined ? [] : [options.signal]
   const core: EngineCore = {
@@ -202,7 +200,6 @@ function limitOf(core: EngineCore, { kind, call, controller }: Entry, startedAt:
   })
 }
 
-/** Undefined when a step with a gate may start. */
 function atGate(core: EngineCore, { key, call }: Entry): Outcome | undefined {
   const { journal, writer } = core
   const gate = gateOf(call, journal.plan.digest)
@@ -423,11 +420,10 @@ interface EngineCore extends JournalEngineOptions {
   /** The journal could not be written: the run stops where it is. */
   failure: { error: unknown } | undefined
   fail(error: unknown): void
-  /** Position of the next record of a result. */
   order: number
 }
 
-interface EntryBase {
+type Entry = Announced & {
   key: string
   controller: AbortController
   /** Aborted with the controller, and when the chain above is ended. */
@@ -441,5 +437,3 @@ interface EntryBase {
 type Announced =
   | { kind: 'task'; call: TaskCall }
   | { kind: 'chain'; call: ChainCall; body: (engine: Engine) => Promise<ChainResult> }
-
-type Entry = EntryBase & Announced

@@ -17,16 +17,12 @@ export type ChainRecord = Zod.infer<ReturnType<typeof recordSchema>>
 
 export type RunRecord = Extract<ChainRecord, { type: 'run' }>
 export type RunRequest = RunRecord['request']
-export type ServerRecord = NonNullable<RunRecord['server']>
 export type DoneRecord = Extract<ChainRecord, { type: 'done' }>
 export type GateRecord = Extract<ChainRecord, { type: 'gate' }>
 export type ApprovalRecord = Extract<ChainRecord, { type: 'approval' }>
 export type ReportRecord = Extract<ChainRecord, { type: 'report' }>
 
-/**
- * A sandbox with its grants, or `off` after `--unsafe-no-sandbox`. Not read as a permission: a
- * project could bring journals, so it is given again with every command.
- */
+/** Not read as a permission: a project could bring journals, so it is given again each time. */
 export type ConfinementRecord =
   | { sandbox: 'off' }
   | {
@@ -41,10 +37,7 @@ export function recordedOutcome({ outcome, reused }: DoneRecord): DoneRecord['ou
   return reused === true && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
 }
 
-/**
- * Whether a line of a journal is one of our records, complete in everything that readers rely on: a
- * project can bring forged journals.
- */
+/** Whether a line is a record of ours, complete in what readers rely on: it could be forged. */
 export function isChainRecord(record: JournalRecord): record is ChainRecord & JournalRecord {
   schema ??= recordSchema()
   try {
@@ -94,7 +87,6 @@ function recordSchema() {
         tools: text.optional(),
       }),
       plan,
-      /** The account that started it. */
       user: text.optional(),
       /** `--yes-gates`: the caller approved every gate in advance. */
       yesGates: z.literal(true).optional(),
@@ -108,9 +100,7 @@ function recordSchema() {
       server: z.object({ engine: z.literal('restate'), url: text, adminUrl: text }).optional(),
     }),
     z.object({ type: z.literal('start'), ...step }),
-    /** `reused`: taken over from another run. */
     z.object({ type: z.literal('done'), key: text, outcome, reused: z.literal(true).optional() }),
-    /** A value that the interpreter decided once. */
     z.object({
       type: z.literal('decided'),
       key: text,
@@ -123,7 +113,6 @@ function recordSchema() {
       ...gate,
       approved: z.boolean(),
       by: z.enum(['person', 'caller']),
-      /** The account. */
       user: text.optional(),
       /** The results that were on the screen; absent where nobody was asked. */
       shown: z.array(z.object({ step: text, status: text, result: text })).optional(),
@@ -218,7 +207,6 @@ export function gateOf({ key, state }: Pick<Call, 'key' | 'state'>, planDigest: 
   return { key, planDigest, stateDigest: sha256(JSON.stringify(state)) }
 }
 
-/** Whether a decision is about this gate and about nothing else. */
 export function isAbout(gate: GateFacts, decision: GateFacts | undefined): boolean {
   return (
     decision?.key === gate.key &&

@@ -39,7 +39,6 @@ export interface SkillFacts {
   /** An error of its report says that names of its chain lead elsewhere. */
   refusedNames?: true | undefined
   sandbox?: true | undefined
-  /** As {@link PlannedSkill.personOnly}. */
   personOnly?: true | undefined
   digest: string
   tokens: number
@@ -195,10 +194,7 @@ export interface CheckedSkill {
   fields: SkillFields
 }
 
-/**
- * Why a skill may not be executed now, or undefined. `lockOf` gives the lock of the workspace;
- * default: as it is now.
- */
+/** Why a skill may not be executed now. `lockOf`: the lock of the workspace, else read now. */
 export function executionRefusal(
   skill: CheckedSkill,
   policy: TrustPolicy,
@@ -221,10 +217,7 @@ const changeOf: Partial<Record<TrustReason, Pick<SkillTrust, 'changed'>>> = {
   'lock-unreadable': changed,
 }
 
-/**
- * What has no effect in a skill, for whoever runs it. `diagnostics` are those of reading it,
- * `script` is its own, below its directory.
- */
+/** What has no effect in a skill. `diagnostics`: of reading it; `script`: its own. */
 export function unheeded(
   skill: SkillDocument,
   diagnostics: readonly Diagnostic[],
@@ -356,7 +349,6 @@ function shallowest(root: string, name: string): string[] {
   return []
 }
 
-/** The skill beside the place where this one should lie, whose name is nearest. */
 function suggestion(chainDirectory: string, sibling: string): string {
   const root = dirname(chainDirectory)
   const beside = dirname(sibling).slice(root.length + 1)

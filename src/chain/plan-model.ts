@@ -146,7 +146,7 @@ function optionWords({ retry, backoff, timeout, when, allowFailure, always, args
 }
 
 /** Only what differs from the defaults, in the spelling of the metadata. */
-export function policyWords(policy: ChainPolicy): string[] {
+function policyWords(policy: ChainPolicy): string[] {
   const defaults: Record<string, unknown> = { ...defaultChainPolicy }
   return Object.entries(policy).flatMap(([field, value]) =>
     value === defaults[field] ? [] : [`${policyKey(field)}=${String(value)}`],

@@ -21,17 +21,11 @@ export interface PlanOptions {
   only?: string | undefined
   /** What executes a skill that has no script; default: nothing, which is an error. */
   instructions?: InstructionExecutor | undefined
-  /**
-   * Whose scripts run in a sandbox, besides skills that ask for it; by default none, so that an
-   * untrusted script is an error.
-   */
+  /** Whose scripts run in a sandbox besides those that ask; else an untrusted one is an error. */
   sandbox?: 'untrusted' | 'all' | undefined
 }
 
-/**
- * Who executes a step without a script: a headless agent (`agent`), an agent that reports
- * (`driven`), or a model.
- */
+/** A headless agent (`agent`), an agent that reports (`driven`), or a model. */
 export type InstructionExecutor =
   | { kind: 'driven' }
   | { kind: 'model'; model: string; honours: readonly string[] }

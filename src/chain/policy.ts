@@ -25,7 +25,6 @@ export function skipsAfter(policy: ChainPolicy, status: StepStatus): boolean {
   return policy.continueOnSuccess && status !== 'success'
 }
 
-/** The status of one attempt, from the results that count and how it stopped. */
 export function attemptStatus(
   policy: ChainPolicy,
   statuses: readonly StepStatus[],

@@ -57,7 +57,6 @@ export interface RunSetup {
   line?: RunLine
   /** Told what is wrong with the files of the run and does not change its result. */
   onProblem?: ((problem: Diagnostic) => void) | undefined
-  /** Told of every step that waits for the report of an agent. */
   onHandOut?: ((call: TaskCall) => void) | undefined
 }
 
@@ -123,7 +122,6 @@ export interface Resumption {
     | undefined
 }
 
-/** Continues a run; recorded results are not executed again. */
 export async function resumeRun(resumption: Resumption, setup: RunSetup): Promise<RunResult> {
   const { runId } = resumption
   setup.store.read(runId)
@@ -250,7 +248,7 @@ export function refuseImported({ run }: RunJournal): void {
   })
 }
 
-export function refuseEnded({ run, status }: RunJournal, line: RunLine = runLine): void {
+function refuseEnded({ run, status }: RunJournal, line: RunLine = runLine): void {
   if (!isFinal(status)) return
   throw new RunStateError({
     code: 'run-ended',
@@ -269,7 +267,6 @@ function isoNow(setup: RunSetup): string {
   return new Date(setup.runtime.now()).toISOString()
 }
 
-/** Opens the journal of a run under its lock, for as long as `work` takes. */
 async function withJournal(
   runId: string,
   { store, onProblem, line = runLine }: RunSetup,

@@ -35,7 +35,6 @@ export interface RunJournal {
   handed: Map<string, string>
   reports: Map<string, ReportRecord>
   length: number
-  /** How often the run was continued. */
   resumptions: number
   /** The last status written; undefined while it runs, and after a crash. */
   status: RunStatus | undefined
@@ -135,7 +134,6 @@ function withSecrets(
   return { ...record, [field]: decrypted(hidden, code) }
 }
 
-/** Where a record has what a step or an agent answered. */
 export const dataFields: Readonly<Record<string, string>> = { done: 'outcome', report: 'output' }
 
 function refuseOtherVersion(path: string, oldest: number, first: JournalRecord | undefined): void {

@@ -25,7 +25,6 @@ interface GivenAgain {
   rights: readonly string[]
 }
 
-/** Lines for a terminal; every one that names a run is made here. */
 export function runLines({ place, rights }: GivenAgain): RunLine {
   return (command, runId, more = []) => {
     const words = [
@@ -38,7 +37,6 @@ export function runLines({ place, rights }: GivenAgain): RunLine {
   }
 }
 
-/** Where nothing was given besides. */
 export const runLine: RunLine = runLines({ place: [], rights: [] })
 
 export function redactedArguments(given: readonly string[]): string[] {
@@ -49,7 +47,6 @@ export function redactedArguments(given: readonly string[]): string[] {
   })
 }
 
-/** Such arguments are not kept, and have to be given again. */
 export function holdSecret(given: readonly string[]): boolean {
   return redactedArguments(given).some((argument, index) => argument !== given[index])
 }
@@ -76,7 +73,6 @@ function optionBefore(given: readonly string[], index: number): string {
   return isOption ? `${before}=` : ''
 }
 
-/** The arguments of a run, to execute something of it again. */
 export function argumentsOf(journal: RunJournal, given: readonly string[]): readonly string[] {
   const chosen = given.length > 0 ? given : journal.run.arguments
   if (sha256(JSON.stringify(chosen)) === journal.run.argumentsDigest) return chosen

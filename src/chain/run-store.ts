@@ -29,10 +29,7 @@ export interface RunStore {
   idOf(named: string): string
   read(runId: string): RunJournal
   list(): { runs: RunJournal[]; diagnostics: Diagnostic[] }
-  /**
-   * Deletes the journal and the files of a run. Throws the system error where something cannot be
-   * deleted; the journal is still there then.
-   */
+  /** Deletes journal and files; throws the system error, with the journal still there. */
   remove(runId: string): void
 }
 
@@ -100,10 +97,7 @@ export function openRunStore(workspace: string, place: StatePlace): RunStore {
   return store
 }
 
-/**
- * The record as it is written: what a step or an agent answered with a secret in it stands there
- * masked, and whole in `hidden`, under the key of the user.
- */
+/** An answer with a secret stands masked, and whole in `hidden`, under the key of the user. */
 function withoutSecrets(record: JournalRecord, code: JournalSeal['code']): JournalRecord {
   const field = dataFields[String(record['type'])]
   const data = field && record[field]
@@ -149,7 +143,6 @@ function unreadable(path: string, error: unknown): Diagnostic {
   return { code, severity: 'error', message, path, hint }
 }
 
-/** Deletes runs, each under its lock. One that a process has taken up since stays. */
 export async function removeRuns(
   store: RunStore,
   runIds: readonly string[],
@@ -171,10 +164,7 @@ export async function removeRuns(
   return { removed, diagnostics }
 }
 
-/**
- * Does the work while no other process has the run. Throws {@link RunBusyError} where one has it;
- * `line` writes its hint.
- */
+/** Works while no other process has the run. Throws {@link RunBusyError} where one has it. */
 export async function alone<T>(
   store: RunStore,
   runId: string,
@@ -197,10 +187,7 @@ export async function alone<T>(
   }
 }
 
-/**
- * Deletes a directory with everything in it, read-only directories included. Links are not
- * followed. Throws the system error where something stays.
- */
+/** Read-only directories included; links are not followed. Throws where something stays. */
 export function removeTree(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true })

@@ -143,7 +143,6 @@ export function chainWaitsFor(chain: ChainResult): 'report' | 'approval' {
   return waiting.every((step) => step.startedAt === null) ? 'approval' : 'report'
 }
 
-/** Status, result and errors of every step, level by level, as one text. */
 export function signatureOf(steps: readonly StepResult[]): string {
   const counted = steps.filter(({ allowFailure }) => allowFailure !== true)
   return JSON.stringify(counted.map((step) => outline(step)))
@@ -234,7 +233,6 @@ function masksIn(value: unknown, masks = new Map<string, string>()): Map<string,
   return masks
 }
 
-/** The attempts with each of their steps changed, at any depth. */
 export function changeSteps<A extends { steps: readonly StepResult[] }>(
   attempts: readonly A[],
   change: (step: StepResult) => StepResult,
@@ -292,7 +290,6 @@ function walkAttempts(
 
 export interface Execution {
   key: string
-  /** The full name of the step. */
   step: string
   /** Counts the executions of this step in the run; from 1. */
   attempt: number
@@ -381,7 +378,6 @@ function leavesOf<Output extends PreviousOutput>(outputs: readonly Output[]) {
   return outputs.filter(({ step }) => !above.has(step))
 }
 
-/** A value with each of its texts changed; keys stay. */
 export function mapTexts<T>(value: T, change: (text: string) => string): T
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
@@ -391,11 +387,8 @@ export function mapTexts(value: unknown, change: (text: string) => string): unkn
   return Object.fromEntries(members.map(([key, item]) => [key, mapTexts<unknown>(item, change)]))
 }
 
-/**
- * Metrics of one name are added where every value is a number; otherwise the steps that reported
- * one are counted.
- */
-export function totalMetrics(outputs: readonly PreviousOutput[]): Record<string, JsonValue> {
+/** Sums of numbers; of other metrics the steps that reported one are counted. */
+function totalMetrics(outputs: readonly PreviousOutput[]): Record<string, JsonValue> {
   const values = new Map<string, { count: number; sum: number | undefined }>()
   for (const { metrics } of leavesOf(outputs)) {
     for (const [name, value] of Object.entries(metrics)) {

@@ -168,7 +168,6 @@ function failed(code: string, message: string): OutputAnswer {
 /** Bytes of a file; a longer log continues in a new one, and of those before the last one is kept. */
 export const logFileBytes = 67_108_864
 
-/** Characters; a longer line is written in pieces. */
 const longestLine = 65_536
 
 type Stream = 'stdout' | 'stderr'
@@ -232,7 +231,6 @@ export class StepLog {
   }
 }
 
-/** The log of one execution, by the key that the journal has for it. */
 export function logPath(directory: string, key: string): string {
   const name = encodeURIComponent(key)
   return join(directory, `${name.length > 200 ? sha256(key).slice('sha256:'.length) : name}.log`)

@@ -64,7 +64,6 @@ export async function drive(
   return stepperAnswer(await go({ ...setup, onHandOut }), states)
 }
 
-/** Records the report of the agent about a step, and continues. */
 export async function reportStep(
   report: { runId: string; step: string; attempt?: number | undefined; output: StepOutput },
   plan: Plan,

@@ -19,7 +19,6 @@ export function renderTimeline(
   return [...lines, ...firstFailure(result, style)]
 }
 
-/** One character and a colour for each status. */
 export const statusMarks = {
   success: { mark: '✓', format: 'green' },
   failure: { mark: '✗', format: 'red' },
@@ -90,7 +89,6 @@ interface Row {
   depth: number
 }
 
-/** The steps level by level, those of a chain after it. */
 export function rowsOf(steps: readonly StepResult[], depth = 0): Row[] {
   return steps.flatMap((step) => [{ step, depth }, ...rowsOf(step.steps ?? [], depth + 1)])
 }
@@ -168,7 +166,7 @@ function firstFailure(result: ShownRun, style: StyleText): string[] {
     .slice(-10)
     .filter((text, index, all) => text !== '' || all.length > 1)
   const errors = failed.errors.map(({ code, message }) => `${code}: ${message}`).slice(0, 10)
-  const reasons = errors.length === 0 ? [reasonOf(failed)] : errors
+  const reasons = errors.length === 0 ? [failed.result || noReason] : errors
   const hint = failed.hint === undefined ? [] : [failed.hint]
   return [
     '',
@@ -176,12 +174,6 @@ function firstFailure(result: ShownRun, style: StyleText): string[] {
     ...[...reasons, ...hint].map((text) => `  ${safeLine(text)}`),
     ...tail.map((text) => style('dim', `  | ${text}`)),
   ]
-}
-
-function reasonOf({ result, log, evidence }: StepResult): string {
-  if (result !== '') return result
-  if (log !== undefined) return `${noReason}; the last of what it printed:`
-  return evidence === 'self-reported' ? noReason : `${noReason}, and printed nothing`
 }
 
 function attemptsLine(result: ShownRun): string {

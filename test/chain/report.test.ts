@@ -279,8 +279,8 @@ describe('a step that failed in the sandbox', () => {
 
 describe('a step that reported a failure without an error', () => {
   it.each([
-    [{ result: '' }, ['  it gave no reason, and printed nothing']],
-    [{ result: '', log: 'one' }, ['  it gave no reason; the last of what it printed:', '  | one']],
+    [{ result: '' }, ['  it gave no reason']],
+    [{ result: '', log: 'one' }, ['  it gave no reason', '  | one']],
     [{ result: '', evidence: 'self-reported' as const }, ['  it gave no reason']],
     [{ result: 'not today' }, ['  not today']],
   ])('%j', (more, said) => {

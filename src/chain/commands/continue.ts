@@ -153,7 +153,7 @@ export const approve = defineCommand<RunAnswer, ChainEvent>()({
   options: { ...confinementOptions, step: stepOption },
   examples: ['runs approve 0mh2k9x0ab12cd'],
   run: async (context, { arguments: [runId = '', ...given], step, ...values }) =>
-    decideGate(context, { runId, step, approved: true, given }, values),
+    decideGate(context, runId, step, { approved: true, given }, values),
   ...runShown,
 })
 
@@ -162,21 +162,15 @@ export const reject = defineCommand<RunAnswer, ChainEvent>()({
   options: { step: stepOption },
   examples: ['runs reject 0mh2k9x0ab12cd'],
   run: async (context, { arguments: [runId = ''], step }) =>
-    decideGate(context, { runId, step, approved: false, given: [] }, {}),
+    decideGate(context, runId, step, { approved: false, given: [] }, {}),
   ...runShown,
 })
 
-interface GateDecision {
-  runId: string
-  step: string | undefined
-  approved: boolean
-  given: readonly string[]
-}
-
-/** Shows a user what the decision is about, asks at the terminal, and continues the run. */
 async function decideGate(
   context: Context<ChainEvent>,
-  { runId: named, step, approved, given }: GateDecision,
+  named: string,
+  step: string | undefined,
+  { approved, given }: { approved: boolean; given: readonly string[] },
   values: ConfinementChoice,
 ): Promise<RunAnswer> {
   const { project, runId, journal } = await findRun(context, named, values)
@@ -213,7 +207,6 @@ async function decideGate(
   return answerWith(await resumeOn(project, journal, resumption, setup), project)
 }
 
-/** Returns the results that were shown. */
 async function confirm(
   context: Context<ChainEvent>,
   about: { runId: string; step: string; approved: boolean; again: string },

@@ -53,7 +53,6 @@ export const runArguments = {
 
 export interface ExecuteChoice extends InstructionChoice, ConfinementChoice {
   yesGates?: boolean | undefined
-  /** Milliseconds for the whole run. */
   maxTime?: number | undefined
 }
 
@@ -123,7 +122,6 @@ function lacksArguments(store: RunStore, runId: string): boolean {
   }
 }
 
-/** The choices that started a run, for what is executed further of it. */
 export function choiceOf({ run }: RunJournal, values: ExecuteChoice): ExecuteChoice {
   const { via, model, baseUrl, tools } = run.request
   return { ...values, via, model, baseUrl, tools, engine: run.server?.engine }
@@ -142,7 +140,6 @@ export interface ConfinementChoice extends GrantOptions {
   engine?: EngineChoice['engine']
 }
 
-/** Where the scripts of a plan run that need a sandbox; undefined where it has none. */
 async function confinementFor(
   project: ChainProject,
   plan: Plan,
@@ -212,7 +209,6 @@ function grantsOf(project: ChainProject, texts: readonly string[]): Grants {
 
 const patienceMs = 10_000
 
-/** Calls the command of `run.notify` with a run that waits, has failed or has ended. */
 export async function notify(
   { context, workspace }: ChainProject,
   run: { runId: string; status: RunStatus },
@@ -324,10 +320,7 @@ async function standingsOf(
   return await syncServerRuns(store, open, context.settings.restate.token || undefined)
 }
 
-/**
- * The run that a user names, with what its server did meanwhile. Problems with its journal are
- * printed as diagnostics.
- */
+/** The run that a user names, with what its server did meanwhile. */
 export async function findRun(context: RunContext, named = '', grants: GrantOptions = {}) {
   const project = openProject(context, grants)
   const runId = project.store.idOf(named)
@@ -336,10 +329,7 @@ export async function findRun(context: RunContext, named = '', grants: GrantOpti
   return { project, runId, journal, standing }
 }
 
-/**
- * The same, to continue it. Throws {@link RunBusyError} or {@link RunStateError} where its server has
- * not finished it or does not answer.
- */
+/** The same, to continue it. Throws where its server has not finished it or does not answer. */
 export async function openRun(context: RunContext, named = '', grants: GrantOptions = {}) {
   const found = await findRun(context, named, grants)
   const { project, runId, journal, standing } = found
@@ -361,10 +351,7 @@ export async function openRun(context: RunContext, named = '', grants: GrantOpti
   return found
 }
 
-/**
- * The plan of a run as it is now, to continue with it. A changed plan is refused before the user is
- * asked anything.
- */
+/** A changed plan is refused before the user is asked anything. */
 export async function planToContinue(
   project: ChainProject,
   journal: RunJournal,

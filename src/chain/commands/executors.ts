@@ -29,7 +29,6 @@ export async function executorsFor(
   return client === undefined ? [] : [viaExecutor(project, client)]
 }
 
-/** The executor of `--via`. */
 export function viaExecutor(
   project: ChainProject,
   name: AgentCliName,
@@ -57,11 +56,7 @@ export function viaExecutor(
   })
 }
 
-/**
- * The executor of `--model`; an unavailable model is an error before anything runs. `names` are the
- * models that steps may be given to, as `provider:name`. Throws {@link ModelNotFoundError}, {@link
- * AgentUsageError}.
- */
+/** An unavailable model is an error before anything runs. `names`: allowed `provider:name`. */
 export async function modelExecutorOf(
   project: ChainProject,
   { baseUrl, tools }: Pick<InstructionChoice, 'baseUrl' | 'tools'>,
@@ -93,10 +88,7 @@ export async function modelExecutorOf(
   })
 }
 
-/**
- * Exactly what a model gets when the skill of a step is activated, and the references that its own
- * triggers inject when a user types the skill with these arguments.
- */
+/** What a model gets when the skill is activated, with the references that its triggers inject. */
 export function stepContent(
   project: ChainProject,
   step: PlannedStep,

@@ -93,10 +93,7 @@ export function planKept(
   return planSkill(project, (options) => skillAt(directory, options), request, mode)
 }
 
-/**
- * The plan, or the error why nothing may run: missing trust first (exit code 4), then what makes
- * the chain impossible (exit code 3).
- */
+/** Or why nothing may run: missing trust first (exit code 4), then an impossible chain (3). */
 export async function usablePlan(project: ChainProject, reading: PlannedSkillRun): Promise<Plan> {
   const { plan, diagnostics, refusals } = reading
   const untrusted = diagnostics.find((diagnostic) => diagnostic.code === 'skill-not-trusted')
@@ -117,7 +114,6 @@ export async function usablePlan(project: ChainProject, reading: PlannedSkillRun
   })
 }
 
-/** The reading with what differs from what was accepted. */
 export async function withChanges(
   project: ChainProject,
   reading: PlannedSkillRun,
@@ -212,10 +208,7 @@ function lookupFor(
   })
 }
 
-/**
- * Checks trust right before a step, since files may have changed since the plan was made. `lockOf`
- * gives the lock of the project; default: read at each step.
- */
+/** Right before a step, since files may have changed. `lockOf`: else read at each step. */
 export function refusalIn(
   project: ChainProject,
   lockOf?: () => NearestLock,
@@ -251,7 +244,6 @@ export function linesAgain(
   })
 }
 
-/** The settings of runs, without those of a project that the user did not accept. */
 export function runSettings(project: ChainProject): Settings['run'] {
   return { ...project.context.settings.run, environment: acceptedEnvironment(project) }
 }
@@ -303,7 +295,6 @@ export interface PlanChanges extends InstructionChoice {
   only?: string | undefined
 }
 
-/** What decides about the steps of a plan. */
 export const instructionOptions = {
   set: option.list('--set <key=value>', 'change the policy (repeatable)'),
   via: option.text(
@@ -319,7 +310,6 @@ export const instructionOptions = {
   only: option.text('--only <step>', 'skip every other step'),
 } as const satisfies OptionSpecs
 
-/** The changes to a plan that the options of a command make. */
 export async function askedChanges(
   options: PlanChanges & { engine?: string | undefined },
 ): Promise<PlanChanges> {

@@ -22,7 +22,6 @@ export interface RunAnswer extends RunResult {
   continueWith?: readonly string[]
   /** The arguments held a secret, are not kept, and have to be given again. */
   argumentsNeeded?: true | undefined
-  /** `--max-time` ended the run. */
   timedOut?: true
 }
 
@@ -98,7 +97,6 @@ export function runFormats<R>(
   )
 }
 
-/** How a command shows the run that it executed. */
 export const runShown = { progress: runProgress, render: renderRun, exitCode: codeOfRun } as const
 
 /** What each step answered, nested ones included, as much of it as a person reads. */

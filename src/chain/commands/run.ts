@@ -22,7 +22,6 @@ import {
 } from './project.ts'
 import { type RunAnswer, runFormats, runNotes, runShown } from './run-text.ts'
 
-/** With `--dry-run` a plan. */
 type Result = RunAnswer | PlanAnswer
 
 export const command = defineCommand<Result, ChainEvent>()({

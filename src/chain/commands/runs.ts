@@ -302,7 +302,6 @@ interface LoggedText {
   step: string
   attempt: number
   text: string
-  /** Only the end is known here. */
   isEnd?: true
 }
 

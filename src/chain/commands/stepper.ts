@@ -51,11 +51,9 @@ export interface StepperResult {
 
 interface NextStep extends Omit<HandedStep, 'state'> {
   content: string
-  /** The command line that reports the step, without its options. */
   reportWith: string
 }
 
-/** How a command shows where it leaves the agent. */
 export const stepperShown = {
   progress: runProgress,
   render: renderStepper,
@@ -182,7 +180,6 @@ export const status = defineCommand<StatusResult>()({
     ]),
 })
 
-/** Continues a driven run by `go`, and says where that leaves the agent. */
 export async function stepped(
   project: ChainProject,
   run: { plan: Plan; given: readonly string[] },

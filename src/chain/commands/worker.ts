@@ -20,7 +20,7 @@ import {
   serviceName,
   type WorkerReport,
 } from '../restate/protocol.ts'
-import type { Acceptance } from '../restate/step-execution.ts'
+import type { Refused } from '../restate/step-execution.ts'
 import { startWorker } from '../restate/worker.ts'
 import type { RunStore } from '../run-store.ts'
 import { type EngineChoice, serverAddress } from './execute.ts'
@@ -193,49 +193,51 @@ function clientExecutors(
 function acceptIn(
   project: ChainProject,
   allowance: WorkerAllowance,
-): (step: PlannedStep) => Acceptance {
+): (step: PlannedStep) => Refused | undefined {
   const known = new Set<string>()
   return (step) => {
     const how = isChain(step) ? [] : [step.executor, step.script, step.client, step.model]
     const place = [step.path, step.digest, ...how].join('\0')
     // A later edit is noticed by the check of the digest at every execution.
-    if (known.has(place)) return { kind: 'accepted' }
-    const acceptance = accept(project, step, allowance)
-    if (acceptance.kind === 'accepted') known.add(place)
-    return acceptance
+    if (known.has(place)) return undefined
+    const refused = refusalOf(project, step, allowance)
+    if (refused === undefined) known.add(place)
+    return refused
   }
 }
 
-function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllowance): Acceptance {
+function refusalOf(
+  project: ChainProject,
+  step: PlannedStep,
+  allowance: WorkerAllowance,
+): Refused | undefined {
   const directory = dirname(resolve(project.workspace, step.path))
-  const place = relative(project.workspace, directory)
-  const elsewhere = (reason: string): Acceptance => ({ kind: 'elsewhere', reason })
   try {
     const own = ownStep(project, directory)
-    if (own.digest !== step.digest) return elsewhere(`${place} has another digest here`)
-    const unable = isChain(step) ? undefined : notAllowed(step, allowance)
-    if (unable !== undefined) return elsewhere(unable)
-    return refused(own, step) ?? { kind: 'accepted' }
+    const place = relative(project.workspace, directory)
+    const changed = own.digest === step.digest ? undefined : `${place} has another digest here`
+    const reason = changed ?? (isChain(step) ? undefined : notAllowed(step, allowance))
+    return reason === undefined ? distrusted(own, step) : { kind: 'elsewhere', reason }
   } catch (error) {
     if (!(error instanceof SkillrailError)) throw error
-    return elsewhere(messageOf(error))
+    return { kind: 'elsewhere', reason: messageOf(error) }
   }
 }
 
-function refused(own: PlannedStep, step: PlannedStep): Acceptance | undefined {
+function distrusted(own: PlannedStep, step: PlannedStep): Refused | undefined {
+  const refused = (code: 'skill-not-trusted' | 'sandbox-missing', why: string): Refused => {
+    return { kind: 'refused', code, reason: `the skill ${step.skill} ${why}` }
+  }
   // A skill that has a script is executed by it and by nothing else.
   if (isChain(own) !== isChain(step) || scriptOf(own) !== scriptOf(step)) {
-    const reason = `the skill ${step.skill} is not executed as the run says`
-    return { kind: 'refused', code: 'skill-not-trusted', reason }
+    return refused('skill-not-trusted', 'is not executed as the run says')
   }
   if (own.trust !== 'trusted') {
-    const reason = `the skill ${step.skill} is not trusted on this worker`
-    return { kind: 'refused', code: 'skill-not-trusted', reason }
+    return refused('skill-not-trusted', 'is not trusted on this worker')
   }
   // The trust of this machine counts: the run may have been planned elsewhere.
   if (own.sandboxed !== true && step.sandboxed !== true) return undefined
-  const reason = `the skill ${step.skill} runs only in a sandbox, which workers do not have`
-  return { kind: 'refused', code: 'sandbox-missing', reason }
+  return refused('sandbox-missing', 'runs only in a sandbox, which workers do not have')
 }
 
 function scriptOf(step: PlannedStep): string | undefined {
@@ -280,7 +282,6 @@ const questions = 12
 /** Clocks that differ by more make the times in results misleading. */
 const clockToleranceMs = 5000
 
-/** Server, registration, workers, and whether they have the skills of this project. */
 export async function checkRestate(context: RunContext, options: EngineChoice): Promise<Check[]> {
   const address = serverAddress(context, options)
   const checks = [checkSdk()]

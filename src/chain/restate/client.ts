@@ -27,7 +27,6 @@ interface ServerAnswer {
   body: unknown
 }
 
-/** One request to the server. */
 export async function ask(
   address: ServerAddress,
   place: 'ingress' | 'admin',
@@ -74,7 +73,6 @@ function refusal(what: string, { status, body }: ServerAnswer): RestateServerErr
   })
 }
 
-/** Rows of the tables that the admin interface has about invocations. */
 async function select(address: ServerAddress, query: string): Promise<Record<string, unknown>[]> {
   for (let left = attempts; ; left--) {
     const signal = AbortSignal.timeout(10_000)
@@ -115,10 +113,7 @@ export interface SubmittedRun {
   part: number
 }
 
-/**
- * Hands a run to the server, which executes it independently of this process. Submitting it again
- * changes nothing. Returns the ID of the invocation.
- */
+/** The server executes it independently of us; once more changes nothing. Returns its ID. */
 export async function submitRun(
   address: ServerAddress,
   request: RunRequest,
@@ -143,7 +138,6 @@ export async function submitRun(
 
 const absenceMs = 120_000
 
-/** Time limit of one request, whatever stands between us and the server. */
 const attachMs = 60_000
 
 /** Waits for the end of a run, also across a restart of the server. */
@@ -188,7 +182,6 @@ export async function lookAtRun(
   throw refusal('report the status of the run', answer)
 }
 
-/** The invocation that executes a run; undefined when none does. */
 export async function findInvocation(
   address: ServerAddress,
   run: SubmittedRun,
@@ -297,7 +290,6 @@ function isNotice(value: unknown): value is WaitingNotice {
   return typeof awakeable === 'string' && isList(gates) && isObject(pass)
 }
 
-/** Resolves when the run waits for a user for something new. */
 export async function untilWaiting(
   address: ServerAddress,
   invocationId: string,

@@ -73,7 +73,6 @@ export class RestateEngine implements Engine {
     return { key }
   }
 
-  /** A step whose gate does not let it start. */
   #closed(call: TaskCall | ChainCall): Running | undefined {
     const { sdk, facts, gates, begunAt, now } = this.#parts
     const { key, step, attempt } = call

@@ -8,10 +8,7 @@ import { type ChainState, changeSteps } from '../step-result.ts'
 export const serviceName = 'skillrail'
 export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } as const
 
-/**
- * The version of what travels between command line, server and workers, and of the order of a run's
- * journal. A worker gives back what has another one.
- */
+/** Of what travels, and of the order of a run's journal. A worker gives back any other. */
 export const protocolVersion = 3
 
 /** Bytes of the answer of a whole run; the server takes 32 MiB at most. */
@@ -55,7 +52,6 @@ export interface RunAnswer {
   planDigest: string
   status: RunStatus
   pass: Pass
-  /** What users decided, wherever they were asked. */
   approvals?: readonly ApprovalRecord[] | undefined
 }
 
@@ -99,7 +95,6 @@ export interface WorkerReport {
   host: string
   now: number
   skills: readonly { name: string; digest: string }[]
-  /** Agent clients that it can use. */
   clients?: readonly string[]
 }
 

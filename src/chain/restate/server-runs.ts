@@ -39,7 +39,6 @@ import {
   type RunRequest,
 } from './protocol.ts'
 
-/** Starts a run on a server and waits for its end. Its journal is kept here. */
 export async function startServerRun(
   run: NewRun,
   setup: RunSetup,
@@ -115,7 +114,6 @@ async function submit(
   return await follow({ run, id, plan: facts.plan }, setup, address)
 }
 
-/** Hands the decision of a user to a run that waits, and waits for its end. */
 async function answerRun(
   { runId, plan, prepare, command }: Resumption,
   setup: RunSetup,
@@ -283,7 +281,6 @@ async function newsOf(journal: RunJournal, address: ServerAddress) {
   return journal.status === 'waiting' && isKnown ? [] : recordsOf(journal, waiting)
 }
 
-/** What a run on the server waits for; undefined when it waits for nobody. */
 async function waitingRun(
   address: ServerAddress,
   run: SubmittedRun,
@@ -306,10 +303,7 @@ export async function cancelServerRun(journal: RunJournal, address: ServerAddres
   await cancelInvocation(address, id)
 }
 
-/**
- * What the journal has to say of a run that has ended or waits, without what it has: as if the run
- * had been executed here.
- */
+/** What the journal lacks of a run that has ended or waits, as if it had been executed here. */
 export function recordsOf(
   journal: RunJournal,
   { status, pass, approvals = [], gates = [] }: RunAnswer & Partial<Waiting>,
@@ -357,10 +351,7 @@ function knownResults(records: Iterable<DoneRecord>): Pass {
 
 const intervalMs = 250
 
-/**
- * Emits the steps of a run on a server as they begin and end, from the server's own journal,
- * beginning with the entry `from`. Errors end this, not the run.
- */
+/** Emits the steps of a run from the server's own journal. Errors end this, not the run. */
 async function followRun(
   address: ServerAddress,
   { id, from }: { id: string; from: number },
@@ -386,7 +377,6 @@ async function followRun(
 interface Followed {
   id: string
   next: number
-  /** What has begun and not ended, by its completion. */
   open: Map<number, { key: string; step: PlannedStep; nested: Followed | undefined }>
 }
 

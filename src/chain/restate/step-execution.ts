@@ -11,14 +11,13 @@ import type { StepRunner } from '../step-runner.ts'
 
 export type Sdk = typeof import('@restatedev/restate-sdk')
 
-export type Acceptance =
-  | { kind: 'accepted' }
+export type Refused =
   | { kind: 'refused'; code: 'skill-not-trusted' | 'sandbox-missing'; reason: string }
   | { kind: 'elsewhere'; reason: string }
 
-/** How a worker treats the steps that come to it. */
 export interface StepRules {
-  accept(step: PlannedStep): Acceptance
+  /** Undefined where it may execute the step. */
+  accept(step: PlannedStep): Refused | undefined
   /** Makes the server open a new connection, which a balancer gives to another worker. */
   giveBack(): void
   /** How long a step is given back before it fails. */
@@ -40,7 +39,6 @@ interface StepExecutionOptions extends StepRules {
 }
 
 export class StepExecution {
-  /** How the server tries again. */
   readonly patience: { maxRetryDuration: number }
   readonly #options: StepExecutionOptions
   readonly #working = new Set<Promise<Outcome>>()
@@ -80,12 +78,12 @@ export class StepExecution {
   async refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
     // There is nothing to have; the runner says so.
     if (step.executor === 'missing') return undefined
-    const acceptance = this.#options.accept(step)
-    if (acceptance.kind === 'accepted') return undefined
-    if (acceptance.kind === 'elsewhere') {
-      return await this.#giveBack(`${otherVersion}: ${acceptance.reason}`, signal)
+    const refused = this.#options.accept(step)
+    if (refused === undefined) return undefined
+    if (refused.kind === 'elsewhere') {
+      return await this.#giveBack(`${otherVersion}: ${refused.reason}`, signal)
     }
-    const output = failedOutput(acceptance.code, acceptance.reason)
+    const output = failedOutput(refused.code, refused.reason)
     return finished(output, this.#options.clock.now(), 0)
   }
 
@@ -129,7 +127,6 @@ export class StepExecution {
 
 const otherVersion = 'no worker has this version of the skill'
 
-/** How soon a step that was given back is offered again. */
 const giveBackMs = 250
 
 function isChanged(outcome: Outcome): boolean {

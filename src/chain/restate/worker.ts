@@ -39,7 +39,6 @@ import { type Sdk, StepExecution, type StepRules } from './step-execution.ts'
 export interface WorkerOptions extends Pick<StepRules, 'accept'> {
   runtime: Runtime
   workspace: string
-  /** Where the files of its runs lie. */
   directory: string
   settings: Settings['run']
   /** Its keys are those of the server; requests that it did not sign are refused. */
@@ -58,7 +57,6 @@ interface Serving extends WorkerOptions, StepRules {
   sdk: Sdk
   id: string
   runnerFor(facts: RunFacts): StepRunner
-  /** Where the files of a run lie on this worker. */
   filesOf(runId: string): RunFiles
 }
 
@@ -68,7 +66,6 @@ export interface Worker {
   close(): Promise<void>
 }
 
-/** Serves the interpreter to a Restate server. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const sdk = await loadSdk()
   const { restate } = options
@@ -126,7 +123,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-/** Loads Restate's SDK, an optional peer. */
 async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@restatedev/restate-sdk')
@@ -300,10 +296,7 @@ async function begin(setup: Serving, context: Context, facts: RunFacts) {
   return { execution, begunAt }
 }
 
-/**
- * Waits until a user decides, across restarts of workers and servers. Returns `cancelled` when the
- * run is ended meanwhile.
- */
+/** Across restarts of workers and servers; `cancelled` when the run is ended meanwhile. */
 async function waitForPerson(
   sdk: Sdk,
   context: Context,
