@@ -8,6 +8,7 @@ import {
   readdirSync,
   realpathSync,
   renameSync,
+  rmSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
@@ -163,6 +164,19 @@ export function makePrivateDirectory(path: string): void {
   const shared = parts.lastIndexOf(sharedDirectory)
   if (shared >= 0) makeDirectory(parts.slice(0, shared + 1).join(sep))
   makeDirectory(path, 0o700)
+}
+
+const oldestMs = 7 * 24 * 3600 * 1000
+
+/** Keeps a directory of small files small: from `most` on, those older than a week go, and all from four times as many. */
+export function forgetOldFiles(directory: string, nowMs: number, most: number): void {
+  const names = readdirSync(directory)
+  if (names.length < most) return
+  for (const name of names) {
+    const path = join(directory, name)
+    const age = nowMs - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs)
+    if (age > oldestMs || names.length > 4 * most) rmSync(path, { recursive: true, force: true })
+  }
 }
 
 /**

@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   closeSync,
-  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -12,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { statsOf } from '../core/read-files.ts'
-import { makePrivateDirectory } from '../core/write-files.ts'
+import { forgetOldFiles, makePrivateDirectory } from '../core/write-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { objectOf, parseJson } from '../core/json.ts'
 import { systemCode } from '../core/errors.ts'
@@ -34,7 +33,7 @@ export function claimTurn(
   } catch (error) {
     return systemCode(error) !== 'EEXIST'
   }
-  forgetOldFiles(directory, runtime.now())
+  forgetOldFiles(directory, runtime.now(), mostFiles)
   return true
 }
 
@@ -138,7 +137,7 @@ function takeMark(
   const { now = 0, most = Infinity } = conversation.calls ?? {}
   const mark: Mark = { skill: reference.skill, path: reference.path, turn, calls: now }
   makePrivateDirectory(dirname(place))
-  forgetOldFiles(dirname(dirname(place)), runtime.now())
+  forgetOldFiles(dirname(dirname(place)), runtime.now(), mostFiles)
   for (;;) {
     try {
       writeFileSync(place, `${JSON.stringify(mark)}\n${more}`, { flag: 'wx', mode: 0o600 })
@@ -194,15 +193,5 @@ function stateDirectory(runtime: Runtime): string {
   return join(userDirectories(runtime).state, 'hooks')
 }
 
+/** Of turns, and of sessions. */
 const mostFiles = 500
-const oldestMs = 7 * 24 * 3600 * 1000
-
-export function forgetOldFiles(directory: string, nowMs: number, most = mostFiles): void {
-  const names = readdirSync(directory)
-  if (names.length < most) return
-  for (const name of names) {
-    const path = join(directory, name)
-    const age = nowMs - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs)
-    if (age > oldestMs || names.length > 4 * most) rmSync(path, { recursive: true, force: true })
-  }
-}

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { findWorkspace, isInside, realPathOf } from '../core/read-files.ts'
 import { loadConfiguration } from '../core/configuration.ts'
-import { makePrivateDirectory, writeFileAtomicSync } from '../core/write-files.ts'
+import { forgetOldFiles, makePrivateDirectory, writeFileAtomicSync } from '../core/write-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import {
   currentTrust,
@@ -22,7 +22,6 @@ import { readTrustPolicy } from '../trust/decide.ts'
 import { TrustStore } from '../trust/store.ts'
 import { skillTrust } from '../trust/skill-trust.ts'
 import { launcherName } from './adapters.ts'
-import { forgetOldFiles } from './given.ts'
 import { storeIndex } from './example-index.ts'
 import {
   beginnings,

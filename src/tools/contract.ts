@@ -51,9 +51,9 @@ export const contractPhrases: readonly ContractPhrase[] = [
   { tool: 'get_type_details', phrase: /\btype (?<type_name>\w+) details\b/i },
   {
     tool: 'resolve-library-id',
-    phrase: /\bdocs for (?<libraryName>\S+) (?<query>\S[^\n]*)$/i,
+    phrase: /\bdocs for (?<libraryName>\S{1,100}) (?<query>\S[^\n]{0,500})$/i,
   },
-  { tool: 'query-docs', phrase: /\bdocs for \S+ (?<query>\S[^\n]*)$/i },
+  { tool: 'query-docs', phrase: /\bdocs for \S{1,100} (?<query>\S[^\n]{0,500})$/i },
   {
     tool: 'sequentialthinking',
     phrase: /^(?<thought>[^\n]{0,2000}\b(?:break down|step by step)\b[^\n]{0,2000})$/i,
