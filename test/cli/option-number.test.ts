@@ -82,7 +82,6 @@ it.each([
   [['delegate', 'a', 'Go.', '--model', 'ollama:x', '--max-turns'], 'a whole number from 1 to'],
   [['delegate', 'a', 'Go.', '--model', 'ollama:x', '--timeout'], 'a number of seconds above 0'],
   [['worker', '--port'], 'a whole number from 0 to 65535'],
-  [['worker', '--patience'], 'a whole number from 0 to 86400'],
   [['runs', 'prune', '--keep'], 'a whole number from 0 to'],
   [['runs', 'prune', '--older-than'], 'a whole number from 0 to'],
   [['hook', 'log', '--limit'], 'a whole number from 1 to'],
