@@ -204,14 +204,6 @@ function lastLines({ head, tail, droppedBytes }: CapturedOutput, mask: Mask): st
   return shown.split('\n').slice(-keptLines).join('\n')
 }
 
-interface StdioTransportOptions {
-  process: KeptProcess
-  /** Bytes of one message; a longer one is dropped and its call fails. */
-  messageLimit: number
-  parse: (value: unknown) => JSONRPCMessage
-  onGarbage: (line: string) => void
-}
-
 /** How long output may still come after the server itself has ended. */
 const drainMs = 250
 
@@ -220,7 +212,13 @@ const drainMs = 250
  * answer of any size in linear time, survives one that is too large, and sees the end of a server
  * whose children hold its pipes open.
  */
-function stdioTransport(options: StdioTransportOptions): Transport {
+function stdioTransport(options: {
+  process: KeptProcess
+  /** Bytes of one message; a longer one is dropped and its call fails. */
+  messageLimit: number
+  parse: (value: unknown) => JSONRPCMessage
+  onGarbage: (line: string) => void
+}): Transport {
   const { process, messageLimit, parse, onGarbage } = options
   const waiting = new Set<string | number>()
   let isClosed = false

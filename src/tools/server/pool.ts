@@ -149,35 +149,35 @@ export async function listAll(
   const diagnostics: Diagnostic[] = []
   const ttlMs = new Map<string, number>()
   const enabled = definitions.filter(({ disabled }) => !disabled)
-  const settled = await Promise.allSettled(
-    enabled.map(async ({ name }) => {
+  const results = await Promise.all(
+    enabled.map(async ({ name, source: { path } }) => {
       onServer?.({ server: name, state: 'starting' })
-      const listing = inTime(serverOf(name).list({ signal }), patienceMs?.(name), name)
-      listing.then(
-        () => onServer?.({ server: name, state: 'running' }),
-        () => onServer?.({ server: name, state: 'failed' }),
-      )
-      return await listing
+      try {
+        const listed = await inTime(serverOf(name).list({ signal }), patienceMs?.(name), name)
+        onServer?.({ server: name, state: 'running' })
+        return { name, path, listed }
+      } catch (error) {
+        onServer?.({ server: name, state: 'failed' })
+        return failureOf(name, error)
+      }
     }),
   )
   signal?.throwIfAborted()
-  for (const [index, { name, source }] of enabled.entries()) {
-    const one = settled[index]
-    if (one?.status !== 'fulfilled') {
-      failures.push(failureOf(name, one?.reason))
+  for (const result of results) {
+    if ('message' in result) {
+      failures.push(result)
       continue
     }
-    const problems = [...one.value.problems]
-    for (const tool of one.value.tools) {
+    const { name, path, listed } = result
+    const problems = [...listed.problems]
+    for (const tool of listed.tools) {
       const message = `the tool ${tool.id} is listed again; the first one counts`
       if (tools.has(tool.id)) problems.push({ code: 'tool-repeated', message })
       else tools.set(tool.id, tool)
     }
-    if (one.value.ttlMs !== undefined) ttlMs.set(name, one.value.ttlMs)
-    for (const { code, message } of problems) {
-      const text = `server "${name}": ${message}`
-      diagnostics.push({ code, severity: 'warning', message: text, path: source.path })
-    }
+    if (listed.ttlMs !== undefined) ttlMs.set(name, listed.ttlMs)
+    for (const { code, message } of problems)
+      diagnostics.push({ code, severity: 'warning', message: `server "${name}": ${message}`, path })
   }
   return { tools: [...tools.values()], failures, diagnostics, ttlMs }
 }
