@@ -113,6 +113,11 @@ describe('a file with something wrong', () => {
     ],
     ['one name twice', `{\n"a": 1,\n"a": 2}`, ['workflow-key-repeated:2', 'workflow-wrong-type:2']],
     [
+      'a key of a workflow twice',
+      '{"a": {"prerequisites": [], "mode": "enforce",\n"mode": "suggest"}}',
+      ['workflow-field-missing:1', 'workflow-field-missing:1', 'workflow-key-repeated:1'],
+    ],
+    [
       'nothing inside',
       '{"a": {}}',
       ['workflow-field-missing:1', 'workflow-field-missing:1', 'workflow-field-missing:1'],

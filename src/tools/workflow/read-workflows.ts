@@ -88,13 +88,17 @@ function readFile({ path, text }: WorkflowFile, diagnostics: Diagnostic[]): Work
   }
   const place = workflowsPlace(document.root)
   if (place.length === 0 && categories !== undefined && version !== undefined) return []
-  for (const key of document.repeatedIn(place)) {
-    const message = `${key} is there twice; the last one counts`
-    report(source, [...place, key], 'workflow-key-repeated', message)
-  }
+  reportRepeated(source, place)
   return Object.entries(place.length === 0 ? document.root : objectOf<JsonValue>(workflows))
     .filter(([key, value]) => key !== '$schema' || typeof value !== 'string')
     .flatMap(([key, value]) => readDefinition(source, [...place, key], key, value))
+}
+
+function reportRepeated(source: Source, place: readonly string[]): void {
+  for (const key of source.document.repeatedIn(place)) {
+    const message = `${key} is there twice; the last one counts`
+    report(source, [...place, key], 'workflow-key-repeated', message)
+  }
 }
 
 function report(
@@ -148,6 +152,7 @@ function readDefinition(
   // A list of its own keeps the search for errors linear.
   const source: Source = { path, document, diagnostics: [] }
   const where = `workflow '${name}'`
+  reportRepeated(source, place.map(String))
   // Without what a key `__proto__` would bring.
   const value = structuredClone(written)
   const forbidden = [name, ...keysIn(value)].find((key) => forbiddenKeys.has(key))
