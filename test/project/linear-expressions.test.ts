@@ -9,7 +9,7 @@ import { dangers } from '../../src/audit/dangers.ts'
 /** How expressions begin that are not linear, and why no text makes them slow. */
 const shortTexts: readonly { why: string; beginnings: readonly string[] }[] = [
   {
-    why: 'each place of a link is tried with 300 characters at most, in lines of 5,000',
+    why: 'each place of a link is tried with 300 characters at most, in lines of 2,000',
     beginnings: ['/\\]\\(\\s*(?:<'],
   },
   {
@@ -37,6 +37,7 @@ const known: Readonly<Record<string, string>> = {
   '/[^\\n]*\\n|[^\\n]+$/g': 'takes every line',
   '/\\b(?:ba|z|k|da)?sh\\s+(?:-\\w+\\s+)*["\']?(?:[\\w./${}-]*\\/)?$|\\bsource\\s+$/':
     'reads 80 characters',
+  '/(?<!`)(`+)(?!`).*?(?<!`)\\1(?!`)/g': 'reads lines of 2,000 characters',
 }
 
 const source = join(import.meta.dirname, '../../src')
