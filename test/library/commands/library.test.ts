@@ -367,7 +367,6 @@ describe('doctor', () => {
     expect(stdout).toMatch(
       /^· workspace +.* is not trusted: its skills cannot act\n +.*skillrail trust\b/m,
     )
-    expect(stdout).toMatch(/^· Claude Code +/m)
   })
 
   it('prints JSON', async () => {
