@@ -84,6 +84,7 @@ export function openServers(
     get definitions() {
       return update()
     },
+    update,
     async get(name: string, { signal }: { signal?: AbortSignal | undefined } = {}) {
       update()
       await ending

@@ -39,6 +39,8 @@ export function openProjectServers(options: ProjectServersOptions): ProjectServe
   })
   return {
     get configuration() {
+      // What may no longer run ends now, whether a server is asked for or not.
+      servers.update()
       return current()
     },
     get definitions() {
