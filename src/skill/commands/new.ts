@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync } from 'node:fs'
+import { lstatSync, mkdirSync, rmdirSync } from 'node:fs'
 import { writeLimit } from '../../core/project-state.ts'
 import { dirname, join, relative, resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
@@ -38,6 +38,7 @@ export const command = defineCommand<NewSkill>()({
       message: `${relative(runtime.cwd, directory)} exists already; nothing was written`,
       hint: 'Choose another name, or another folder with --dir.',
     })
+    if (lstatSync(directory, { throwIfNoEntry: false })) throw exists
     if (!dryRun) await writeNew(file, text, writeLimit(file, runtime), exists)
     diagnose(diagnostics)
     return { name, path, written: !dryRun, text }

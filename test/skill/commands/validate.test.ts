@@ -235,9 +235,9 @@ describe('skillrail new', () => {
     }
   })
 
-  it('never overwrites', async () => {
+  it.each([[], ['--dry-run']])('never overwrites %j', async (...options) => {
     const file = write('here/taken/SKILL.md', 'mine')
-    const { code, stderr } = await skillrail('new', 'taken', '--dir', 'here')
+    const { code, stderr } = await skillrail('new', 'taken', '--dir', 'here', ...options)
     expect(code).toBe(1)
     expect(stderr).toContain('here/taken exists already; nothing was written')
     expect(readFileSync(file, 'utf8')).toBe('mine')
