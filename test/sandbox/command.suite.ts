@@ -189,7 +189,7 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     project.write('a', { run: 'echo outside > made' })
     const answer = await command(['run', 'a', '--json', '--unsafe-no-sandbox'])
     expect(answer.code).toBe(0)
-    expect(answer.notes.join()).toMatch(/these scripts run with all your rights.*: a\b/)
+    expect(answer.notes.join()).toMatch(/these run with all your rights: a\b/)
     expect(existsSync(join(project.directory, 'made'))).toBe(true)
     expect(journalOf(answer.json.runId)[0]?.confinement).toEqual({ sandbox: 'off' })
   })
