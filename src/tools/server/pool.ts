@@ -45,7 +45,13 @@ export interface OpenServersOptions {
     | undefined
 }
 
-export type ServerConnection = Pick<Connection, 'instance' | 'isClosed' | 'list' | 'call' | 'close'>
+export interface ServerConnection extends Pick<
+  Connection,
+  'instance' | 'isClosed' | 'list' | 'call' | 'close'
+> {
+  /** Where others can restart the server: has it run, and learns which instance it is now. */
+  renew?(signal: AbortSignal | undefined): Promise<void>
+}
 
 export interface ServerState {
   name: string
@@ -228,7 +234,8 @@ function poolServer(definition: ServerDefinition, context: PoolContext) {
     isRunning: () => connection?.isClosed() === false,
     lastError: () => lastError,
     async start(signal) {
-      await running(signal)
+      if (connection?.isClosed() === false) await connection.renew?.(signal)
+      else await running(signal)
     },
     async list({ signal } = {}) {
       const listed = await (await running(signal)).list(signal)

@@ -168,8 +168,13 @@ export async function connectKept(
       throw new ServerStartError({ server, message }, { hint, cause: error })
     }
   }
-  let { instance } = schemas.started.parse(await asked('/start', signal))
+  let instance = ''
+  const renew = async (startSignal: AbortSignal | undefined): Promise<void> => {
+    instance = schemas.started.parse(await asked('/start', startSignal)).instance
+  }
+  await renew(signal)
   return {
+    renew,
     get instance() {
       return instance
     },

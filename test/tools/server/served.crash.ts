@@ -212,6 +212,18 @@ describe.skipIf(process.platform === 'win32')('the servers of a project that are
     })
   })
 
+  it('are known by their new instance before a call, when another command had them restarted', async () => {
+    await cli('tools', 'serve', '--detach')
+    await withPool(async (pool) => {
+      const before = await instanceOf(pool)
+      const crash = withPool(async (other) => await (await other.get('a')).call('crash', {}))
+      await expect(crash).rejects.toMatchObject({ failure: { kind: 'connection-lost' } })
+      const after = await instanceOf(pool)
+      expect(after).not.toBe(before)
+      expect(await withPool(instanceOf)).toBe(after)
+    })
+  })
+
   it('end when the process that keeps them is killed, and the next one takes over', async () => {
     await cli('tools', 'serve', '--detach')
     const instance = await withPool(instanceOf)
