@@ -45,8 +45,9 @@ export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex
 }
 
 function identityOf({ pool, index, trusted }: DiscoveryOptions): string {
-  const cautions = index?.tools.map(({ id }) => [id, index.caution(id)])
-  return JSON.stringify([pool.definitions, [...trusted], index?.refreshedAt, cautions])
+  const tools = index?.tools.map((tool) => [tool, index.caution(tool.id)])
+  const cache = [index?.refreshedAt, index?.servers, tools]
+  return JSON.stringify([pool.definitions, [...trusted], cache])
 }
 
 async function discover(

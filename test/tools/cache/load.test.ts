@@ -234,6 +234,11 @@ describe('discovery', () => {
     definitions.push({ name: 'another' })
     await discoverOnce({ pool: counted, index: changed, ...options })
     expect(calls).toBe(3)
+    for (const category of ['x', 'y']) {
+      const index = { ...changed, tools: changed.tools.map((one) => ({ ...one, category })) }
+      await discoverOnce({ pool: counted, index, ...options })
+    }
+    expect(calls).toBe(5)
   })
 
   it('asks again where a server failed, but not where it may not be started', async () => {
