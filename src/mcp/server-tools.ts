@@ -256,12 +256,14 @@ class ToolRequest {
       if (refused !== undefined && kind === 'chain') throw refused
       if (refused === undefined && one.problems.length === 0) callable.push(one)
     }
-    // A call that is never made needs no yes, and a chain ends with its first wrong call.
-    const isMade = kind === 'batch' || planned[0]?.problems.length === 0
-    await requireYes(isMade ? callable : [], texts, this.#consent)
+    // A call that is never made needs no yes, and a chain ends before a wrong first call. A later
+    // one of a chain may become right meanwhile.
+    const ofChain = planned[0]?.problems.length === 0 ? planned : []
+    const asked: readonly NamedCall[] = kind === 'chain' ? ofChain : callable
+    await requireYes(asked, texts, this.#consent)
     const keyOf = ({ tool: { id }, params }: NamedCall): string =>
       kind === 'chain' ? id : `${id} ${JSON.stringify(params)}`
-    const allowed = new Set(callable.map(keyOf))
+    const allowed = new Set(asked.map(keyOf))
     const options: StepOptions = {
       requestText: this.#typed,
       toValue: this.#toValue,

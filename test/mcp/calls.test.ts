@@ -86,11 +86,15 @@ describe.each(eras)('over MCP of %s', (version, client) => {
     expect(await asking.text('batch_tools', { tools })).toContain('created b')
     expect(asked).toHaveLength(1)
     expect(asked[0]).toMatch(/Plan:[^]*things__create_thing[^]*things__create_thing/)
+    const wrong = { tool: 'create_thing', params: { title: 'c' } }
+    const chain = await asking.text('chain_tools', { tools: [...tools, wrong] })
+    expect(chain).toContain('created b')
+    expect(asked[1]).toMatch(/Plan:[^]*"a"[^]*"b"[^]*"title":"c"/)
     reply = { value: 'chair', approve: true }
     expect(await asking.text('do_request', { request: 'things__create_thing' })).toContain(
       'created chair',
     )
-    expect(asked).toHaveLength(3)
+    expect(asked).toHaveLength(4)
   })
 
   it('asks nobody to read more than can be read, and repeats no long name', async () => {
