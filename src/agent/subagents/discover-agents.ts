@@ -166,7 +166,10 @@ export function readAgentFile(content: string | Uint8Array, path: string): Agent
   const nodes = new Map<string, YamlNode>()
   for (const { key, value } of root.entries) {
     const field = fieldName(key.text)
-    if (fieldNames.includes(field)) nodes.set(field, value)
+    if (nodes.has(field)) {
+      const message = `\`${key.text}\` is there twice, in two spellings; the first one counts.`
+      report('warning', 'field-twice', key, message, 'Remove one of them.')
+    } else if (fieldNames.includes(field)) nodes.set(field, value)
     else if (!foreignFields.has(field)) {
       const hint = didYouMean(field, fieldNames) || `There are ${fieldNames.join(', ')}.`
       const message = `\`${key.text}\` is not a field of a subagent and has no effect.`

@@ -85,6 +85,12 @@ describe('US-008: a definition in Markdown', () => {
     })
   })
 
+  it('of a field in two spellings the first one counts, with a warning', () => {
+    const { config, diagnostics } = read(`${head}\ndisallowedTools: Bash\ndisallowed-tools: Read`)
+    expect(config?.disallowedTools).toEqual(['Bash'])
+    expect(diagnostics).toMatchObject([{ code: 'field-twice', severity: 'warning', line: 5 }])
+  })
+
   it('`model: inherit` is the parent’s', () => {
     expect(read(`${head}\nmodel: inherit`).config?.model).toBeUndefined()
   })
