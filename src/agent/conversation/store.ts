@@ -44,7 +44,13 @@ export interface Conversation extends ConversationInfo {
   /** Skills that were active, `name arguments`. */
   skills: string[]
   /** Finished delegations that can be resumed. */
-  delegations: { id: string; subagent: string; messages: ModelMessage[] }[]
+  delegations: {
+    id: string
+    subagent: string
+    messages: ModelMessage[]
+    /** What its limit of tokens counts from when it is resumed. */
+    used?: TokenUsage | undefined
+  }[]
 }
 
 /** Where conversations are kept. Implement it to keep them elsewhere, in a database say. */
@@ -198,25 +204,28 @@ async function conversationSchema() {
   const { modelMessageSchema } = await aiSdk()
   const messages = z.array(modelMessageSchema)
   const count = z.number()
+  const usage = z.object({
+    inputTokens: count,
+    outputTokens: count,
+    cachedInputTokens: count,
+    reasoningTokens: count,
+    requests: count,
+  })
+  const id = z.string()
+  const delegation = z.object({ id, subagent: z.string(), messages, used: usage.optional() })
   return z.object({
     version: z.literal(version),
-    id: z.string(),
+    id,
     title: z.string(),
     createdAt: count,
     updatedAt: count,
     model: z.string(),
     status: z.enum(['completed', 'failed', 'cancelled', 'capped', 'waiting', 'running']),
-    usage: z.object({
-      inputTokens: count,
-      outputTokens: count,
-      cachedInputTokens: count,
-      reasoningTokens: count,
-      requests: count,
-    }),
+    usage,
     messages,
     waiting: z.array(z.string()),
     skills: z.array(z.string()),
-    delegations: z.array(z.object({ id: z.string(), subagent: z.string(), messages })),
+    delegations: z.array(delegation),
   })
 }
 

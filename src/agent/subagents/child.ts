@@ -28,6 +28,8 @@ interface ChildInput {
   signal?: AbortSignal | undefined
   /** A skill that is the task itself: one that forks. */
   forked?: Activation | undefined
+  /** What its limit of tokens holds for too: by the parts of the delegation that it resumes. */
+  usedBefore?: TokenUsage | undefined
   onUsage: (entry: UsageEntry) => void
 }
 
@@ -62,7 +64,7 @@ export class Child {
   }
 
   private constructor(
-    { id, config, parent, options, onUsage }: ChildInput,
+    { id, config, parent, options, usedBefore = noUsage, onUsage }: ChildInput,
     inInstructions: readonly Activation[],
     skills: readonly ActiveSkill[],
   ) {
@@ -111,7 +113,10 @@ export class Child {
       maxTurns: options.maxTurns ?? config.maxTurns,
       exhausted: () =>
         parent.exhausted?.() ??
-        overspent(this.#used, options.maxTokens ?? environment.options.maxTokens),
+        overspent(
+          addUsage(usedBefore, this.#used),
+          options.maxTokens ?? environment.options.maxTokens,
+        ),
       usage: {
         record: (entry) => {
           this.#used = addUsage(this.#used, entry.usage)

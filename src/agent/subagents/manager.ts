@@ -8,7 +8,7 @@ import { SubagentConfigError, SubagentDelegationError } from '../errors.ts'
 import { Queue } from '../queue.ts'
 import { Stopper } from '../stopper.ts'
 import type { TokenUsage, UsageEntry } from '../types.ts'
-import { UsageLedger } from '../usage.ts'
+import { addUsage, UsageLedger } from '../usage.ts'
 import { Child } from './child.ts'
 import {
   type DelegateOptions,
@@ -185,7 +185,7 @@ export class SubagentManager {
       const hint = `Only the last ones are kept. There are ${known || 'none'}.`
       throw new SubagentDelegationError({ code: 'delegation-unknown', message, hint })
     }
-    const { subagent, messages: contextMessages, work } = finished
+    const { subagent, messages: contextMessages, used, work } = finished
     const { model, maxTurns, maxTokens, outputSchema } = work?.options ?? {}
     const before = { model, maxTurns, maxTokens, outputSchema }
     this.#finished.delete(id)
@@ -196,6 +196,7 @@ export class SubagentManager {
         task,
         options: { ...before, ...options, contextMessages },
         forked: work?.forked,
+        usedBefore: used,
       })
     } catch (error) {
       this.#finished.set(id, finished)
@@ -205,9 +206,9 @@ export class SubagentManager {
 
   /** Finished delegations to known subagents, for another process that continues the conversation. */
   get stored(): StoredDelegation[] {
-    return Array.from(this.#finished, ([id, { subagent, messages, work }]) => {
+    return Array.from(this.#finished, ([id, { subagent, messages, used, work }]) => {
       const isKnown = work === undefined || this.#config(subagent) !== undefined
-      return isKnown ? [{ id, subagent, messages }] : []
+      return isKnown ? [{ id, subagent, messages, used }] : []
     }).flat()
   }
 
@@ -313,7 +314,10 @@ export class SubagentManager {
     const { id, session } = child
     const onEnd = (): void => {
       this.#active.delete(id)
-      this.#finished.set(id, { subagent: work.config.name, messages: [...session.messages], work })
+      const { config, usedBefore } = work
+      const used = usedBefore === undefined ? child.used : addUsage(usedBefore, child.used)
+      const messages = [...session.messages]
+      this.#finished.set(id, { subagent: config.name, messages, used, work })
       const [oldest = ''] = this.#finished.keys()
       if (this.#finished.size > keptDelegations) this.#finished.delete(oldest)
     }
@@ -341,6 +345,8 @@ interface Work {
   task: string
   options: DelegateOptions
   forked?: Activation | undefined
+  /** By the parts of the delegation that this one resumes. */
+  usedBefore?: TokenUsage | undefined
 }
 
 const nothing: AgentDiscovery = { agents: [], withheld: [], broken: [], diagnostics: [] }

@@ -626,6 +626,19 @@ describe('resume', () => {
     expect(textsOf(model, 1, 'assistant')).toEqual(['First.'])
   })
 
+  it('takes what was used before from the limit of tokens, also in another process', async () => {
+    const usage = tokens(10, 2)
+    const { manager } = delegating({ replies: [says('One.', usage), says('Two.', usage)] })
+    const maxTokens = 13
+    const { id } = await manager.delegate('worker', 'One.', { maxTokens })
+    const second = await (await manager.resume(id, 'Two.')).result()
+    expect(second).toMatchObject({ success: true, usage: { requests: 1 } })
+    expect(await (await manager.resume(id, 'Three.')).result()).toMatchObject({ status: 'capped' })
+    const other = delegating({ parent: { maxTokens } }).manager
+    other.restore(JSON.parse(JSON.stringify(manager.stored)))
+    expect(await (await other.resume(id, 'Four.')).result()).toMatchObject({ status: 'capped' })
+  })
+
   it('goes on after a cancel, and can be cancelled again', async () => {
     const { model, asked } = hanging()
     const { manager } = delegating({ model })
