@@ -5,6 +5,7 @@ import { sha256 } from '../../src/core/json.ts'
 import type { ActingPart, SkillScope } from '../../src/trust/model.ts'
 import { agentTrust } from '../../src/trust/skill-trust.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
+import { agentFileParts } from '../../src/trust/project-files.ts'
 import { TrustStore } from '../../src/trust/store.ts'
 import { readTrustPolicy } from '../../src/trust/decide.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
@@ -133,7 +134,7 @@ describe('what acts of a file that defines a subagent', () => {
       path: place,
       kind: 'agent',
       digest: sha256(frontmatter),
-      size: definition.length,
+      size: frontmatter.length,
       text: frontmatter,
     }
     expect(parts(workspace)).toEqual([acting])
@@ -149,7 +150,7 @@ describe('what acts of a file that defines a subagent', () => {
     ])
   })
 
-  it('is nothing where it has no frontmatter, and its frontmatter where it is long', () => {
+  it('is nothing where it has no frontmatter, and all of it where it is long', () => {
     const long = definition + 'x'.repeat(64 * 1024)
     const { workspace } = project({
       '.claude/agents/readme.md': 'How these are written.\n',
@@ -160,11 +161,19 @@ describe('what acts of a file that defines a subagent', () => {
         owner: '',
         path: '.claude/agents/long.md',
         kind: 'agent',
-        digest: sha256(frontmatter),
+        digest: sha256(long),
         size: long.length,
-        text: frontmatter,
       },
     ])
+  })
+
+  it('is there too where its frontmatter is empty, and one that is gone cannot be read', () => {
+    const { workspace } = project({ [place]: '---\n---\nHelp politely.\n' })
+    expect(parts(workspace)).toMatchObject([{ path: place, digest: sha256(''), text: '' }])
+    const gone = agentFileParts(workspace, join(workspace, '.claude/agents/gone.md'), {
+      text: false,
+    })
+    expect(gone).toMatchObject([{ digest: 'unreadable', problem: 'cannot be read: ENOENT' }])
   })
 
   it('is what a link leads to; one that leads nowhere can never be accepted', () => {
