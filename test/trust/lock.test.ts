@@ -250,6 +250,11 @@ describe('a lock file that somebody else made', () => {
     ['a NUL in a name', entry('a', `{"x\\u0000y": "${digest}"}`), 'lock-file-corrupt'],
     ['no digest', entry('a', '{"SKILL.md": "md5:1"}'), 'lock-file-corrupt'],
     ['a digest of other files', entry('a', good, digest), 'lock-file-corrupt'],
+    [
+      'a key twice',
+      entry('a', `{"SKILL.md": "${digest}", "SKILL\\u002emd": "${digest}"}`),
+      'lock-file-corrupt',
+    ],
     ['a conflict of versions', `<<<<<<< HEAD\n${entry('a', good)}`, 'lock-file-corrupt'],
     [
       'deep nesting',

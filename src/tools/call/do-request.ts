@@ -170,7 +170,9 @@ async function readNamed(
   const { context } = setup
   let found = parsePassthrough(request, context.index)
   const isKnown =
-    found.kind === 'tool' ? hasDefinition(found.tool.id, setup) : found.kind !== 'unknown'
+    found.kind === 'tool'
+      ? hasDefinition(found.tool.id, setup) && !found.isLoose
+      : found.kind !== 'unknown'
   if (!isKnown && (await discoverOnce(context))) {
     found = parsePassthrough(request, context.index)
   }

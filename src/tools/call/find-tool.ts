@@ -16,8 +16,14 @@ export async function findDefinition(id: string, context: CallContext): Promise<
 
 /** The tool that an id or a name means, after asking the servers once where needed. */
 export async function findTool(id: string, context: CallContext): Promise<FoundTool> {
-  if (resolveTool(id, context.index).kind === 'unknown') await discoverOnce(context)
+  if (!isKnown(id, context.index.tools)) await discoverOnce(context)
   return namedTool(id, context.index.tools)
+}
+
+/** False also where a tool is only spelt like it: a server may have the one that is written. */
+export function isKnown(name: string, tools: readonly ToolSummary[]): boolean {
+  const resolution = resolveTool(name, { tools })
+  return resolution.kind === 'found' ? !resolution.isLoose : resolution.kind === 'ambiguous'
 }
 
 export function namedTool(name: string, tools: readonly ToolSummary[]): FoundTool {
@@ -94,13 +100,17 @@ export function resolveTool<Tool extends Named>(
   for (const spell of spellings) {
     const texts = [written, short, short.replace(':', '__')].map(spell)
     const isWanted = (text: string) => text !== '' && texts.includes(text)
-    const whole = tools.filter(({ id }) => isWanted(spell(id)))
+    const isJoined = spell === letters && !short.includes('__')
+    const whole = tools.filter(
+      ({ id }) => isWanted(spell(id)) || (isJoined && words(id) === words(short)),
+    )
     const fitting = whole.length > 0 ? whole : tools.filter(({ name }) => isWanted(spell(name)))
     const [tool, ...others] = fitting
     if (tool === undefined) continue
     if (others.length === 0) return { kind: 'found', tool, isLoose: spell === letters }
-    // Nothing tells tools apart that differ from what was written in their spelling alone.
-    if (spell !== exactly) break
+    // Nothing tells tools of one server apart that differ in their spelling alone.
+    const servers = new Set(fitting.map(({ id, name }) => id.slice(0, id.length - name.length)))
+    if (spell !== exactly && servers.size === 1) break
     return { kind: 'ambiguous', candidates: fitting.map(({ id }) => id) }
   }
   return { kind: 'unknown' }
@@ -114,8 +124,15 @@ function replaced(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 }
 
+/** Keeps the border between server and tool: `git__hub_delete` is no tool of `github`. */
 function letters(text: string): string {
-  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
+  const parts = text.toLowerCase().split('__')
+  return parts.map((part) => part.replaceAll(/[^\p{L}\p{N}]+/gu, '')).join('__')
+}
+
+/** `github/list_issues` and `github-list_issues` have the words of `github__list_issues`. */
+function words(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
 }
 
 /** The ids of tools that may have been meant: the nearest names, then others of its server. */

@@ -10,7 +10,7 @@ import {
   type ToolIndex,
   type ToolIndexLoading,
 } from '../cache/tool-index.ts'
-import { namedTool, resolveTool } from '../call/find-tool.ts'
+import { isKnown, namedTool } from '../call/find-tool.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolError } from '../errors.ts'
@@ -162,8 +162,8 @@ export async function toolNamed(
   { index, discover }: Pick<KnownTools, 'index'> & Partial<Pick<KnownTools, 'discover'>>,
   context: ToolContext,
 ): Promise<{ tool: ToolSummary; index: ToolIndex }> {
-  const isKnown = resolveTool(name, index).kind !== 'unknown'
-  const found = isKnown || discover === undefined ? index : await discover()
+  const isAsked = discover !== undefined && !isKnown(name, index.tools)
+  const found = isAsked ? await discover() : index
   const { tool, note } = namedTool(name, found.tools)
   if (note !== undefined) context.note(note)
   return { tool, index: found }
