@@ -28,7 +28,7 @@ describe.skipIf(isMissing('postgresql'))(
     it('is added from its template and accepted as something that acts', async () => {
       const added = await project().cli(['workflow', 'add', '--template', 'database'])
       expect(added.code).toBe(0)
-      expect(added.stderr).toContain('this change is to be accepted: skillrail trust')
+      expect(added.stderr).toContain('This change is to be accepted: skillrail trust')
       expect((await project().cli(['trust', '--yes'])).code).toBe(0)
       const checked = await project().cli(['workflow', 'check'])
       expect(checked).toMatchObject({ code: 0 })

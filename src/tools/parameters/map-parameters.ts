@@ -51,6 +51,7 @@ export function mapParameters(
   placeContract(reading)
   placeFullNames(reading)
   placeNamed(reading)
+  placeChange(reading)
   placeChoices(reading)
   placeFlags(reading)
   placeByForm(reading)
@@ -255,6 +256,29 @@ function isPassive(reading: Reading, [first, ...others]: readonly Token[]): bool
   const isBeforeValue =
     next?.slot !== undefined && next.slot.kind !== 'number' && isBeside(reading, first, next)
   return isBeforeValue || /^[a-z]{2,}(?:ed|ing)$/.test(first.text)
+}
+
+/** `set the status of ENG-42 to Done`, `rename a to b`: what a named parameter becomes. */
+function placeChange(reading: Reading): void {
+  const { tokens } = reading
+  const isTo = (token: Token, at: number): boolean => {
+    const value = tokens[at + 1]
+    return token.text.toLowerCase() === 'to' && value !== undefined && reading.isValue(value)
+  }
+  const to = only(tokens.filter(isTo))
+  const value = to && tokens[tokens.indexOf(to) + 1]
+  if (to === undefined || value === undefined) return
+  const named = tokens.slice(0, tokens.indexOf(to)).flatMap((token) => {
+    const word = token.text.toLowerCase().replace(/^re(?=name|title)/, '')
+    if (token.slot !== undefined || reading.isUsed(token)) return []
+    const ofWord = ({ words }: Parameter): boolean => words.includes(word) && !words.includes('id')
+    return reading.open().flatMap((one) => (ofWord(one) ? [{ parameter: one, token }] : []))
+  })
+  const change = only(named)
+  const said = reading.wordFrom(value)
+  if (change === undefined || isPassive(reading, said)) return
+  const text = reading.textOf(said)
+  reading.take(change.parameter, text, 'named in the request', [change.token, ...said])
 }
 
 function listFrom(reading: Reading, first: Token): Token[] {

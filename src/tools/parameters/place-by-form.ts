@@ -45,8 +45,10 @@ function placeForms(reading: Reading): void {
   placeKind(reading, 'email')
   placeKind(reading, 'date')
   placeKind(reading, 'path')
+  placeSizes(reading)
   placeLimit(reading)
   placeDescribedNumbers(reading)
+  placeOrderedNumbers(reading)
   placeKind(reading, 'number')
   placeKind(reading, 'sql')
   placeKind(reading, 'identifier')
@@ -190,6 +192,20 @@ function placeWordDirections(reading: Reading): void {
   }
 }
 
+/** `1280x720` is a width and a height. */
+function placeSizes(reading: Reading): void {
+  for (const token of free(reading, 'size')) placeByDirection(reading, token)
+  for (const token of free(reading, 'size')) {
+    const [across = '', down = ''] = token.text.split(/\s?[x×]\s?/)
+    const sideOf = (side: string): Parameter | undefined =>
+      reading.open().find(({ words }) => words.includes(side))
+    const [width, height] = [sideOf('width'), sideOf('height')]
+    if (width === undefined || height === undefined) continue
+    if (reading.take(width, across, 'by its form', []))
+      reading.take(height, down, 'by its form', [token])
+  }
+}
+
 /** `10 lines`: the number whose name or description has the word behind it, and the one before. */
 function placeDescribedNumbers(reading: Reading): void {
   for (const token of free(reading, 'number')) {
@@ -221,6 +237,20 @@ function placeLimit(reading: Reading): void {
     )
     if (parameter) reading.take(parameter, token.text, 'how many', [...words, token])
   }
+}
+
+const ordinals: readonly string[] = ['first', 'second', 'third', 'fourth']
+
+/** Numbers for parameters that say their order: `17 and 25` for `First number` and `Second number`. */
+function placeOrderedNumbers(reading: Reading): void {
+  const numbers = free(reading, 'number')
+  const ordered = ordinals.flatMap((ordinal) => {
+    const described = reading.open().filter((one) => plainWords(one.description).includes(ordinal))
+    return only(described) ?? []
+  })
+  const isWhole = numbers.length > 1 && ordered.length === numbers.length
+  if (!isWhole || new Set(ordered).size !== ordered.length) return
+  for (const [at, token] of numbers.entries()) takeForm(reading, ordered[at], token)
 }
 
 /** `echo hello there`: what follows the whole name of a tool with one parameter, a text. */

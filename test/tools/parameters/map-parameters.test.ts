@@ -52,6 +52,7 @@ const seedRows: readonly [request: string, tool: string, params: JsonObject, mis
 
 const moreRows: typeof seedRows = [
   ['press Enter on page 1', 'press_key', { pageId: 1, key: 'Enter' }],
+  ['resize page 3 to 1280x720', 'resize_page', { pageId: 3, width: 1280, height: 720 }],
   [
     'screenshot of page 1 as jpeg to ./shot.jpg',
     'take_screenshot',
@@ -178,6 +179,15 @@ describe('what the schema says of its parameters', () => {
         head: { ...number, description: 'Returns only the first N lines of the file' },
       },
       { path: 'notes/todo.md', head: 10 },
+    ],
+    [
+      'the quotient of 17 and 25',
+      'divide',
+      {
+        divisor: { ...number, description: 'Second number' },
+        dividend: { ...number, description: 'First number' },
+      },
+      { dividend: 17, divisor: 25 },
     ],
     ['say good morning to all', 'say', { message: text }, { message: 'good morning to all' }],
     [

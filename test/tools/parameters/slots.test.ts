@@ -18,7 +18,7 @@ const rows: readonly [request: string, slots: readonly [SlotKind, string][]][] =
   ['read notes.md', [['path', 'notes.md']]],
   ['say "a/b 7"', [['quoted', 'a/b 7']]],
   ["it's the dog's bone", []],
-  ['resize to 1280x720', [['identifier', '1280x720']]],
+  ['resize to 1280x720', [['size', '1280x720']]],
   ['since 2026-11-01', [['date', '2026-11-01']]],
   ['PR #12', [['number', '12']]],
   ['wait 5s', [['number', '5']]],
