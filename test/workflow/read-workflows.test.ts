@@ -118,6 +118,11 @@ describe('a file with something wrong', () => {
       ['workflow-field-missing:1', 'workflow-field-missing:1', 'workflow-key-repeated:1'],
     ],
     [
+      'a key of its triggers twice',
+      '{"a": {"prerequisites": [],\n"triggers": {"server": "x", "server": "y"}}}',
+      ['workflow-field-missing:1', 'workflow-key-repeated:2'],
+    ],
+    [
       'nothing inside',
       '{"a": {}}',
       ['workflow-field-missing:1', 'workflow-field-missing:1', 'workflow-field-missing:1'],

@@ -51,24 +51,49 @@ function readJson(text: string, strict: boolean): DocumentReading {
   }
   if (!isObject<JsonValue>(root)) return { ok: false, message: 'it must be a JSON object', line: 1 }
   let tree: Jsonc.Node | undefined
+  const members = new Map<Jsonc.Node, ReturnType<typeof membersOf>>()
   const nodeAt = (place: readonly string[]): Jsonc.Node | undefined => {
     tree ??= parser.parseTree(text, [], options)
-    return place.length === 0 ? tree : tree && parser.findNodeAtLocation(tree, [...place])
+    return place.reduce<Jsonc.Node | undefined>((node, key) => {
+      if (!node) return undefined
+      const known = members.get(node) ?? membersOf(node)
+      members.set(node, known)
+      return known.get(key)
+    }, tree)
   }
   return {
     ok: true,
     root,
     lineOf: (place) =>
       innermost(place, (keys) => {
-        const holder = nodeAt(keys)?.parent
-        return holder && placeOf(holder.offset).line
+        const node = nodeAt(keys)
+        return (
+          node && placeOf(node.parent?.type === 'property' ? node.parent.offset : node.offset).line
+        )
       }),
     repeatedIn(place) {
-      const keys =
-        nodeAt(place)?.children?.map(({ children }) => String(children?.[0]?.value)) ?? []
-      return keys.filter((key, at) => keys.indexOf(key) !== at)
+      const node = nodeAt(place)
+      const seen = new Set<string>()
+      const properties = node?.type === 'object' ? (node.children ?? []) : []
+      return properties.flatMap(({ children }) => {
+        const key = String(children?.[0]?.value)
+        const isKnown = seen.has(key)
+        seen.add(key)
+        return isKnown ? [key] : []
+      })
     },
   }
+}
+
+/** The values of an object by their keys, the first of each, or of a list by their numbers. */
+function membersOf({ type, children = [] }: Jsonc.Node): ReadonlyMap<string, Jsonc.Node> {
+  const members = new Map<string, Jsonc.Node>()
+  for (const [at, child] of children.entries()) {
+    const [key, value] = type === 'object' ? (child.children ?? []) : [undefined, child]
+    const name = key ? String(key.value) : String(at)
+    if (value && !members.has(name)) members.set(name, value)
+  }
+  return members
 }
 
 function readToml(text: string): DocumentReading {

@@ -327,10 +327,11 @@ function winnerOf(all: readonly ServerDefinition[]): ServerDefinition | undefine
  */
 function startsOwnServer(transport: ServerTransport): boolean {
   if (transport.kind !== 'stdio') return false
-  const line = [transport.command, ...transport.args].join(' ')
-  return /(?:^|[\s'"/\\])skillrail(?:@[\w.^~-]+|\.cmd|\.exe|\.ps1)?['"]?(?=\s)(?:.*\s)?mcp serve\b/i.test(
-    line,
-  )
+  // A shell has the words of its command in one.
+  const words = [transport.command, ...transport.args].flatMap((word) => word.split(/[\s'"]+/))
+  const serves = words.findIndex((word, at) => word === 'mcp' && words[at + 1] === 'serve')
+  const own = /(?:^|[/\\])skillrail(?:@[\w.^~-]+|\.cmd|\.exe|\.ps1)?$/i
+  return words.slice(0, Math.max(0, serves)).some((word) => own.test(word))
 }
 
 interface ServerPlace extends Pick<ServerSource, 'client' | 'scope' | 'path'> {

@@ -180,7 +180,8 @@ function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
   const url = httpUrl ?? fields.url ?? fields.serverUrl
   // For Gemini CLI `url` alone is one of server-sent events.
   const remote = client === 'gemini' && httpUrl === undefined ? 'sse' : 'http'
-  const byFields = command === undefined ? remote : 'stdio'
+  const isRemote = command === undefined || (client === 'opencode' && url !== undefined)
+  const byFields = isRemote ? remote : 'stdio'
   const transport = type === undefined ? byFields : transportOf.get(type.toLowerCase())
   if (transport === undefined) {
     const problem = `its type "${type}" is unknown; allowed are ${[...transportOf.keys()].join(', ')}`
@@ -188,10 +189,7 @@ function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
   }
   const needed = transport === 'stdio' ? 'command' : 'url'
   if (!(transport === 'stdio' ? command : url)) return { problem: `it has no ${needed}` }
-  // One number is the limit of the start for OpenCode, and of each call for others.
-  const whole = client === 'opencode' ? 'startup' : 'request'
-  const times: { startup?: number | undefined; request?: number | undefined } =
-    typeof timeout === 'number' ? { [whole]: timeout } : (timeout ?? {})
+  const times = timesOf(timeout, client)
   return {
     transport,
     command,
@@ -211,6 +209,16 @@ function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
       inMs(fields.startup_timeout_sec) ?? fields.startup_timeout_ms ?? times.startup,
     callTimeoutMs: inMs(fields.tool_timeout_sec) ?? times.request,
   }
+}
+
+/** One number is the limit of the start for OpenCode, and of each call for Gemini CLI. */
+function timesOf(
+  timeout: Fields['timeout'],
+  client: ServerClient,
+): { startup?: number | undefined; request?: number | undefined } {
+  if (typeof timeout !== 'number') return timeout ?? {}
+  if (client === 'opencode') return { startup: timeout }
+  return client === 'gemini' ? { request: timeout } : {}
 }
 
 function inMs(seconds: number | undefined): number | undefined {

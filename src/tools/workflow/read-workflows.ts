@@ -101,6 +101,14 @@ function reportRepeated(source: Source, place: readonly string[]): void {
   }
 }
 
+/** In every object of a value. */
+function reportRepeatedInside(source: Source, place: readonly string[], value: JsonValue): void {
+  if (!isObject<JsonValue>(value) && !isList(value)) return
+  reportRepeated(source, place)
+  for (const [key, inner] of Object.entries(value))
+    reportRepeatedInside(source, [...place, key], inner)
+}
+
 function report(
   { path, document, diagnostics }: Source,
   place: Place,
@@ -152,7 +160,7 @@ function readDefinition(
   // A list of its own keeps the search for errors linear.
   const source: Source = { path, document, diagnostics: [] }
   const where = `workflow '${name}'`
-  reportRepeated(source, place.map(String))
+  reportRepeatedInside(source, place.map(String), written)
   // Without what a key `__proto__` would bring.
   const value = structuredClone(written)
   const forbidden = [name, ...keysIn(value)].find((key) => forbiddenKeys.has(key))
