@@ -1,7 +1,7 @@
 import { withoutEnd } from '../core/text.ts'
 import { formatAllowedTools, hasCommas, isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { type FrontmatterLines, frontmatterLines } from './frontmatter.ts'
-import { readYaml, type YamlNode } from './read-yaml.ts'
+import { readYaml, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'
 import { jsonScalar, quoteText } from './serialize.ts'
 
 export interface FixChange {
@@ -85,19 +85,50 @@ function indentOf(line: string): number {
 function trimLines({ lines: given, close }: FrontmatterLines): LineFix | undefined {
   const { map } = read({ lines: given, close })
   if (!map) return undefined
-  const changes: FixChange[] = []
+  const ending = [...given.slice(0, close + 1).entries()].flatMap(([index, line]) =>
+    withoutBlanks(line) === line ? [] : [index],
+  )
+  const texts = linesOfTexts(map, close)
+  const outside = ending.filter((index) => !texts.has(index))
+  const inside = ending.filter((index) => texts.has(index))
+  const single = inside.length > mostTries ? [] : inside.map((index) => [index])
+  const trimmed = new Set<number>()
   let lines = given
-  for (let index = 0; index <= close; index++) {
-    const line = given[index] ?? ''
-    const trimmed = withoutEnd(line, ' \t\r')
-    if (trimmed === line) continue
-    const candidate = lines.with(index, trimmed)
+  for (const group of [ending, outside, ...single]) {
+    if (trimmed.size === ending.length) break
+    const chosen = new Set(group)
+    const candidate = lines.map((line, index) => (chosen.has(index) ? withoutBlanks(line) : line))
     if (!isSame(map, read({ lines: candidate, close }).map)) continue
     lines = candidate
-    changes.push({ line: index + 1, message: 'removed blanks at the end' })
-    if (changes.length === mostTries) break
+    for (const index of group) trimmed.add(index)
   }
+  const message = 'removed blanks at the end'
+  const changes = [...trimmed]
+    .toSorted((a, b) => a - b)
+    .map((index) => ({ line: index + 1, message }))
   return changes.length === 0 ? undefined : { lines, changes }
+}
+
+function withoutBlanks(line: string): string {
+  return withoutEnd(line, ' \t\r')
+}
+
+/** The lines of blocks of text and of quoted texts with several lines, where a blank can be text. */
+function linesOfTexts(map: YamlMap, close: number): ReadonlySet<number> {
+  const scalars = scalarsOf(map)
+  const found = new Set<number>()
+  for (const [at, { style, line }] of scalars.entries()) {
+    const end = (scalars[at + 1]?.line ?? close + 1) - 1
+    if (style === 'plain' || end === line) continue
+    for (let index = line - 1; index < end; index++) found.add(index)
+  }
+  return found
+}
+
+function scalarsOf(node: YamlNode): YamlScalar[] {
+  if (node.kind === 'scalar') return [node]
+  if (node.kind === 'list') return node.items.flatMap(scalarsOf)
+  return node.entries.flatMap(({ key, value }) => [key, ...scalarsOf(value)])
 }
 
 /** One string separated by spaces, unless a comment would be lost. */
@@ -110,6 +141,7 @@ function rewriteTools(found: FrontmatterLines): LineFix | undefined {
   const isForeign = value.kind === 'list' || (value.kind === 'scalar' && hasCommas(value.text))
   // Without its end a pattern is not a permission; to close it would make one.
   if (!isForeign || !isBalanced(value)) return undefined
+  if (value.kind === 'list' && value.items.some((item) => item.kind !== 'scalar')) return undefined
   const start = key.line - 1
   let end = (entries[index + 1]?.key.line ?? found.close + 1) - 1
   while (end - 1 > start && /^\s*(?:#.*)?$/.test(found.lines[end - 1] ?? '')) end--

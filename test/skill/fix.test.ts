@@ -71,8 +71,20 @@ describe('fixing a skill', () => {
     frontmatter('name: a\nname: b: c'),
     frontmatter('allowed-tools: # why\n  - Read # this\n  - Edit'),
     frontmatter('description: >\n  keeps  \n  blanks  '),
+    frontmatter('allowed-tools: [Read, {Bash: x}]'),
   ])('does not touch what needs a decision: %j', (text) => {
     expect(fixSkill(text)).toEqual({ text, changes: [] })
+  })
+
+  it('takes blanks from any number of lines, in a moment', () => {
+    const text = frontmatter(`name: a \n${'# b \n'.repeat(150)}description: |\n  c  `)
+    const { text: fixed, changes } = fixSkill(text)
+    expect(fixed).toBe(text.replaceAll(/(?<=a|b) $/gm, ''))
+    expect(changes.map(({ line }) => line)).toEqual(Array.from({ length: 151 }, (_, at) => at + 2))
+    const start = performance.now()
+    const block = frontmatter(`name: a\ndescription: |\n${'  a \n'.repeat(12_000)}`)
+    expect(fixSkill(block).changes).toEqual([])
+    expect(performance.now() - start).toBeLessThan(5000)
   })
 
   it('keeps every value that could be read, and has nothing to do the second time', () => {
