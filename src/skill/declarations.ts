@@ -321,12 +321,27 @@ function stepOf(
       say(`\`${option}\` ${known.sentence}.`)
     } else options.set(option, value)
   }
-  const given = Array.from(options, ([option, value]): [string, string | number | true] => {
+  const given = optionOrder.flatMap((option): [string, string | number | true][] => {
+    const value = options.get(option)
+    if (value === undefined) return []
     const key = option === 'allow-failure' ? 'allowFailure' : option
-    return [key, numericOptions.has(option) ? Number(value) : value]
+    return [[key, numericOptions.has(option) ? Number(value) : value]]
   })
   return Object.assign({ name, line: node.line }, Object.fromEntries(given))
 }
+
+/** Whatever order an author writes: digests are made of the JSON text of a step. */
+const optionOrder = [
+  'id',
+  'retry',
+  'backoff',
+  'timeout',
+  'gate',
+  'when',
+  'allow-failure',
+  'always',
+  'args',
+] as const
 
 const numericOptions: ReadonlySet<string> = new Set(['retry', 'backoff', 'timeout'])
 

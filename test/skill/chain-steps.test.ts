@@ -34,6 +34,15 @@ describe('the steps of a chain, one a line', () => {
     ])
   })
 
+  it('are the same text whatever the order of their options', () => {
+    const options = ['id=a', 'retry=3', 'backoff=1', 'timeout=2', 'gate', 'always', 'args=b']
+    const text = (words: string[]) => JSON.stringify(stepsOf([`unit ${words.join(' ')}`]))
+    expect(text(options.toReversed())).toBe(text(options))
+    expect(Object.keys(stepsOf(['unit gate allow-failure retry=2']).steps[0] ?? {})).toEqual(
+      'name line retry gate allowFailure'.split(' '),
+    )
+  })
+
   it.each([
     ['strings', '- unit retry=2 gate & "lint"'.replaceAll('"', '')],
     ['strings in quotes', '- "unit retry=2 gate & lint"'],
