@@ -7,7 +7,7 @@ export interface SkillReference {
 }
 
 /** A longer line is data and no prose; scanning it could take long. */
-const longestLine = 2000
+const longestLine = 5000
 
 /**
  * The files that the instructions refer to: relative Markdown links outside code, and bare paths
@@ -65,11 +65,29 @@ function fenceOf(line: string): Fence | undefined {
 const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))[^)\n]{0,300}\)/g
 
 function linkTargets(line: string): string[] {
-  const prose = line.replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, '')
+  const prose = withoutSpans(line)
   return [...prose.matchAll(linkPattern)].flatMap(([, angled, plain]) => {
     const target = decode((angled ?? plain ?? '').split(/[#?]/, 1)[0] ?? '').replace(/^\.\//, '')
     return isRelativeFile(target) ? [target] : []
   })
+}
+
+/** Without code: it ends at the next run of as many backticks as it begins with. Linear. */
+function withoutSpans(line: string): string {
+  const runs = [...line.matchAll(/`+/g)]
+  // Each list ends with its first run that was not passed yet.
+  const ahead = Map.groupBy(runs.toReversed(), ([{ length }]) => length)
+  let kept = ''
+  let from = 0
+  for (const { 0: marks, index } of runs) {
+    const same = ahead.get(marks.length) ?? []
+    same.pop()
+    const end = same.at(-1)
+    if (index < from || !end) continue
+    kept += line.slice(from, index)
+    from = end.index + marks.length
+  }
+  return kept + line.slice(from)
 }
 
 const barePattern =

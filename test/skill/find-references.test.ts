@@ -37,6 +37,14 @@ describe('references in a body', () => {
     expect(targets(body)).toEqual([])
   })
 
+  it('are found in a long line, in time', () => {
+    const runs = Array.from({ length: 95 }, (_, at) => '`'.repeat(at + 1)).join(' ')
+    const line = `${runs} [a](references/a.md)`.padEnd(5000)
+    const start = performance.now()
+    expect(targets(`${line}\n`.repeat(500))).toEqual(['references/a.md'])
+    expect(performance.now() - start).toBeLessThan(500)
+  })
+
   it('have the line on which they stand', () => {
     const body = 'a\n\n[x](references/x.md)\n```sh\nscripts/y.sh\n```\n[z](z.md)'
     expect(findReferences(body)).toEqual([
