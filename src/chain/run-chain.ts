@@ -140,9 +140,11 @@ export async function resumeRun(resumption: Resumption, setup: RunSetup): Promis
 
 export async function readResult(journal: RunJournal, clock: Runtime): Promise<RunResult> {
   const countsAbsence = journal.run.mode === 'stepper'
-  const engine = createJournalEngine({ journal, clock, countsAbsence })
+  const { runId, skill, server } = journal.run
+  // A server records no approvals in advance; they end with the first part of the run.
+  const yesGates = server !== undefined && journal.run.yesGates && journal.resumptions === 0
+  const engine = createJournalEngine({ journal, clock, countsAbsence, yesGates })
   const { status, attempts, winner } = await runChain(journal.plan.root, engine)
-  const { runId, skill } = journal.run
   const unended = status === 'interrupted' || status === 'waiting'
   const isCancelled = journal.status === 'cancelled' && unended
   return {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { systemRuntime } from '../../../src/core/runtime.ts'
+import type { ChainRecord } from '../../../src/chain/journal-records.ts'
 import { runJournalOf } from '../../../src/chain/run-journal.ts'
 import { openRunStore } from '../../../src/chain/run-store.ts'
 import { readResult } from '../../../src/chain/run-chain.ts'
@@ -22,6 +23,7 @@ const project = makeProject({
   stops: { metadata: ['chain: "good bad good"', 'continue_on_error: false'] },
   races: { metadata: ['chain: "slow bad good"', 'async: true', 'race_mode: true'] },
   all: { metadata: ['chain: "inner stops races good"'] },
+  ships: { metadata: ['chain: "once good"', 'gates: once'] },
 })
 afterAll(() => {
   project.remove()
@@ -45,4 +47,21 @@ it('the records of an answer read back as the result of the run', async () => {
   const journal = store.read(result.runId)
   expect(journal.status).toBe(result.status)
   expect(JSON.parse(JSON.stringify(await readResult(journal, systemRuntime())))).toEqual(result)
+})
+
+it('a gated step of a run with --yes-gates was interrupted, and waits once the run is resumed', async () => {
+  const { json } = await runCommand('run', ['ships', '--yes-gates', '--json'], project)
+  const { run, done } = openRunStore(project.directory, placeOf(project)).read(json.runId)
+  const server = { engine: 'restate', url: 'http://h', adminUrl: 'http://h' } as const
+  const [gated = ''] = done.keys()
+  const pass = { ...emptyPass(), left: { [gated]: { startedAt: 1 } } }
+  const before = runJournalOf('', run.runId, [{ ...run, server }])
+  const answer = { planDigest: '', status: 'interrupted', pass } as const
+  const records = [before.run, ...recordsOf(before, answer)]
+  const statusOf = async (...more: ChainRecord[]): Promise<string> => {
+    const journal = runJournalOf('', run.runId, [...records, ...more])
+    return (await readResult(journal, systemRuntime())).status
+  }
+  expect(await statusOf()).toBe('interrupted')
+  expect(await statusOf({ type: 'resumed', at: new Date(2).toISOString() })).toBe('waiting')
 })
