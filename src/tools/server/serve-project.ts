@@ -100,8 +100,11 @@ async function startServing(options: ServeProjectOptions, path: string, release:
   }
   const untilEnd = async (): Promise<'stopped' | 'idle'> => {
     if (!ends.aborted) await once(ends, 'abort')
-    // Where somebody has removed it already, the lock still says who is there.
-    rmSync(path, { force: true })
+    try {
+      rmSync(path, { force: true })
+    } catch {
+      // What stays names a process that is over, and counts for nothing.
+    }
     await endAll()
     release()
     return stop.signal.reason === 'idle' ? 'idle' : 'stopped'
