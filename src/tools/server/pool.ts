@@ -157,7 +157,7 @@ export async function listAll(
   const ttlMs = new Map<string, number>()
   const enabled = definitions.filter(({ disabled }) => !disabled)
   const results = await Promise.all(
-    enabled.map(async ({ name, source: { path } }) => {
+    enabled.map(async ({ name, source: { path }, blocked }) => {
       onServer?.({ server: name, state: 'starting' })
       try {
         const listed = await inTime(serverOf(name).list({ signal }), patienceMs?.(name), name)
@@ -165,7 +165,7 @@ export async function listAll(
         return { name, path, listed }
       } catch (error) {
         onServer?.({ server: name, state: 'failed' })
-        return failureOf(name, error)
+        return failureOf(name, error, blocked?.hint)
       }
     }),
   )
@@ -203,10 +203,11 @@ async function inTime<T>(work: Promise<T>, waitMs: number | undefined, server: s
   }
 }
 
-function failureOf(server: string, error: unknown): ServerFailure {
+function failureOf(server: string, error: unknown, hint: string | undefined): ServerFailure {
   const stderrTail = error instanceof ServerStartError ? error.stderrTail : ''
-  const message = failureReason(messageOf(error), stderrTail)
+  const reason = failureReason(messageOf(error), stderrTail)
   const isRefused = error instanceof ToolError && error.exitCode === exitCode.refused
+  const message = hint === undefined ? reason : `${reason.replace(/\.?$/, '.')} ${hint}`
   return { server, message, stderrTail, ...(isRefused && { notTrusted: true }) }
 }
 
