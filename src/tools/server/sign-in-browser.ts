@@ -73,7 +73,14 @@ export async function signInAt(
         exitCode: exitCode.budget,
       })
     })
-    const iss = answer.get('iss')
+    const iss = answer.get('iss') ?? undefined
+    const metadata = discovery.authorizationServerMetadata
+    // Before anything else of the answer is read: it may be that of another server.
+    sdk.validateAuthorizationResponseIssuer({
+      iss,
+      expectedIssuer: metadata?.issuer,
+      issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+    })
     const code = answer.get('code')
     if (code === null) throw refused(definition.name, answer)
     await sdk.auth(provider, { ...flow, authorizationCode: code, ...(iss && { iss }) })
