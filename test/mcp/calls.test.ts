@@ -174,6 +174,17 @@ describe('what is too long', () => {
   })
 })
 
+it('takes a question that the client fails to ask for a no', async () => {
+  const { text } = await project.start({
+    answer() {
+      throw new Error('no form here')
+    },
+  })
+  const input = { tool: 'create_thing', params: { name: 'saw' } }
+  expect(await text('call_tool', input)).toContain('not called: things__create_thing')
+  expect(project.calls()).toEqual([])
+})
+
 it('teaches the router nothing by the words of a model', async () => {
   const { json, client } = await project.start({ args: ['--trust-workspace', '--yes'] })
   const request = 'show me the weekly overview'
