@@ -152,7 +152,7 @@ export class Agent<
   async generate(given: string | Call<Tools>, options: RunOptions = {}): Promise<unknown> {
     return typeof given === 'string'
       ? await this.#run(given, options)
-      : await (await this.#loop()).generate(given)
+      : await (await this.#loop(given.abortSignal)).generate(given)
   }
 
   /**
@@ -179,7 +179,7 @@ export class Agent<
   stream(call: StreamCall<Tools>): Promise<StreamTextResult<Tools & SkillTools, Context, Shape>>
   stream(given: string | StreamCall<Tools>, options: RunOptions = {}): unknown {
     if (typeof given === 'string') return this.#events(given, options)
-    return this.#loop().then((loop) => loop.stream(given))
+    return this.#loop(given.abortSignal).then((loop) => loop.stream(given))
   }
 
   #events(prompt: string, options: RunOptions): AgentStream {
@@ -383,11 +383,13 @@ export class Agent<
   }
 
   // Tools and output have the types of the options that they were given with.
-  #loop(): Promise<AiAgent<never, Tools & SkillTools, Context, Shape>>
-  async #loop(): Promise<unknown> {
+  #loop(
+    signal: AbortSignal | undefined,
+  ): Promise<AiAgent<never, Tools & SkillTools, Context, Shape>>
+  async #loop(signal: AbortSignal | undefined): Promise<unknown> {
     await this.ready()
     const usage = this.#ledger.begin(this.#environment.options.maxTokens)
-    return await openLoop(this.#environment, this.#ofSdk(), this.#toolSet(usage), usage)
+    return await openLoop(this.#environment, this.#ofSdk(), this.#toolSet(usage), usage, signal)
   }
 
   #typedTools(): Tools & SkillTools

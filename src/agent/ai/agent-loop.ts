@@ -7,12 +7,13 @@ import type {
   ToolSet,
 } from 'ai'
 import { messageOf } from '../../core/errors.ts'
+import { untilAborted } from '../../core/runtime.ts'
 import { aiSdk } from '../ai-sdk.ts'
 import { type AgentEnvironment, type AgentOptions, defaultTimeoutMs } from '../agent-options.ts'
 import { Compactor } from '../conversation/compact.ts'
 import { maxTurnsExceeded, Repetition, summaryRequest } from '../loop/run-loop.ts'
 import { defaultMaxTurns } from '../session.ts'
-import type { ModelObject, TokenUsage } from '../types.ts'
+import type { TokenUsage } from '../types.ts'
 import type { RunUsage } from '../usage.ts'
 import type { OwnSettings, Skills } from './skills.ts'
 import type { SkillTools } from './skill-tool-set.ts'
@@ -28,6 +29,7 @@ export async function openLoop(
   skills: Skills,
   tools: ToolSet,
   run: RunUsage,
+  signal: AbortSignal | undefined,
 ): Promise<Loop> {
   const { ToolLoopAgent } = await aiSdk()
   const { askModel, tokenUsage } = await import('../loop/sdk.ts')
@@ -37,8 +39,11 @@ export async function openLoop(
   const model = await environment.model()
   const onUsage = (answering: string, usage: TokenUsage): void =>
     run.record({ model: answering, agent: name, usage })
-  const ask = (prompt: string): Promise<string> =>
-    askModel(prompt, model, callSettings, AbortSignal.timeout(timeoutMs), onUsage)
+  const ask = (prompt: string): Promise<string> => {
+    const limit = AbortSignal.timeout(timeoutMs)
+    const stop = signal === undefined ? limit : AbortSignal.any([signal, limit])
+    return untilAborted(askModel(prompt, model, callSettings, stop, onUsage), stop)
+  }
   return new ToolLoopAgent({
     ...Object.fromEntries(Object.entries(callSettings).filter(([, value]) => value !== undefined)),
     id: name,
@@ -61,7 +66,7 @@ export async function openLoop(
     ...skills.settings({
       ...(instructions === '' ? {} : { instructions }),
       tools,
-      ...stepRules(options, model, ask, run, skills.notice),
+      ...stepRules(options, ask, run, skills.notice, signal),
     }),
   })
 }
@@ -69,16 +74,16 @@ export async function openLoop(
 /** When a run ends, and what the model reads before each of its steps. */
 function stepRules(
   { limits, maxTurns = defaultMaxTurns }: AgentOptions,
-  model: ModelObject,
   ask: (prompt: string) => Promise<string>,
   run: RunUsage,
   notice: (message: string) => void,
+  signal: AbortSignal | undefined,
 ): Pick<OwnSettings<ToolSet>, 'stopWhen' | 'prepareStep'> {
   const repetition = new Repetition()
   let lastStep = Infinity
   return {
     stopWhen: [({ steps }) => steps.length > lastStep, () => run.exhausted() !== undefined],
-    async prepareStep({ stepNumber, steps, messages }) {
+    async prepareStep({ stepNumber, steps, messages, model }) {
       const { notice: told, end } = repetition.add(callsOf(steps.at(-1)))
       const reason = stepNumber < maxTurns ? end : maxTurnsExceeded
       if (reason !== undefined) {
@@ -86,7 +91,10 @@ function stepRules(
         notice(reason)
       }
       const { resultsAsText } = await import('../loop/sdk.ts')
-      const fitted = await new Compactor(limits).fit(resultsAsText(messages, model), ask)
+      const shown = typeof model === 'string' ? messages : resultsAsText(messages, model)
+      const fitted = await new Compactor(limits).fit(shown, ask)
+      // A strategy can do without an answer; a call that was aborted is over all the same.
+      signal?.throwIfAborted()
       const content = reason === undefined ? told : summaryRequest(reason)
       if (content === undefined) return fitted === messages ? undefined : { messages: [...fitted] }
       const asked: ModelMessage[] = [...fitted, { role: 'user', content }]

@@ -207,9 +207,10 @@ export class Skills {
   async #prepareStep(step: Step, own: OwnSettings<ToolSet>, facts: Facts) {
     const { stepNumber, initialMessages, responseMessages } = step
     const given = this.#withoutAdded(step.instructions)
-    const prepared = await own.prepareStep?.({ ...step, instructions: given })
     const run = this.#runs.get(step.runtimeContext) ?? this.#newRun()
     await run.follow([...initialMessages, ...responseMessages])
+    const asked = run.hooks.model ?? step.model
+    const prepared = await own.prepareStep?.({ ...step, model: asked, instructions: given })
     const isChanged = stepNumber === 0 || prepared?.messages !== undefined
     const messages = prepared?.messages ?? step.messages
     const read = isChanged ? await run.prompts(messages) : messages
@@ -217,7 +218,7 @@ export class Skills {
     const runtimeContext = { ...(prepared?.runtimeContext ?? step.runtimeContext) }
     this.#runs.set(runtimeContext, run)
     const fork = initialMessages.at(-1)?.role === 'user' ? run.pendingFork : undefined
-    const model = prepared?.model ?? run.hooks.model ?? step.model
+    const model = prepared?.model ?? asked
     const stops = run.hooks.has('Stop') && typeof model !== 'string'
     return {
       ...prepared,

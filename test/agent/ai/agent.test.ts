@@ -241,6 +241,52 @@ describe('the loop of the AI SDK in an agent', () => {
     expect(model.doGenerateCalls.length).toBeGreaterThan(5)
   })
 
+  it.each(['generate', 'stream'] as const)(
+    'waits for no summary after an abort, and asks nothing more: %s',
+    async (method) => {
+      const controller = new AbortController()
+      const asked: string[] = []
+      const never = (): Promise<never> => {
+        asked.push('asked')
+        controller.abort()
+        return new Promise(() => undefined)
+      }
+      const model = new MockLanguageModelV4({ doGenerate: never, doStream: never })
+      const messages = Array.from({ length: 9 }, (_, index) => {
+        return { role: 'user' as const, content: `${index} ${'x'.repeat(4000)}` }
+      })
+      const limits = { budget: 5000, strategy: summarizeOldest }
+      const agent = new Agent({ model, runtime: emptyWorld().runtime, limits })
+      const given = { messages, abortSignal: controller.signal }
+      const result = agent[method](given).then(({ text }) => text)
+      await expect(result).rejects.toThrow(/aborted|No output generated/)
+      expect(asked).toHaveLength(1)
+    },
+  )
+
+  it('turns results into text for a model that a skill names, where its provider needs that', async () => {
+    const place = emptyWorld()
+    place.skill('project/.claude/skills/deep', { more: 'model: mine:big' })
+    const replies = [call('fail'), says('Done.')]
+    const big = new MockLanguageModelV4({ provider: 'mine.chat', doGenerate: replies })
+    const agent = new Agent({
+      model: scripted([call('skill', { name: 'deep' })]),
+      runtime: place.runtime,
+      workspaceTrust: 'trusted',
+      skills: [],
+      providers: { mine: { languageModel: () => big } },
+      tools: [
+        ourTool({
+          name: 'fail',
+          description: 'Fails.',
+          execute: () => Promise.reject(Error('no')),
+        }),
+      ],
+    })
+    expect((await agent.generate({ prompt: 'Go.' })).text).toBe('Done.')
+    expect(sent(big, 1)).not.toContain('error-text')
+  })
+
   it('shows pictures of MCP tools to the model, as the other loop does', async () => {
     const { runtime, server } = serverPlace()
     const ask = async (run: (agent: Agent) => Promise<unknown>): Promise<string> => {
