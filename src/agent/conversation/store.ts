@@ -256,6 +256,8 @@ interface KeeperOptions {
 export class ConversationKeeper {
   readonly #options: KeeperOptions
   #info: ConversationInfo | undefined
+  /** The `updatedAt` of what this agent stored or loaded last; any other one is of somebody else. */
+  #stored: number | undefined
   /** Used by earlier processes. */
   #before = noUsage
   #hasFailed = false
@@ -278,8 +280,7 @@ export class ConversationKeeper {
     const release = await store.lock(id)
     try {
       const known = isNew ? undefined : (await store.list()).find((one) => one.id === id)
-      const seen = this.#info?.updatedAt ?? -1
-      if (known !== undefined && known.updatedAt > seen) await this.#load(id)
+      if (known !== undefined && known.updatedAt !== this.#stored) await this.#load(id)
       return release
     } catch (error) {
       release()
@@ -295,6 +296,7 @@ export class ConversationKeeper {
     this.#info = { ...this.#info, updatedAt, status, usage: addUsage(this.#before, used()) }
     try {
       await store.save({ ...this.#info, ...state() })
+      this.#stored = updatedAt
     } catch (error) {
       if (!this.#hasFailed) notice(failureText(error))
       this.#hasFailed = true
@@ -315,6 +317,7 @@ export class ConversationKeeper {
     const { messages, waiting, skills, delegations, ...info } = await store.load(id)
     restore({ messages, waiting, skills, delegations })
     this.#info = info
+    this.#stored = info.updatedAt
     this.#before = subtractUsage(info.usage, used())
   }
 }

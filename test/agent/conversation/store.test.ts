@@ -111,6 +111,27 @@ describe('a conversation that is stored', () => {
     }
   })
 
+  it('has what another one added also after it could not be stored', async () => {
+    const { store, agent } = kept()
+    let isFull = false
+    const save: typeof store.save = async (conversation) => {
+      if (isFull) throw new Error('full')
+      await store.save(conversation)
+    }
+    const runtime = { ...world().runtime, now: () => 1 }
+    const given = { runtime, store: { ...store, save } }
+    const model = scripted([says('One.'), says('Lost.'), says('Three.')])
+    const first = new Agent({ ...given, model })
+    await first.generate('First.')
+    isFull = true
+    await first.generate('Kept by nobody.')
+    isFull = false
+    const second = agent({ runtime, model: scripted([says('Two.')]), conversation: 'latest' })
+    await second.generate('Second.')
+    await first.generate('Third.')
+    expect(JSON.stringify((await store.load('latest')).messages)).toContain('Second.')
+  })
+
   it('has its secrets masked in the file, and whole for whoever continues it', async () => {
     const { runtime, root } = world({ env: { DEPLOY_TOKEN: 'correct horse' } })
     const directory = join(root, 'conversations')
