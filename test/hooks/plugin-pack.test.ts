@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { packPlugin } from '../../src/hooks/commands/plugin-pack.ts'
+import { packPlugin } from '../../src/hooks/pack-plugin.ts'
 import { readPlugin } from '../../src/library/plugins.ts'
 import { discoverSkills } from '../../src/library/discover.ts'
 import { runInProcess } from '../run-in-process.ts'
@@ -33,6 +33,11 @@ describe('plugin pack', () => {
     ])
     const manifest = JSON.parse(String(files[0]?.bytes))
     expect(manifest).toMatchObject({ name: 'acme.deploy', version: '2.1.0' })
+  })
+
+  it('finds the package of a client from the sources too, built or not', async () => {
+    const { stdout, stderr } = await skills().pack('skills/deploy', '--client=claude', '--dry-run')
+    expect(stdout + stderr).toMatch(/hook.hook\.cjs \(|plugins.claude holds no hook/)
   })
 
   it('writes a folder that validate accepts and that a project can use', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
 import { SkillrailError, UsageError } from '../../core/errors.ts'
@@ -7,17 +7,9 @@ import { amount, linesText, safeLine } from '../../core/text.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { discoverOptionsFrom } from '../../library/discover.ts'
 import { skillAt } from '../../library/find-skill.ts'
-import { isPluginName, manifestSchema } from '../../library/plugins.ts'
+import { isPluginName } from '../../library/plugins.ts'
 import { findSkillFiles } from '../../library/walk.ts'
-import { fileURLToPath } from 'node:url'
-import { indentedJson, objectOf, parseJson } from '../../core/json.ts'
-import type { SkillInfo } from '../../library/model.ts'
-import { listSkillFiles } from '../../library/skill-files.ts'
-import { validateSkill } from '../../skill/validate.ts'
-
-/** The clients that take the hook as a package; each has a folder in `plugins/`. */
-export const packagedClients = ['claude', 'copilot', 'gemini', 'opencode', 'pi', 'qwen'] as const
-export type PackagedClient = (typeof packagedClients)[number]
+import { type PackagedClient, packagedClients, packPlugin } from '../pack-plugin.ts'
 
 interface PackResult {
   name: string
@@ -96,74 +88,4 @@ function packagedClient(name: string): PackagedClient {
   const message = `there are no packages for ${name}`
   const hint = `Give one of ${packagedClients.join(', ')}; without --client you get all.`
   throw new UsageError({ code: 'plugin-client-unknown', message, hint })
-}
-
-interface PackedFile {
-  /** Below the plugin. */
-  path: string
-  bytes: Buffer
-  mode: number
-}
-
-/**
- * The files of a plugin with these skills; for a client those of its own form of plugins, with the hook.
- * Copilot CLI and Qwen Code run no hooks of a package that is an Agent Plugin, too.
- */
-export function packPlugin(
-  name: string,
-  skills: readonly SkillInfo[],
-  client?: PackagedClient,
-): PackedFile[] {
-  const [first] = skills
-  const all = `Skills: ${skills.map((one) => one.name).join(', ')}`
-  const description = skills.length === 1 ? (first?.description ?? '') : all
-  const facts = { name, version: first?.fields.metadata['version'] ?? '0.1.0', description }
-  const manifest = indentedJson({ $schema: manifestSchema, ...facts })
-  const own = client ? filesOfPackage(client, facts) : [fileOf('plugin.json', manifest)]
-  return [...own, ...skills.flatMap(filesOfSkill)]
-}
-
-type PluginFacts = Record<'name' | 'version' | 'description', string>
-
-function fileOf(path: string, content: string | Buffer, mode = 0o644): PackedFile {
-  return { path, bytes: Buffer.from(content), mode: mode & 0o111 ? 0o755 : 0o644 }
-}
-
-function filesOfSkill({ name, directory, path }: SkillInfo): PackedFile[] {
-  const options = { path, directoryName: basename(directory), files: listSkillFiles(directory) }
-  const { diagnostics } = validateSkill(readFileSync(path), options)
-  const errors = diagnostics.filter(({ severity }) => severity === 'error')
-  if (errors.length > 0) {
-    const message = `the skill ${name} is not valid, so clients would leave it out`
-    throw new UsageError({ code: 'plugin-skill-invalid', message, diagnostics: errors })
-  }
-  return options.files.map((file) => {
-    const bytes = readFileSync(join(directory, file.path))
-    return fileOf(`skills/${name}/${file.path}`, bytes, file.executable ? 0o755 : 0o644)
-  })
-}
-
-/** Skillrail's own package for a client, under another name. */
-function filesOfPackage(client: PackagedClient, facts: PluginFacts): PackedFile[] {
-  const root = fileURLToPath(new URL(`../../plugins/${client}`, import.meta.url))
-  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()
-  if (!paths.includes(join('hook', 'hook.cjs'))) {
-    const message = `${root} holds no hook`
-    const hint = 'Install Skillrail again; in its repository: npm run build'
-    throw new SkillrailError({ code: 'plugin-hook-missing', message, hint })
-  }
-  return paths.flatMap((path) => {
-    const stats = statSync(join(root, path))
-    if (!stats.isFile()) return []
-    const bytes = readFileSync(join(root, path))
-    const isManifest = path.endsWith('.json') && !path.startsWith('hooks')
-    return [fileOf(path, isManifest ? manifestOf(bytes.toString(), facts) : bytes, stats.mode)]
-  })
-}
-
-function manifestOf(text: string, facts: PluginFacts): string {
-  const { plugins, type, main, keywords, pi } = objectOf(parseJson(text))
-  const { name, description } = facts
-  if (plugins === undefined) return indentedJson({ ...facts, type, main, keywords, pi })
-  return indentedJson({ name, owner: { name }, plugins: [{ name, source: './', description }] })
 }
