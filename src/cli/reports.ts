@@ -1,6 +1,13 @@
-import { accessSync, appendFileSync, closeSync, constants, fstatSync, realpathSync } from 'node:fs'
+import {
+  accessSync,
+  appendFileSync,
+  closeSync,
+  constants,
+  fstatSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { statsOf } from '../core/read-files.ts'
 import type { AnyCommand } from '../core/command.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { makeDirectory, openAtOnce, writeAll, writeNamedFile } from '../core/write-files.ts'
@@ -178,7 +185,7 @@ function openEvents(path: string): number {
 /** Makes the directory of a file that will be written later, and checks that it can be written. */
 function requireWritable(path: string, option: string, how: 'append' | 'replace'): void {
   try {
-    const found = statsOf(path)
+    const found = statSync(path, { throwIfNoEntry: false })
     if (found?.isDirectory()) throw new Error('it is a directory')
     if (found?.isFile() === false) return accessSync(path, constants.W_OK)
     if (!found) makeDirectory(dirname(path))

@@ -8,6 +8,7 @@ import {
   readSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -67,6 +68,12 @@ describe('a report', () => {
     const env = { GITHUB_STEP_SUMMARY: file('summary.md') }
     const { lines } = await command('run main --report github=-', { env })
     expect(lines[0]).toBe('## main: success')
+  })
+
+  it.skipIf(process.platform === 'win32')('into a circular link is refused at once', async () => {
+    symlinkSync('loop', file('loop'))
+    expect(await command('run main --report html=loop')).toMatchObject({ code: 2 })
+    expect(project.log()).toEqual([])
   })
 
   it('of an old run goes into files as that of a new one does', async () => {

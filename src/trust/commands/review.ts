@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Context } from '../../core/command.ts'
 import { compareText } from '../../core/diagnostic.ts'
@@ -11,7 +11,7 @@ import { findSkillFiles } from '../../library/walk.ts'
 import { SkillError } from '../../skill/errors.ts'
 import { collectActingParts } from '../acting-parts.ts'
 import { covers, WorkspaceNotTrustedError } from '../decide.ts'
-import { findWorkspace, statsOf } from '../../core/read-files.ts'
+import { findWorkspace } from '../../core/read-files.ts'
 import type { Acceptance, ActingPart } from '../model.ts'
 import { LockStore } from '../lock.ts'
 import { readLock } from '../lock.ts'
@@ -118,7 +118,7 @@ export async function agree(
 }
 
 function existingPlace(path: string): string {
-  const stats = statsOf(path)
+  const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) {
     const hint = 'Give a directory. skillrail trust --list shows what is trusted.'
     throw new UsageError({ code: 'path-missing', message: `there is nothing at ${path}`, hint })

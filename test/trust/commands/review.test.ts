@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadConfiguration } from '../../../src/core/configuration.ts'
@@ -21,9 +22,9 @@ function project() {
   const runtime = { ...runtimeIn(root), cwd: workspace }
   const { settings } = loadConfiguration(runtime)
   const store: TrustStore = new TrustStore(runtime)
-  const review = (options: { pin?: boolean }) =>
-    reviewWorkspace({ runtime, settings }, store, undefined, options)
-  return { write, review }
+  const review = (options: { pin?: boolean }, path?: string) =>
+    reviewWorkspace({ runtime, settings }, store, path, options)
+  return { workspace, write, review }
 }
 
 it('accepts the text that was there when the report was made, and shows which text that is', async () => {
@@ -55,4 +56,10 @@ it('accepts no script that came while it was asked whether text may change again
   })
   write('guide.md', 'two\n')
   expect(review({}).report.changes).toHaveLength(1)
+})
+
+it.skipIf(process.platform === 'win32')('says of a circular link what it is', () => {
+  const { workspace, review } = project()
+  symlinkSync('loop', join(workspace, 'loop'))
+  expect(() => review({}, 'loop')).toThrow(expect.objectContaining({ code: 'ELOOP' }))
 })
