@@ -127,7 +127,11 @@ function readOpened(
 }
 
 /** Reads to the end even if the file grew since it was measured; undefined past `maxBytes`. */
-function readAll(descriptor: number, expected: number, maxBytes: number): Buffer | undefined {
+export function readAll(
+  descriptor: number,
+  expected: number,
+  maxBytes: number,
+): Buffer | undefined {
   let buffer = Buffer.allocUnsafe(Math.min(expected, maxBytes) + 1)
   let length = 0
   for (;;) {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { readFileSync, readSync } from 'node:fs'
+import { readSync } from 'node:fs'
 import { messageOf, systemCode } from '../core/errors.ts'
 import { sha256 } from '../core/json.ts'
-import { withRegularFile } from '../core/read-files.ts'
+import { readAll, withRegularFile } from '../core/read-files.ts'
 
 /** A larger file cannot be vouched for: hashing waits for nobody, and a sparse file costs nothing. */
 export const maxFileBytes: number = 64 * 1024 * 1024
@@ -24,10 +24,9 @@ export function digestFile(
 ): Digested {
   try {
     return withRegularFile(path, (descriptor, stats): Digested => {
-      const bytes = stats.size > maxBytes ? undefined : readFileSync(descriptor)
-      if (!bytes || bytes.length > maxBytes) {
-        return { ok: false, problem: tooLargeProblem, tooLarge: true }
-      }
+      const { size: said } = stats
+      const bytes = said > maxBytes ? undefined : readAll(descriptor, said, maxBytes)
+      if (!bytes) return { ok: false, problem: tooLargeProblem, tooLarge: true }
       const isText = bytes.length <= textBytes && isUtf8(bytes) && !bytes.includes(0)
       const text = isText ? bytes.toString('utf8') : undefined
       const executable = (stats.mode & 0o111) !== 0
