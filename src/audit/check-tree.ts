@@ -33,7 +33,8 @@ function checkEntry(entry: TreeEntry, findings: Findings): void {
     case 'link': {
       const target = entry.target.slice(0, 200)
       if (entry.leads === 'outside') {
-        findings.add('link-outside', place, `leads out of the skill, to ${target}`)
+        const hint = 'Copy what is needed into the skill.'
+        findings.add('link-outside', place, `leads out of the skill, to ${target}`, { hint })
       }
       if (entry.leads === 'nowhere') {
         findings.add('link-broken', place, `leads nowhere: ${target}`)

@@ -58,13 +58,13 @@ export class Findings {
     code: AuditCode,
     place: FoundPlace,
     message: string,
-    { subject }: Pick<AuditFinding, 'subject'> = {},
+    details: Pick<AuditFinding, 'subject' | 'hint'> = {},
   ): void {
     const counter = this.#counter(code, place.file)
     counter.count++
     if (counter.file !== place.file || counter.kept >= auditLimits.places) return
     counter.kept++
-    this.#found.push(this.#finding(code, place, message, subject))
+    this.#found.push(this.#finding(code, place, message, details))
   }
 
   countsOnly(code: AuditCode, file: string): boolean {
@@ -106,11 +106,11 @@ export class Findings {
     code: AuditCode,
     { file, line, column }: FoundPlace,
     message: string,
-    subject?: string,
+    { subject, ...details }: Pick<AuditFinding, 'subject' | 'hint'> = {},
   ): AuditFinding {
     const { kind, severity, source } = auditRule(code)
     const path = file === '' ? this.#directory : join(this.#directory, file)
-    const about = subject === undefined ? {} : { subject: safeLine(subject) }
+    const about = subject === undefined ? details : { subject: safeLine(subject), ...details }
     const facts = { code, kind, severity, message: safeLine(message) }
     return { ...facts, path, file, line, column, source, ...about }
   }

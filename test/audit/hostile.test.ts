@@ -42,6 +42,8 @@ describe('an audit of a hostile folder', () => {
     symlinkSync('../outside', join(directory, 'references'))
     symlinkSync('../outside/SKILL.md', join(directory, 'linked.md'))
     expect(codesOf(directory)).toEqual(['link-outside'])
+    const hint = 'Copy what is needed into the skill.'
+    expect(auditSkill(directory).findings[0]).toMatchObject({ hint })
     const linked = join(directory, '../linked')
     mkdirSync(linked)
     symlinkSync('../outside/SKILL.md', join(linked, 'SKILL.md'))
