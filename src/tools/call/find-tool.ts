@@ -108,9 +108,10 @@ export function resolveTool<Tool extends Named>(
     const [tool, ...others] = fitting
     if (tool === undefined) continue
     if (others.length === 0) return { kind: 'found', tool, isLoose: spell === letters }
-    // Nothing tells tools of one server apart that differ in their spelling alone.
+    // A name that servers have in another case is theirs; nothing else tells tools spelt alike apart.
     const servers = new Set(fitting.map(({ id, name }) => id.slice(0, id.length - name.length)))
-    if (spell !== exactly && servers.size === 1) break
+    const isName = fitting.every(({ name }) => folded(name) === folded(short))
+    if (spell !== exactly && (servers.size === 1 || !isName)) break
     return { kind: 'ambiguous', candidates: fitting.map(({ id }) => id) }
   }
   return { kind: 'unknown' }
@@ -122,6 +123,10 @@ function exactly(text: string): string {
 
 function replaced(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+}
+
+function folded(text: string): string {
+  return replaced(text).toLowerCase()
 }
 
 /** Keeps the border between server and tool: `git__hub_delete` is no tool of `github`. */
@@ -179,9 +184,7 @@ export function toolNotFound(
 }
 
 function serverOf(id: string, tools: readonly ToolSummary[]): string | undefined {
-  const texts = [id, id.replace(clientPrefix, '')].map((text) => replaced(text).toLowerCase())
+  const texts = [id, id.replace(clientPrefix, '')].map(folded)
   const servers = tools.map(({ server }) => server).toSorted((a, b) => b.length - a.length)
-  return servers.find((server) =>
-    texts.some((text) => text.startsWith(`${replaced(server).toLowerCase()}__`)),
-  )
+  return servers.find((server) => texts.some((text) => text.startsWith(`${folded(server)}__`)))
 }

@@ -87,6 +87,14 @@ it('suggests three to five tools for an id that no server has, after asking the 
   expect(discover).toHaveBeenCalledTimes(1)
 })
 
+it('asks the servers before it takes a tool in another spelling', async () => {
+  const [near, real] = [{ name: 'get-sum' }, { name: 'get_sum' }]
+  const world = fakeWorld([near])
+  world.context.discover = async () => indexDefinitions([near, real].map(definitionOf))
+  await callTool({ tool: 'fake__get_sum', params: {} }, world.context)
+  expect(world.calls).toEqual(['fake__get_sum {}'])
+})
+
 it('finds a tool that only discovery knows', async () => {
   const world = fakeWorld([echo])
   world.context.index = indexDefinitions([])

@@ -558,3 +558,11 @@ it('takes the one tool whose id is spelt a little differently, and says so', asy
   expect(given.calls).toEqual(['fake__get-sum {}'])
   expect(given.notes.join()).toContain('There is no tool fake__get_sum; fake__get-sum was taken')
 })
+
+it('asks the servers for a tool that is spelt as it is written', async () => {
+  const [near, real] = [{ name: 'get-sum' }, { name: 'get_sum' }]
+  const discover = async () => indexDefinitions([near, real].map(definitionOf))
+  const given = setup({}, { discover }, [near])
+  await doRequest('Use fake__get_sum', given)
+  expect(given.calls).toEqual(['fake__get_sum {}'])
+})

@@ -109,3 +109,24 @@ it('takes a tool by its exact name before one that is spelt alike', () => {
   expect(resolveTool('db__c_d', { tools })).toEqual({ kind: 'unknown' })
   expect(resolveTool('db:c_d', { tools })).toEqual({ kind: 'unknown' })
 })
+
+it.each([
+  ['git__hub_delete', 'github__delete', 'unknown'],
+  ['git_hub_delete', 'github__delete', 'unknown'],
+  ['Git-Hub__Delete', 'github__delete', 'found'],
+  ['github/list_issues', 'github__list_issues', 'found'],
+  ['github-list_issues', 'github__list_issues', 'found'],
+  ['listIssues', 'github__list_issues', 'found'],
+])('%s for %s is %s', (written, id, kind) => {
+  const tools = [{ id, name: id.replace('github__', '') }]
+  expect(resolveTool(written, { tools })).toMatchObject({ kind })
+})
+
+it.each(['get-sum', 'GET-SUM', 'MCP__Get-Sum'])(
+  '%s may mean the tools of two servers',
+  (written) => {
+    const candidates = ['a__get-sum', 'b__get-sum']
+    const tools = candidates.map((id) => ({ id, name: 'get-sum' }))
+    expect(resolveTool(written, { tools })).toEqual({ kind: 'ambiguous', candidates })
+  },
+)
