@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { acquireFileLock } from '../core/file-lock.ts'
+import { acquireFileLock, lockHolder } from '../core/file-lock.ts'
 import {
   type JournalRecord,
   type JournalSeal,
@@ -82,7 +82,7 @@ export function openRunStore(workspace: string, place: StatePlace): RunStore {
           diagnostics.push(...journal.diagnostics)
           return journal
         } catch (error) {
-          diagnostics.push(unreadable(path, error))
+          if (!isJustBeginning(path, error)) diagnostics.push(unreadable(path, error))
           return []
         }
       })
@@ -135,6 +135,12 @@ function checkedId(runId: string): string {
     message: `${JSON.stringify(runId)} is not a run ID`,
     hint: 'skillrail runs list shows the runs of this project.',
   })
+}
+
+/** Its process has made the file and not yet written to it. */
+function isJustBeginning(path: string, error: unknown): boolean {
+  const isEmpty = error instanceof SkillrailError && error.code === 'journal-empty'
+  return isEmpty && lockHolder(path) !== undefined
 }
 
 function unreadable(path: string, error: unknown): Diagnostic {

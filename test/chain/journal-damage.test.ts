@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { acquireFileLock } from '../../src/core/file-lock.ts'
 import { isObject } from '../../src/core/json.ts'
 import { type JournalRecord, readJournal } from '../../src/core/journal-file.ts'
 import { StateFileError } from '../../src/core/errors.ts'
@@ -154,3 +155,11 @@ function replaced(
 function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
+
+it('an empty journal is a problem, unless a process is just starting the run', () => {
+  writeFileSync(path, '')
+  expect(store.list().diagnostics).toMatchObject([{ code: 'journal-empty' }])
+  const lock = acquireFileLock(path)
+  expect(store.list().diagnostics).toEqual([])
+  if (lock.ok) lock.release()
+})
