@@ -241,6 +241,8 @@ function details(step: StepResult): string {
     ['reason', step.reason ?? ''],
     ['sandbox', step.sandbox ?? ''],
     ['what to do', step.hint ?? ''],
+    ['attempts', (step.attempts ?? []).map(({ status }) => status).join(', ')],
+    ['taken over', step.reused === true ? 'from another run, with its times' : ''],
     ...Object.entries(step.metrics).map(([name, value]) => [name, JSON.stringify(value)]),
   ]
     .filter(([, value]) => value !== '')
