@@ -371,8 +371,9 @@ export async function planToContinue(
 export function serverAddress({ settings }: RunContext, options: EngineChoice = {}): ServerAddress {
   const { token, ...set } = settings.restate
   const url = checkedUrl(options.url ?? set.url)
-  const adminUrl = checkedUrl(options.adminUrl ?? (set.adminUrl || url.href))
-  if (options.adminUrl === undefined && set.adminUrl === '') adminUrl.port = '9070'
+  const admin = options.adminUrl ?? set.adminUrl
+  const adminUrl = checkedUrl(admin || url.href)
+  if (admin === '') adminUrl.port = '9070'
   return { url: url.href, adminUrl: adminUrl.href, token: token || undefined }
 }
 
