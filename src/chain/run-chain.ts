@@ -146,11 +146,13 @@ export async function readResult(journal: RunJournal, clock: Runtime): Promise<R
   const engine = createJournalEngine({ journal, clock, countsAbsence, yesGates })
   const { status, attempts, winner } = await runChain(journal.plan.root, engine)
   const unended = status === 'interrupted' || status === 'waiting'
-  const isCancelled = journal.status === 'cancelled' && unended
+  const known = journal.status
+  // A server ends a run early whose results are too large.
+  const isOver = known === 'cancelled' || (server !== undefined && isFinal(known))
   return {
     runId,
     skill,
-    status: isCancelled ? 'cancelled' : status,
+    status: isOver && unended ? known : status,
     ...shownRun({ attempts }),
     winner,
   }

@@ -53,6 +53,8 @@ export interface RunAnswer {
   status: RunStatus
   pass: Pass
   approvals?: readonly ApprovalRecord[] | undefined
+  /** What it waits for. */
+  gates?: readonly GateRecord[]
 }
 
 export interface WaitingNotice extends RunAnswer {
@@ -100,7 +102,7 @@ export interface WorkerReport {
 
 /**
  * The answer of a run within the size that the server takes: what steps printed goes first. Results
- * are never cut, so a run whose results do not fit is a failure.
+ * are never cut, so a run whose results do not fit is a failure, also where it would wait.
  */
 export function fitAnswer<Answer extends RunAnswer>(
   answer: Answer,
@@ -108,27 +110,21 @@ export function fitAnswer<Answer extends RunAnswer>(
 ): Answer {
   const fits = (one: Answer): boolean => Buffer.byteLength(JSON.stringify(one)) <= limit
   if (fits(answer)) return answer
-  const silent = withAnswers(answer, (outcome) => withoutLogs(outcome))
+  const { pass, gates = [] } = answer
+  const quiet = Object.entries(pass.answered).map(([key, one]) => [key, withoutLogs(one)] as const)
+  const silent = { ...answer, pass: { ...pass, answered: Object.fromEntries(quiet) } }
   if (fits(silent)) return silent
   const message = `the results of the run have more than ${limit} bytes; write them to files in SKILLRAIL_SCRATCH`
   const output = failedOutput('result-too-large', message)
-  const failed = withAnswers(answer, ({ startedAt = 0 }, isNested) =>
-    isNested ? undefined : { kind: 'finished', output, startedAt, durationMs: 0 },
-  )
-  return { ...failed, status: 'failure' }
-}
-
-function withAnswers<Answer extends RunAnswer>(
-  answer: Answer,
-  change: (outcome: Outcome, isNested: boolean) => Outcome | undefined,
-): Answer {
-  const { pass } = answer
   const answered: Pass['answered'] = {}
-  for (const [key, outcome] of Object.entries(pass.answered)) {
-    const changed = change(outcome, key.includes('/'))
-    if (changed !== undefined) answered[key] = changed
+  for (const key of [...Object.keys(pass.answered), ...gates.map((gate) => gate.key)]) {
+    // A chain that waits has an answer only below it.
+    const [step = key] = key.split('/')
+    if (step in pass.left) continue
+    const startedAt = pass.answered[step]?.startedAt ?? pass.begun[step] ?? 0
+    answered[step] = { kind: 'finished', output, startedAt, durationMs: 0 }
   }
-  return { ...answer, pass: { ...pass, answered } }
+  return { ...answer, status: 'failure', pass: { ...pass, answered }, gates: [] }
 }
 
 function withoutLogs(outcome: Outcome): Outcome {

@@ -191,16 +191,15 @@ async function executeRun(
     const gates = new Map<string, GateRecord>()
     const engine = engineOf(setup, context, facts, { execution, begunAt, gates })
     const { status, ended } = await runChain(plan.root, engine)
-    const answer = { planDigest, status, pass, approvals }
-    const decision =
-      ended === 'suspended'
-        ? await waitForPerson(sdk, context, { ...answer, gates: [...gates.values()] })
-        : 'ended'
+    const open = ended === 'suspended' ? [...gates.values()] : []
+    const answer = fitAnswer({ planDigest, status, pass, approvals, gates: open })
+    const waits = ended === 'suspended' && answer.status === status
+    const decision = waits ? await waitForPerson(sdk, context, answer) : 'ended'
     if (typeof decision === 'string') {
       const { cleanupAfter } = plan.root.policy
       const left = cleanUp(runId, setup.filesOf(runId), cleanupAfter)
       if (left !== undefined) setup.onWarning(`${left.message} (${left.path})`)
-      return fitAnswer(decision === 'ended' ? answer : { ...answer, status: decision })
+      return decision === 'ended' ? answer : { ...answer, status: decision, gates: [] }
     }
     const about = decision.approvals.filter((approval) => {
       const gate = gates.get(approval.key)
@@ -304,7 +303,7 @@ async function waitForPerson(
 ): Promise<Decision | 'cancelled'> {
   try {
     const { id, promise } = context.awakeable(decisionSerde)
-    await context.run('waiting', (): WaitingNotice => fitAnswer({ ...notice, awakeable: id }))
+    await context.run('waiting', (): WaitingNotice => ({ ...notice, awakeable: id }))
     return await promise
   } catch (error) {
     if (error instanceof sdk.CancelledError) return 'cancelled'

@@ -8,7 +8,7 @@ import { runJournalOf } from '../../../src/chain/run-journal.ts'
 import { openRunStore } from '../../../src/chain/run-store.ts'
 import { readResult } from '../../../src/chain/run-chain.ts'
 import type { RunResult } from '../../../src/chain/engine.ts'
-import { emptyPass } from '../../../src/chain/restate/protocol.ts'
+import { emptyPass, fitAnswer, type RunAnswer } from '../../../src/chain/restate/protocol.ts'
 import { recordsOf } from '../../../src/chain/restate/server-runs.ts'
 import { runCommand } from '../_command.ts'
 import { makeProject, placeOf } from '../_project.ts'
@@ -23,6 +23,8 @@ const project = makeProject({
   stops: { metadata: ['chain: "good bad good"', 'continue_on_error: false'] },
   races: { metadata: ['chain: "slow bad good"', 'async: true', 'race_mode: true'] },
   all: { metadata: ['chain: "inner stops races good"'] },
+  large: { metadata: ['chain: "build once good"', 'gates: once'] },
+  build: { metadata: ['chain: "good once"', 'gates: once'] },
   ships: { metadata: ['chain: "once good"', 'gates: once'] },
 })
 afterAll(() => {
@@ -64,4 +66,24 @@ it('a gated step of a run with --yes-gates was interrupted, and waits once the r
   }
   expect(await statusOf()).toBe('interrupted')
   expect(await statusOf({ type: 'resumed', at: new Date(2).toISOString() })).toBe('waiting')
+})
+
+it('a run does not wait whose results are too large: it has failed, and says why', async () => {
+  const { json } = await runCommand('run', ['large', '--json'], project)
+  const { run, done, gates } = openRunStore(project.directory, placeOf(project)).read(json.runId)
+  const ends = [...done].flatMap(([key, { outcome }]) =>
+    outcome.kind === 'finished' ? [[key, outcome] as const] : [],
+  )
+  const pass = emptyPass(Object.fromEntries(ends))
+  const waiting = { planDigest: '', status: 'waiting', pass, gates: [...gates.values()] } as const
+  const server = { engine: 'restate', url: 'http://h', adminUrl: 'http://h' } as const
+  const before = runJournalOf('', run.runId, [{ ...run, server }])
+  const records = [before.run, ...recordsOf(before, fitAnswer<RunAnswer>(waiting, 100))]
+  const { status, attempts } = await readResult(
+    runJournalOf('', run.runId, records),
+    systemRuntime(),
+  )
+  expect(status).toBe('failure')
+  expect(attempts[0]?.steps[0]?.errors).toMatchObject([{ code: 'result-too-large' }])
+  expect(records.filter(({ type }) => type === 'gate')).toEqual([])
 })
