@@ -37,7 +37,6 @@ const known: Readonly<Record<string, string>> = {
   '/[^\\n]*\\n|[^\\n]+$/g': 'takes every line',
   '/\\b(?:ba|z|k|da)?sh\\s+(?:-\\w+\\s+)*["\']?(?:[\\w./${}-]*\\/)?$|\\bsource\\s+$/':
     'reads 80 characters',
-  '/(?<!`)(`+)(?!`).*?(?<!`)\\1(?!`)/g': 'reads lines of 2,000 characters',
 }
 
 const source = join(import.meta.dirname, '../../src')
