@@ -84,7 +84,10 @@ function readManifest(
   )
   const known = Object.entries(value).filter(([key]) => !ignored.includes(key))
   const { data, error } = schema.safeParse(Object.fromEntries(known))
-  for (const { path, message } of error?.issues ?? []) refused(`"${path.join('.')}": ${message}`)
+  // The first of each field: a list can have thousands of wrong items.
+  for (const [issue] of Map.groupBy(error?.issues ?? [], ({ path: [key] }) => key).values()) {
+    if (issue) refused(`"${issue.path.join('.')}": ${issue.message}`)
+  }
   for (const key of ignored) {
     const why = key === 'extensions' ? 'must be an object' : 'is not a field of a plugin'
     report('plugin-field-ignored', `"${key}" ${why}; it is ignored`)

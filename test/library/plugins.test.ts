@@ -77,6 +77,9 @@ describe('a manifest', () => {
       `"$schema": Invalid input: expected "${$schema}"`,
       expect.stringContaining('"name": Invalid input'),
     ])
+    const keywords = Array.from({ length: 1000 }, (_, at) => at)
+    const { diagnostics } = read(plugin({ $schema, name: 'one', keywords }))
+    expect(diagnostics.map(({ message }) => message.split(':')[0])).toEqual(['"keywords.0"'])
     expect(read(plugin('[')).name).toBeUndefined()
     expect(read(plugin([])).name).toBeUndefined()
   })
