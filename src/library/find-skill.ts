@@ -139,13 +139,13 @@ export function skillNotFound(
   return new SkillNotFoundError({ code: 'skill-not-found', message, hint, diagnostics })
 }
 
-function brokenSkill({
-  name,
-  path,
-  diagnostics,
-}: Pick<BrokenSkill, 'name' | 'path' | 'diagnostics'>): SkillError {
+/** `given`: the code, where it is not that of the first error. */
+function brokenSkill(
+  { name, path, diagnostics }: Pick<BrokenSkill, 'name' | 'path' | 'diagnostics'>,
+  given?: string,
+): SkillError {
   const [first] = diagnostics.filter(({ severity }) => severity === 'error')
-  const { code = 'skill-broken' } = first ?? {}
+  const code = given ?? first?.code ?? 'skill-broken'
   const message = `Skill ${name} cannot be used: ${path} is broken.`
   const hint = `skillrail validate ${path} shows the errors.`
   const facts = { code, message, hint, diagnostics }
@@ -173,7 +173,8 @@ export function loadSkill(info: SkillInfo): Skill {
   }
   const { skill, diagnostics } = parseSkill(reading.text, { path })
   if (!skill) {
-    throw brokenSkill({ name, path, diagnostics })
+    // It was usable when it was found.
+    throw brokenSkill({ name, path, diagnostics }, 'skill-unusable')
   }
   refuseSelfReference(info, skill)
   return {

@@ -229,7 +229,6 @@ export function readMetadata(path: string): Metadata {
 function skillName(written: string | undefined, path: string) {
   const directory = basename(dirname(path))
   const name = written?.trim() ?? ''
-  if (name === directory) return { name, diagnostics: none }
   const hint = 'Give the skill and its directory the same name, of a-z, 0-9 and hyphens.'
   const warning = (code: string, message: string): Diagnostic => {
     return { code, severity: 'warning', message, path, hint }
@@ -243,6 +242,7 @@ function skillName(written: string | undefined, path: string) {
     const message = `the name ${JSON.stringify(name)} could be taken for a path; ${known}`
     return { name: directory, diagnostics: [warning('name-unusable', message)] }
   }
+  if (name === directory) return { name, diagnostics: none }
   const message = `the skill is named ${name} and its directory ${directory}; clients differ in which they use`
   return { name, diagnostics: [warning('name-directory-mismatch', message)] }
 }

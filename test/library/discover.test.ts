@@ -195,6 +195,13 @@ describe('names', () => {
   })
 })
 
+it('a name with a control character is reported where its directory has the same', () => {
+  const place = world()
+  const text = '---\nname: "a\\x01b"\ndescription: D.\n---\n'
+  place.write({ 'project/.claude/skills/a\u0001b/SKILL.md': text })
+  expect(discover(place).skills[0]?.diagnostics).toMatchObject([{ code: 'name-unusable' }])
+})
+
 describe('a broken skill hides no other one', () => {
   const broken: readonly [string, string | Buffer, string][] = [
     ['without frontmatter', '# Hello\n', 'frontmatter-missing'],

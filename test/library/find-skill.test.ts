@@ -1,12 +1,13 @@
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findSkill, skillAt } from '../../src/library/find-skill.ts'
+import { findSkill, loadSkill, skillAt } from '../../src/library/find-skill.ts'
 import type { SkillInfo } from '../../src/library/model.ts'
 import {
   SkillConflictError,
   SkillLoadError,
   SkillNotFoundError,
+  SkillParseError,
   SkillValidationError,
 } from '../../src/skill/errors.ts'
 import { type World, world } from './_world.ts'
@@ -113,6 +114,15 @@ describe('what cannot be used', () => {
       expect(error).toBeInstanceOf(SkillValidationError)
       expect(error).toMatchObject({ code: 'description-missing', diagnostics: [{ line: 2 }] })
     }
+  })
+
+  it('any more, because its file changed since it was found', () => {
+    const place = world()
+    const info = skillAt(place.skill('project/.claude/skills/a'), { runtime: place.runtime })
+    writeFileSync(info.path, 'a\0b')
+    const error = thrown(() => loadSkill(info))
+    expect(error).toBeInstanceOf(SkillParseError)
+    expect(error).toMatchObject({ code: 'skill-unusable', diagnostics: [{ code: 'file-nul' }] })
   })
 
   it('because its file is not a file', () => {

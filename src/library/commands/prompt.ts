@@ -2,7 +2,8 @@ import { defineCommand, option } from '../../core/command.ts'
 import { budgetRange } from '../../core/option-values.ts'
 import { amount, safeLine, safeText } from '../../core/text.ts'
 import { type CatalogEntry, catalogText, fitCatalog } from '../../skill/catalog.ts'
-import { skillsFor } from '../../trigger/commands/skills.ts'
+import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
+import { findSkill } from '../find-skill.ts'
 
 /** `omitted`: names that did not fit into the budget. */
 type PromptResult = { skills: readonly CatalogEntry[]; omitted: readonly string[] }
@@ -25,13 +26,15 @@ export const command = defineCommand<PromptResult>()({
   },
   examples: ['prompt --format markdown --budget 2000'],
   async run(context, { arguments: references, format = 'xml', budget: tokenBudget }) {
-    const found = skillsFor(context, references)
-    context.diagnose(found.diagnostics.filter(({ severity }) => severity === 'error'))
+    const options = discoverOptionsFrom(context.runtime, context.settings)
+    const discovery = references.length > 0 ? undefined : discoverSkills(options)
+    const { diagnostics = [] } = discovery ?? {}
+    context.diagnose(diagnostics.filter(({ severity }) => severity === 'error'))
     // What was named, or every skill that the model may activate by itself.
-    const offered = found.skills.filter(
-      ({ info }) => references.length > 0 || !info.fields.disableModelInvocation,
-    )
-    const entries = offered.map(({ name, path, info: { description } }) => ({
+    const offered =
+      discovery?.skills.filter(({ fields }) => !fields.disableModelInvocation) ??
+      references.map((reference) => findSkill(reference, options))
+    const entries = offered.map(({ name, path, description }) => ({
       // A control character is illegal in XML, and hidden text has no place in a catalogue.
       name: safeLine(name),
       description: safeText(description),
