@@ -100,7 +100,7 @@ export function checkFileNames(entries: readonly TreeEntry[], findings: Findings
       findings.add('file-name-hidden', place, message)
     }
     checkScripts(name, place, findings)
-    if (!/^skill\.md$/i.test(name)) continue
+    if (!/^skill\.md$/i.test(name.normalize('NFKC'))) continue
     const directory = posix.dirname(path)
     const other = skillFiles.get(directory)
     skillFiles.set(directory, other ?? name)

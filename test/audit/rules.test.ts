@@ -189,7 +189,7 @@ const examples: Readonly<Record<AuditCode, { has: Example[]; hasNot: Example[] }
     hasNot: [{ files: { 'Übung 1.md': '' } }],
   },
   'skill-file-twice': {
-    has: [{ files: { 'skill.md': skillText() } }],
+    has: [{ files: { 'skill.md': skillText() } }, { files: { 'ſkill.md': '' } }],
     hasNot: [{ files: { 'sub/skill.md': skillText() } }],
   },
   'executable-binary': {
