@@ -10,6 +10,7 @@ import {
   promptLines,
   triggerSource,
 } from './match.ts'
+import { parsePattern } from './parse-pattern.ts'
 import { type Pattern, compilePattern } from './pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 import { globPattern } from './tool-call.ts'
@@ -225,5 +226,6 @@ export function portableRewrite(source: string): string | undefined {
 
 export function isPortable(source: string): boolean {
   const reading = compilePattern(source)
-  return reading.ok && reading.pattern.notes.length === 0
+  const isRead = parsePattern(source).required !== undefined
+  return reading.ok && isRead && reading.pattern.notes.length === 0
 }

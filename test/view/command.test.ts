@@ -112,7 +112,7 @@ describe('skillrail view', () => {
     const names = ['many-a', 'many-b', 'many-c', 'many-d', 'many-e']
     const triggers = Array.from(
       { length: 120 },
-      (_, at) => `  - match: deploy number ${at + 1000}\n    inject: a.md\n`,
+      (_, at) => `  - match: Deploy number( ${at + 1000})?\n    inject: a.md\n`,
     )
     for (const name of names) {
       const fields = `name: ${name}\ndescription: D.\ntriggers:\n${triggers.join('')}`

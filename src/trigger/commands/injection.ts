@@ -95,20 +95,23 @@ function namedSkills(context: Settled, references: readonly string[]): SkillSet 
   }
 }
 
-/** A user types and waits for the answer. */
-const mostTried = 300
+/** The time for explanations: a user types and waits for the answer. */
+const patienceMs = 300
+const mostVerdicts = 300
 
 /** `match --explain` while a prompt is typed; with very many triggers some are left out (`untried`). */
 export function matchWhileTyping(context: Settled, prompt: string) {
   const answer = injectionFor(context, { prompt, references: [], tokenBudget: undefined })
   const skills = answer.skills.filter(({ triggers }) => triggers.length > 0)
   const fired = new Set(answer.matches.map(({ skill }) => skill))
+  const { elapsed } = context.runtime
+  const end = elapsed() + patienceMs
   const explained = new Map<TriggerSkill, SkillExplanation>()
   let said = 0
   let tried = 0
   const firedFirst = [...fired, ...skills.filter((skill) => !fired.has(skill))]
   for (const skill of firedFirst) {
-    if (tried > mostTried) break
+    if (elapsed() > end || said > mostVerdicts) break
     for (const explanation of explainPrompt(prompt, [skill], answer.skills)) {
       const verdicts = explanation.verdicts.filter(({ outcome }) => outcome !== 'no-match')
       tried += explanation.verdicts.length
