@@ -288,16 +288,19 @@ export function agentFileParts(
   path: string,
   options: { text: boolean },
 ): ActingPart[] {
-  const file = workspaceRelative(workspace, path)
-  const acting = readPart(workspace, { path: file, kind: 'agent', select: frontmatterOf })
-  const isCut = acting?.text === undefined || !options.text
-  const text = isCut ? undefined : readPart(workspace, { path: file, kind: 'text' })
-  return [acting, text].filter((part) => part !== undefined)
-}
-
-function frontmatterOf(text: string): string {
+  const base = { owner: '', path: workspaceRelative(workspace, path) }
+  const agent = { ...base, kind: 'agent' as const }
+  const content = digestFile(realPathOf(path) ?? path)
+  const { problem } = content.ok ? {} : content
+  if (!content.ok) return [{ ...agent, digest: unreadableDigest, size: 0, problem }]
+  const { digest, size, text } = content
+  // Too long to be kept as text: then all of it counts.
+  if (text === undefined) return [{ ...agent, digest, size }]
   const split = splitFrontmatter(text)
-  return split.found ? split.source : ''
+  if (!split.found) return []
+  const { source } = split
+  const acting = { ...agent, digest: sha256(source), size: Buffer.byteLength(source), text: source }
+  return options.text ? [acting, { ...base, kind: 'text', digest, size, text }] : [acting]
 }
 
 export const agentDirectories: readonly string[] = [
