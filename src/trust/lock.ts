@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import type * as Jsonc from 'jsonc-parser'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { StateFileError } from '../core/errors.ts'
 import { indentedJson, isObject, parseJson, sha256, tooDeepAt } from '../core/json.ts'
@@ -145,6 +147,7 @@ export function parseLock(text: string): LockText {
   if (tooDeepAt(text, maxDepth) !== undefined) return refuse(`is nested too deep`)
   const value = parseJson(text)
   if (value === undefined) return refuse('is not JSON')
+  if (hasKeyTwice(text)) return refuse('has a key twice in one object')
   const { version: found, skills: list } = isObject(value) ? value : {}
   if (typeof found === 'number' && found > version) {
     return refuse(`has version ${found}; this Skillrail knows ${version}`, true)
@@ -168,6 +171,22 @@ export function parseLock(text: string): LockText {
     skills.set(path, skill)
   }
   return { ok: true, skills }
+}
+
+/** Of a key that is there twice, `JSON.parse` gives the last, and other readers may take the first. */
+function hasKeyTwice(text: string): boolean {
+  const jsonc: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
+  const open: Set<string>[] = []
+  let found = false
+  jsonc.visit(text, {
+    onObjectBegin: () => void open.push(new Set()),
+    onObjectEnd: () => void open.pop(),
+    onObjectProperty(name) {
+      found ||= open.at(-1)?.has(name) === true
+      open.at(-1)?.add(name)
+    },
+  })
+  return found
 }
 
 /** Checked by hand: the hook reads locks too, and has no schema library. */
