@@ -134,6 +134,9 @@ function placeContract(reading: Reading): void {
     const groups = Object.entries({ ...match?.groups })
     if (match === null || groups.some(([field]) => !open.has(field))) continue
     const tokens = within(reading, match.index, match.index + match[0].length)
+    const before = reading.tokens.findLast(({ end }) => end <= match.index)?.text.toLowerCase()
+    // `path docs/guide` is a path, and no repository.
+    if (tool === undefined && open.has(before ?? '')) continue
     const isTaken = groups.every(([field, text]) => {
       const parameter = open.get(field)
       return parameter && reading.take(parameter, text.replace(/[.,;:!?]$/, ''), rule, tokens)

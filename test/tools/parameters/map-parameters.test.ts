@@ -326,3 +326,26 @@ function tool(name: string): ToolDefinition {
   if (found === undefined) throw new Error(`no tool ${name} in the catalogue`)
   return found
 }
+
+const contents: ToolDefinition = {
+  id: 'github__get_file_contents',
+  server: 'github',
+  name: 'get_file_contents',
+  description: 'Get the contents of a file.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      owner: { type: 'string' },
+      repo: { type: 'string' },
+      path: { type: 'string' },
+    },
+    required: ['owner', 'repo', 'path'],
+  },
+}
+
+it('takes no phrase of the format behind the name of a parameter', () => {
+  const request = 'get file contents path docs/guide in octo/hello'
+  const { params, missing } = mapParameters(request, contents)
+  expect(params).toEqual({ path: 'docs/guide' })
+  expect(missing).toEqual(['owner', 'repo'])
+})
