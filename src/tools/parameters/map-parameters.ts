@@ -44,8 +44,8 @@ export function mapParameters(
   const { known = {}, examples } = context
   const parameters = parametersOf(tool.inputSchema)
   const names = parameters.map(({ name }) => name)
-  const { given, rest } = writtenParameters(request, names)
-  const fillable = parameters.filter(({ name }) => !given.has(name))
+  const { given, meant, rest } = writtenParameters(request, names)
+  const fillable = parameters.filter(({ name }) => !given.has(name) && !meant.has(name))
   const reading = new Reading(rest, tool, fillable, examples)
   placeAssigned(reading)
   placeContract(reading)
@@ -97,7 +97,9 @@ function writtenParameters(request: string, names: readonly string[]) {
         given.set(parameter, { parameter, value, rule, text: text.slice(start, end) })
     }
   }
-  return { given, rest: blankObjects(text, objects) }
+  const misspelt = [...given.keys()].filter((key) => !names.includes(key))
+  const meant = new Set(misspelt.map((key) => nearest(key, names)))
+  return { given, meant, rest: blankObjects(text, objects) }
 }
 
 /** `name=value` and `name: value`; the value is quoted, a list, a typed piece or one word. */

@@ -349,3 +349,10 @@ it('takes no phrase of the format behind the name of a parameter', () => {
   expect(params).toEqual({ path: 'docs/guide' })
   expect(missing).toEqual(['owner', 'repo'])
 })
+
+it('keeps a parameter free that a misspelt key of the JSON means', () => {
+  const request = 'get file contents {"pth":"a.txt"} of b.txt in octo/hello'
+  const { params, unplaced } = mapParameters(request, contents)
+  expect(params).toEqual({ owner: 'octo', repo: 'hello', pth: 'a.txt' })
+  expect(unplaced).toEqual(['b.txt'])
+})
