@@ -230,8 +230,10 @@ const mostWritten = 16 * 1024 * 1024
 function memberAt(root: JsonValue, name: string, path: string): JsonValue {
   let value = root
   for (const [, field, index, quoted] of path.matchAll(/\.(\w+)|\[(\d+)\]|\["([^"]+)"\]/g)) {
-    const members = isList(value) || isObject(value) ? Object.entries<JsonValue>(value) : []
-    const next = new Map(members).get(field ?? index ?? quoted ?? '')
+    const key = field ?? quoted ?? ''
+    let next: JsonValue | undefined
+    if (index !== undefined) next = isList(value) ? value[Number(index)] : undefined
+    else if (isObject(value) && Object.hasOwn(value, key)) next = value[key]
     if (next === undefined) throw new UnboundReference(`$${name}${path} has no value`)
     value = next
   }
