@@ -341,7 +341,7 @@ export interface TimeLimit {
   clear(): void
 }
 
-/** Longest delay a timer of the platform takes; longer limits are no limit in practice. */
+/** Longest delay a timer of the platform takes; longer limits never end in practice. */
 const maxTimerMs = 2_147_483_647
 
 /** Calls `end` when the time of a step is over, of which `spent` milliseconds have passed. */

@@ -86,7 +86,7 @@ function suite(result: ShownRun, attempt: ShownAttempt, cases: readonly TestCase
   ]
 }
 
-/** The steps that are no chains, and the errors that belong to no single step. */
+/** The steps that are not chains, and the errors that belong to no single step. */
 function casesOf({ steps, errors = [] }: ShownAttempt): TestCase[] {
   return [
     ...leaves(steps).map((step) => ({

@@ -246,7 +246,7 @@ function plainValue(node: YamlNode | undefined): unknown {
   return node.kind === 'list' && node.items.map(plainValue)
 }
 
-/** NaN for what is no whole number from 1. */
+/** NaN for what is not a whole number from 1. */
 function numberOf(value: unknown): number | undefined {
   if (value === undefined) return undefined
   return typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : Number.NaN

@@ -129,7 +129,7 @@ function folded(text: string): string {
   return replaced(text).toLowerCase()
 }
 
-/** Keeps the border between server and tool: `git__hub_delete` is no tool of `github`. */
+/** Keeps the border between server and tool: `git__hub_delete` is not a tool of `github`. */
 function letters(text: string): string {
   const parts = text.toLowerCase().split('__')
   return parts.map((part) => part.replaceAll(/[^\p{L}\p{N}]+/gu, '')).join('__')

@@ -318,7 +318,7 @@ function placeChoices(reading: Reading): void {
     const isBeforeGrammar = next === undefined || next.slot !== undefined || isGrammar(next.text)
     // `open issues` says a choice, `open the issue` something to do.
     const isVerb = token === first && !one.parameter.required && isBeforeGrammar
-    // `created by Ann` says who, and is no way to sort.
+    // `created by Ann` says who, not how to sort.
     const isOpen = others.length > 0 || isVerb || next?.text.toLowerCase() === 'by'
     if (isOpen || token.negated) reading.doubt([token])
     else said.push(one)

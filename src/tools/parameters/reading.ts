@@ -165,7 +165,7 @@ export class Reading {
     return namingWords.has(token.text.toLowerCase()) && next !== undefined && this.isUsed(next)
   }
 
-  /** An identifier that the tool says itself, such as `pull_request` or `GraphQL`, is no value. */
+  /** An identifier that the tool says itself, such as `pull_request` or `GraphQL`, is not a value. */
   #isOwnName({ kind, value }: Slot): boolean {
     return kind === 'identifier' && !/\d/.test(value) && this.#said.includes(value.toLowerCase())
   }
@@ -229,7 +229,7 @@ export function examplesOf({ description }: Parameter): string[] {
     .filter((item) => /^\S+$/.test(item))
 }
 
-/** `Texas` is no value like `CA` and `NY`, nor `Tokyo` one like `Asia/Tokyo`. */
+/** `Texas` is not a value like `CA` and `NY`, nor `Tokyo` one like `Asia/Tokyo`. */
 function fitsExamples(text: string, parameter: Parameter): boolean {
   if (parameter.kind !== 'string' || parameter.choices.length > 0) return true
   const examples = examplesOf(parameter)
