@@ -13,6 +13,7 @@ const reading = String.raw`\b(?:cat|less|head|tail|cp|scp|tar|zip|rsync|base64|x
 /** Programs that run what they read from stdin, and not with a program of their own given. */
 const interpreter = String.raw`(?:sudo (?:-\w{1,4} )?)?(?:/(?:usr/)?bin/)?(?:(?:ba|z|da|k)?sh|python[\d.]{0,4}|node|perl|ruby|php)\b(?! {1,4}-[cemE]\b)`
 
+const shell = String.raw`(?:ba|z|da)?sh`
 const fetching = String.raw`\b(?:curl|wget)\b`
 const pythonFetch = String.raw`(?:urlopen|requests\.get|httpx\.get)\(`
 
@@ -34,8 +35,18 @@ const secretThings = String.raw`(?:environment variables?|api[ _-]?keys?|secrets
 const forbidding =
   /\b(?:never|do not|don't|avoid|must not|should not|cannot|deny|denied|block|blocked|protect|forbid|exclude|refuse|detect|malicious|attack(?:er)?s?|injections?)\b|\be\.g\.|\bonly to\b/i
 
-const files = (pattern: string): RegExp => new RegExp(pattern, 'gm')
-const phrase = (pattern: string): RegExp => new RegExp(pattern, 'gi')
+/** Makes a pattern of a text without escapes, in which `…80` is up to 80 characters of one line. */
+function written(flags: string, blank = ' ') {
+  return ({ raw }: TemplateStringsArray, ...parts: string[]): RegExp => {
+    const text = String.raw({ raw }, ...parts).replaceAll(' ', blank)
+    return new RegExp(text.replaceAll(/…(\d+)/g, String.raw`[^\n]{0,$1}`), flags)
+  }
+}
+
+const files = written('gm')
+const anyCase = written('gim')
+/** The words of a sentence, with a line break or several blanks between them too. */
+const phrase = written('gi', String.raw`\s{1,3}`)
 
 /** What is plainly dangerous by its form, whatever a skill says that it is for. */
 export const dangers: readonly Capability[] = [
@@ -43,42 +54,34 @@ export const dangers: readonly Capability[] = [
     code: 'download-and-run',
     says: 'runs what it downloads',
     patterns: [
-      files(`(${fetching})[^\\n]{1,400}\\|\\s{0,40}${interpreter}`),
-      files(
-        `(?:\\b(?:eval|source|(?:ba|z|da)?sh(?: -c)?)|(?:^|[;&]) {0,4}\\.) {0,4}["']?(?:\\$\\(|\`|<\\() {0,4}(${fetching})`,
-      ),
-      files(
-        `(${fetching})[^\\n]{0,200}?(?:-o|-O|--output|>)[ =]{0,3}["']?(?=([^\\s"'|;&]{2,100}))\\2["']?[^\\n]{0,40}(?:\\n[^\\n]{0,80}){0,2}?[\\n;&] {0,4}(?:nohup |sudo )?(?:(?:ba|z|da)?sh |python3? |source |\\. )?["']?\\2(?=[\\s"';&]|$)`,
-      ),
-      /\b(iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b[^\n]{0,300}\| {0,4}(?:iex|Invoke-Expression)\b/gim,
-      /\b(iex|Invoke-Expression)\b[^\n]{0,80}\b(?:DownloadString|iwr|irm|Invoke-WebRequest)\b/gim,
-      files(`\\b(exec|eval)\\([^\\n]{0,60}${pythonFetch}`),
-      files(
-        `(\\b\\w{1,40}) {0,3}= {0,3}[^\\n]{0,80}${pythonFetch}[^\\n]{0,200}(?:\\n[^\\n]{0,200}){0,6}?\\b(?:exec|eval|os\\.system|subprocess\\.\\w{2,12})\\( {0,3}\\1\\b`,
-      ),
-      /\b(urlretrieve)\([^\n,]{1,200},\s{0,4}["']([^"'\n]{2,100})["'](?:[^\n]{0,200}\n){0,6}?[^\n]{0,80}(?:system|run|call|Popen|exec\w{0,3})\([^\n]{0,60}\2/gm,
-      /\b(https?\.get|fetch)\((?:[^\n]{0,300}\n){0,6}?[^\n]{0,300}(?:(?<![\w.])(?:eval|exec|execSync)\(|new Function\()/gm,
+      files`(${fetching})[^\n]{1,400}\|\s{0,40}${interpreter}`,
+      files`(?:\b(?:eval|source|${shell}(?: -c)?)|(?:^|[;&]) {0,4}\.) {0,4}["']?(?:\$\(|\`|<\() {0,4}(${fetching})`,
+      files`(${fetching})…200?(?:-o|-O|--output|>)[ =]{0,3}["']?(?=([^\s"'|;&]{2,100}))\2["']?…40(?:\n…80){0,2}?[\n;&] {0,4}(?:nohup |sudo )?(?:${shell} |python3? |source |\. )?["']?\2(?=[\s"';&]|$)`,
+      anyCase`\b(iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b…300\| {0,4}(?:iex|Invoke-Expression)\b`,
+      anyCase`\b(iex|Invoke-Expression)\b…80\b(?:DownloadString|iwr|irm|Invoke-WebRequest)\b`,
+      files`\b(exec|eval)\(…60${pythonFetch}`,
+      files`(\b\w{1,40}) {0,3}= {0,3}…80${pythonFetch}…200(?:\n…200){0,6}?\b(?:exec|eval|os\.system|subprocess\.\w{2,12})\( {0,3}\1\b`,
+      files`\b(urlretrieve)\([^\n,]{1,200},\s{0,4}["']([^"'\n]{2,100})["'](?:…200\n){0,6}?…80(?:system|run|call|Popen|exec\w{0,3})\(…60\2`,
+      files`\b(https?\.get|fetch)\((?:…300\n){0,6}?…300(?:(?<![\w.])(?:eval|exec|execSync)\(|new Function\()`,
     ],
   },
   {
     code: 'decode-and-run',
     says: 'runs what it decodes',
     patterns: [
-      /\b(base64 (?:-d|-D|--decode)|xxd -r)\b[^\n|]{0,80}\| {0,4}(?:sudo )?(?:(?:ba|z|da)?sh|python3?|node|perl)\b/gm,
-      /\b(?:eval|(?:ba|z|da)?sh -c) {0,4}["']?\$\([^\n]{0,400}(base64 (?:-d|-D|--decode))/gm,
-      /\b(eval|exec|Function)\(\s{0,4}(?:atob|codecs\.decode|bytes\.fromhex|(?:zlib|gzip|lzma|bz2)\.decompress|(?:marshal|pickle)\.loads|(?:base64\.)?b64decode|Buffer\.from|__import__\(["'](?:base64|zlib))\(?/gm,
-      /\b(?:powershell|pwsh)\b[^\n]{0,120} -(e(?:nc|ncodedcommand|c)?) {1,3}[A-Za-z0-9+/=]{16}/gim,
+      files`\b(base64 (?:-d|-D|--decode)|xxd -r)\b[^\n|]{0,80}\| {0,4}(?:sudo )?(?:${shell}|python3?|node|perl)\b`,
+      files`\b(?:eval|${shell} -c) {0,4}["']?\$\(…400(base64 (?:-d|-D|--decode))`,
+      files`\b(eval|exec|Function)\(\s{0,4}(?:atob|codecs\.decode|bytes\.fromhex|(?:zlib|gzip|lzma|bz2)\.decompress|(?:marshal|pickle)\.loads|(?:base64\.)?b64decode|Buffer\.from|__import__\(["'](?:base64|zlib))\(?`,
+      anyCase`\b(?:powershell|pwsh)\b…120 -(e(?:nc|ncodedcommand|c)?) {1,3}[A-Za-z0-9+/=]{16}`,
     ],
   },
   {
     code: 'credential-read',
     says: 'reads a file with credentials',
     patterns: [
-      new RegExp(`${reading}[^\\n]{0,80}${home}(${secretFile})`, 'gim'),
-      files(`(?:expanduser\\(|homedir\\(\\)|\\.home\\(\\)|env\\.HOME)[^\\n]{0,24}(${secretFile})`),
-      files(
-        `(?:expanduser|homedir|\\.home\\(\\)|copy|open|connect|cat |cp )[^\\n]{0,120}(${systemSecret})`,
-      ),
+      anyCase`${reading}…80${home}(${secretFile})`,
+      files`(?:expanduser\(|homedir\(\)|\.home\(\)|env\.HOME)…24(${secretFile})`,
+      files`(?:expanduser|homedir|\.home\(\)|copy|open|connect|cat |cp )…120(${systemSecret})`,
     ],
     unless: forbidding,
   },
@@ -87,9 +90,9 @@ export const dangers: readonly Capability[] = [
     says: 'sends the whole environment to another machine',
     subject: 'the environment',
     patterns: [
-      /(?:JSON\.stringify|Object\.(?:entries|assign|fromEntries))\([^\n)]{0,20}process\.env\s{0,3}[,)]|\.\.\.process\.env\b|(?:body|data|json|payload)\s{0,3}[:=]\s{0,3}process\.env\b(?![.[])/gm,
-      /dict\(os\.environ\)|\bos\.environ\.items\(\)|dumps\(\s{0,3}os\.environ\b|\bENV\.to_h\b|\bos\.Environ\(\)|\bSystem\.getenv\(\)|\bEnv:\*?\s{0,3}\|/gm,
-      /(?<=^|[;&|(`]\s{0,4})(?:printenv|env|set|export -p)\s{0,3}(?:\||>)|\$\((?:printenv|env)\b/gm,
+      files`(?:JSON\.stringify|Object\.(?:entries|assign|fromEntries))\([^\n)]{0,20}process\.env\s{0,3}[,)]|\.\.\.process\.env\b|(?:body|data|json|payload)\s{0,3}[:=]\s{0,3}process\.env\b(?![.[])`,
+      files`dict\(os\.environ\)|\bos\.environ\.items\(\)|dumps\(\s{0,3}os\.environ\b|\bENV\.to_h\b|\bos\.Environ\(\)|\bSystem\.getenv\(\)|\bEnv:\*?\s{0,3}\|`,
+      files`(?<=^|[;&|(\`]\s{0,4})(?:printenv|env|set|export -p)\s{0,3}(?:\||>)|\$\((?:printenv|env)\b`,
     ],
     near: sending,
   },
@@ -97,16 +100,13 @@ export const dangers: readonly Capability[] = [
     code: 'environment-sent',
     says: 'puts the environment into an address',
     subject: 'the environment',
-    patterns: [/\b(?:curl|wget)\b[^\n]{0,200}\$\((?:printenv|env|export -p)\b/gm],
+    patterns: [files`\b(?:curl|wget)\b…200\$\((?:printenv|env|export -p)\b`],
   },
   {
     code: 'data-sent',
     says: 'asks to send secrets to another machine',
     patterns: [
-      new RegExp(
-        `\\b(?:send|post|upload|forward|transmit|exfiltrate|submit)\\b[^\\n]{0,80}\\b(${secretThings})\\b[^\\n]{0,120}(?:https?://|\\bwebhook)`,
-        'gim',
-      ),
+      anyCase`\b(?:send|post|upload|forward|transmit|exfiltrate|submit)\b…80\b(${secretThings})\b…120(?:https?://|\bwebhook)`,
     ],
     unless: forbidding,
   },
@@ -115,12 +115,12 @@ export const dangers: readonly Capability[] = [
     says: 'opens a shell to another machine',
     subject: 'a reverse shell',
     patterns: [
-      /sh {1,4}-i\b[^\n]{0,40}\/dev\/(?:tcp|udp)\//gm,
-      /\b(?:nc|ncat|netcat)\b[^\n]{0,80} (?:-e|-c|--exec|--sh-exec) {1,4}["']?\/?[\w/]{0,12}sh\b/gm,
-      /\bmkfifo\b[^\n]{0,200}\b(?:nc|ncat|netcat|openssl s_client)\b/gm,
-      /\b(?:socket|Socket)\b(?:[^\n]{0,300}\n){0,6}?[^\n]{0,300}\/bin\/(?:ba)?sh\b/gm,
-      /\bsocat\b[^\n]{0,200}exec:/gim,
-      /\bsocket\b(?:[^\n]{0,300}\n){0,6}?[^\n]{0,300}\bdup2\((?:[^\n]{0,200}\n){0,4}?[^\n]{0,200}(?:pty\.spawn|subprocess|os\.system|\bsh\b)/gm,
+      files`sh {1,4}-i\b…40/dev/(?:tcp|udp)/`,
+      files`\b(?:nc|ncat|netcat)\b…80 (?:-e|-c|--exec|--sh-exec) {1,4}["']?/?[\w/]{0,12}sh\b`,
+      files`\bmkfifo\b…200\b(?:nc|ncat|netcat|openssl s_client)\b`,
+      files`\b(?:socket|Socket)\b(?:…300\n){0,6}?…300/bin/(?:ba)?sh\b`,
+      anyCase`\bsocat\b…200exec:`,
+      files`\bsocket\b(?:…300\n){0,6}?…300\bdup2\((?:…200\n){0,4}?…200(?:pty\.spawn|subprocess|os\.system|\bsh\b)`,
     ],
     unless: forbidding,
   },
@@ -128,10 +128,10 @@ export const dangers: readonly Capability[] = [
     code: 'persistence-written',
     says: 'makes a program start automatically',
     patterns: [
-      files(`${writing}[^\\n]{0,120}(${startPlaces})`),
-      files(`${writing} {0,4}["']?(?:~|\\$HOME|\\$\\{HOME\\})/(${shellFiles})`),
-      files(`(${startPlaces})[^\\n]{0,80}["')](?:[^\\n]{0,80}\\n){0,2}[^\\n]{0,40}(?:write|copy)`),
-      /\| {0,4}(crontab)\b(?! -l)|\b(crontab)(?: {1,4}-(?!\w)| {1,4}\/| {0,4}<<)/gm,
+      files`${writing}…120(${startPlaces})`,
+      files`${writing} {0,4}["']?(?:~|\$HOME|\$\{HOME\})/(${shellFiles})`,
+      files`(${startPlaces})…80["')](?:…80\n){0,2}…40(?:write|copy)`,
+      files`\| {0,4}(crontab)\b(?! -l)|\b(crontab)(?: {1,4}-(?!\w)| {1,4}/| {0,4}<<)`,
     ],
     near: payload,
   },
@@ -139,19 +139,17 @@ export const dangers: readonly Capability[] = [
     code: 'persistence-written',
     says: 'leaves a way in for later',
     patterns: [
-      /(?:>{1,2}|\btee(?: -a)?) {0,4}["']?[^\s"']{0,60}(authorized_keys)\b/gm,
-      /\b(?:New-ItemProperty|Set-ItemProperty|reg add)\b[^\n]{0,120}(CurrentVersion\\{1,2}Run)/gim,
-      /\b(chmod (?:u\+s|[24][0-7]{3})) {1,4}\/(?:usr\/)?bin\//gm,
-      /\bgit config\b[^\n]{0,40}\b(core\.hooksPath) {1,4}["']?(?:\/tmp|~\/\.|\$HOME\/\.)/gm,
+      files`(?:>{1,2}|\btee(?: -a)?) {0,4}["']?[^\s"']{0,60}(authorized_keys)\b`,
+      anyCase`\b(?:New-ItemProperty|Set-ItemProperty|reg add)\b…120(CurrentVersion\\{1,2}Run)`,
+      files`\b(chmod (?:u\+s|[24][0-7]{3})) {1,4}/(?:usr/)?bin/`,
+      files`\bgit config\b…40\b(core\.hooksPath) {1,4}["']?(?:/tmp|~/\.|\$HOME/\.)`,
     ],
   },
   {
     code: 'agent-configuration-written',
     says: 'changes the permissions or configuration of an agent client',
     patterns: [
-      files(
-        `${writing}[^\\n]{0,80}(\\.claude/settings|\\.claude\\.json|\\.codex/config\\.toml|\\.gemini/settings|\\.cursor/mcp\\.json|\\.mcp\\.json)`,
-      ),
+      files`${writing}…80(\.claude/settings|\.claude\.json|\.codex/config\.toml|\.gemini/settings|\.cursor/mcp\.json|\.mcp\.json)`,
     ],
     near: /bypassPermissions|"Bash\(\*\)"|\\?"allow\\?"|"allow"\s{0,3}:\s{0,3}\[\s{0,3}"\*|approval_policy\s{0,3}=\s{0,3}"never"|\b(?:curl|wget)\b|\bbase64\b/,
   },
@@ -160,11 +158,11 @@ export const dangers: readonly Capability[] = [
     says: 'deletes or overwrites everything',
     subject: 'a home or a disk',
     patterns: [
-      /(?:^|[;&|]) {0,8}(?:sudo )?rm (?:-{1,2}[\w-]{1,24} ){1,4}["']?(?:\/(?:home|root|Users)?|~|\$HOME|\$\{HOME\})(?:\/?\*|\/?["']?(?=\s|$|;|&)|\/\.\[)/gm,
-      /\bfind ["']?(?:\/|~|\$HOME|\$\{HOME\})["']? [^\n]{0,80}-delete\b/gm,
-      /\brmtree\(\s{0,3}(?:os\.path\.expanduser\(["']~["']\)|(?:pathlib\.)?Path\.home\(\)|["']\/["'])/gm,
-      /\bdd\b[^\n]{0,40}if=\/dev\/(?:zero|u?random)[^\n]{0,80}of=\/dev\/(?:sd|hd|nvme|disk|mmc)/gm,
-      /:\(\) {0,2}\{ {0,2}:\|:& {0,2}\};:/gm,
+      files`(?:^|[;&|]) {0,8}(?:sudo )?rm (?:-{1,2}[\w-]{1,24} ){1,4}["']?(?:/(?:home|root|Users)?|~|\$HOME|\$\{HOME\})(?:/?\*|/?["']?(?=\s|$|;|&)|/\.\[)`,
+      files`\bfind ["']?(?:/|~|\$HOME|\$\{HOME\})["']? …80-delete\b`,
+      files`\brmtree\(\s{0,3}(?:os\.path\.expanduser\(["']~["']\)|(?:pathlib\.)?Path\.home\(\)|["']/["'])`,
+      files`\bdd\b…40if=/dev/(?:zero|u?random)…80of=/dev/(?:sd|hd|nvme|disk|mmc)`,
+      files`:\(\) {0,2}\{ {0,2}:\|:& {0,2}\};:`,
     ],
     unless: forbidding,
   },
@@ -173,18 +171,10 @@ export const dangers: readonly Capability[] = [
     says: 'overrides something',
     subject: 'earlier instructions',
     patterns: [
-      phrase(
-        String.raw`\b(?:ignore|disregard|forget)\s{1,3}(?:(?:all|any|the|your|every|of|previous|prior|earlier|above|preceding|system|safety)\s{1,3}){1,5}(?:instructions?|prompts?|rules|guidelines|guardrails)\b`,
-      ),
-      phrase(
-        String.raw`\boverride\s{1,3}(?:all\s{1,3}|any\s{1,3}|the\s{1,3}|your\s{1,3}){0,2}(?:previous|prior|earlier|system|safety)\s{1,3}(?:instructions?|prompts?|rules|guidelines)\b`,
-      ),
-      phrase(
-        String.raw`\byou\s{1,3}(?:now\s{1,3})?(?:have|are\s{1,3}under)\s{1,3}no\s{1,3}(?:restrictions|limits|limitations|rules)\b`,
-      ),
-      phrase(
-        String.raw`\b(?:ignore|disregard)\s{1,3}the\s{1,3}user(?:'s)?\s{1,3}(?:requests?|wishes|instructions?)\b`,
-      ),
+      phrase`\b(?:ignore|disregard|forget) (?:(?:all|any|the|your|every|of|previous|prior|earlier|above|preceding|system|safety) ){1,5}(?:instructions?|prompts?|rules|guidelines|guardrails)\b`,
+      phrase`\boverride (?:all |any |the |your ){0,2}(?:previous|prior|earlier|system|safety) (?:instructions?|prompts?|rules|guidelines)\b`,
+      phrase`\byou (?:now )?(?:have|are under) no (?:restrictions|limits|limitations|rules)\b`,
+      phrase`\b(?:ignore|disregard) the user(?:'s)? (?:requests?|wishes|instructions?)\b`,
     ],
     unless: forbidding,
   },
@@ -193,16 +183,10 @@ export const dangers: readonly Capability[] = [
     says: 'asks for silence',
     subject: 'not telling the user',
     patterns: [
-      phrase(
-        String.raw`\b(?:do not|don't|never|without)\s{1,3}(?:ever\s{1,3})?(?:tell|inform|notify|alert|let|reveal|disclose)(?:ing)?\s{1,3}(?:(?:this|it|that)\s{1,3}to\s{1,3})?(?:the\s{1,3}|a\s{1,3})?(?:users?|humans?|person|developer|anyone|anybody)\b(?!\s{1,3}(?:to|how|about)\b)`,
-      ),
-      phrase(
-        String.raw`\b(?:users?|humans?|person|developer)\s{1,3}(?:must|should|may|need)\s{0,3}(?:not|n't)\s{1,3}(?:be\s{1,3}(?:told|informed|notified|aware)|know|find\s{1,3}out|notice)\b`,
-      ),
-      phrase(String.raw`\b(?:do not|don't|never)\s{1,3}mention\s{1,3}(?:this|it)\b(?:\s{1,3}to)?`),
-      phrase(
-        String.raw`\bkeep\s{1,3}(?:this|it|that)?\s{0,3}(?:secret|hidden|quiet)\b[^\n.]{0,40}\b(?:from|about)\b`,
-      ),
+      phrase`\b(?:do\x20not|don't|never|without) (?:ever )?(?:tell|inform|notify|alert|let|reveal|disclose)(?:ing)? (?:(?:this|it|that) to )?(?:the |a )?(?:users?|humans?|person|developer|anyone|anybody)\b(?! (?:to|how|about)\b)`,
+      phrase`\b(?:users?|humans?|person|developer) (?:must|should|may|need)\s{0,3}(?:not|n't) (?:be (?:told|informed|notified|aware)|know|find out|notice)\b`,
+      phrase`\b(?:do\x20not|don't|never) mention (?:this|it)\b(?: to)?`,
+      phrase`\bkeep (?:this|it|that)?\s{0,3}(?:secret|hidden|quiet)\b[^\n.]{0,40}\b(?:from|about)\b`,
     ],
   },
   {
@@ -210,9 +194,7 @@ export const dangers: readonly Capability[] = [
     says: 'asks for silence',
     subject: 'doing something unseen',
     patterns: [
-      phrase(
-        String.raw`\b(?:secretly|covertly|silently|quietly)\s{1,3}(?:copy|send|upload|post|push|forward|collect|record|read|add)\b`,
-      ),
+      phrase`\b(?:secretly|covertly|silently|quietly) (?:copy|send|upload|post|push|forward|collect|record|read|add)\b`,
     ],
     unless: forbidding,
   },
