@@ -1,4 +1,4 @@
-import { isObject, sha256 } from '../core/json.ts'
+import { hexDigest, isObject } from '../core/json.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject } from '../tools/model.ts'
 import { ToolNameError, usageError } from './errors.ts'
@@ -114,7 +114,7 @@ export function wireName(name: string): string {
   if (accepted.test(name)) return name
   const allowed = name.replaceAll('.', '__').replaceAll(/[^A-Za-z0-9_-]/g, '_')
   if (allowed.length <= longestWireName) return allowed === '' ? '_' : allowed
-  const digest = sha256(name).slice('sha256:'.length, 'sha256:'.length + 8)
+  const digest = hexDigest(name, 8)
   return `${allowed.slice(0, longestWireName - digest.length - 1)}_${digest}`
 }
 

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { reasonOf } from '../core/errors.ts'
-import { sha256 } from '../core/json.ts'
+import { hexDigest, sha256 } from '../core/json.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { jsonText } from '../core/text.ts'
 import { makePrivateDirectory } from '../core/write-files.ts'
@@ -68,7 +68,7 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
         idempotencyKey: request.idempotencyKey,
         scratch: setup.files.scratch,
         // Keys contain characters that file names cannot have; each process makes new files.
-        files: join(setup.files.steps, `${sha256(key).slice(7, 23)}-${process.pid}`),
+        files: join(setup.files.steps, `${hexDigest(key, 16)}-${process.pid}`),
         environment: setup.environment,
         outputLimit: setup.outputLimit,
         signal: request.signal,

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../core/errors.ts'
-import { sha256 } from '../core/json.ts'
+import { hexDigest } from '../core/json.ts'
 import { redactKnown, redactText, secretVariables } from '../core/redact.ts'
 import { makePrivateDirectory, writeAll } from '../core/write-files.ts'
 import { splitArguments } from '../skill/arguments.ts'
@@ -233,7 +233,7 @@ export class StepLog {
 
 export function logPath(directory: string, key: string): string {
   const name = encodeURIComponent(key)
-  return join(directory, `${name.length > 200 ? sha256(key).slice('sha256:'.length) : name}.log`)
+  return join(directory, `${name.length > 200 ? hexDigest(key) : name}.log`)
 }
 
 export function readLog(directory: string, key: string): string {

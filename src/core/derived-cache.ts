@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { sha256 } from './json.ts'
+import { hexDigest, sha256 } from './json.ts'
 import { readRegularFile } from './read-files.ts'
 import { packageVersion, type Runtime, userDirectories } from './runtime.ts'
 import { writeFileAtomicSync } from './write-files.ts'
@@ -16,7 +16,7 @@ export function cachePath(
   kind: 'library' | 'hooks' | 'tools' | 'embeddings',
   subject: string,
 ): string {
-  const name = sha256(subject).slice('sha256:'.length, 'sha256:'.length + 32)
+  const name = hexDigest(subject, 32)
   return join(userDirectories(runtime).cache, kind, `${name}.json`)
 }
 

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { isObject, sha256 } from './json.ts'
+import { hexDigest, isObject } from './json.ts'
 import { reasonOf, StateFileError, systemCode } from './errors.ts'
 import { readRegularFile } from './read-files.ts'
 import { randomText } from './runtime.ts'
@@ -103,7 +103,7 @@ function create(lockPath: string, content: string): boolean {
 function takeOver(lockPath: string, stale: string, mine: string) {
   const claims: string[] = []
   for (let contested = stale; ;) {
-    const claim = `${lockPath}.${sha256(contested).slice(7, 23)}`
+    const claim = `${lockPath}.${hexDigest(contested, 16)}`
     if (create(claim, mine)) {
       claims.push(claim)
       break

@@ -83,3 +83,8 @@ export function objectOf<Member = unknown>(value: unknown): { readonly [key: str
 export function sha256(data: string | Uint8Array): string {
   return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', data)}`
 }
+
+/** The first digits of {@link sha256}, as a name for what may have any length; default: all 64. */
+export function hexDigest(data: string, length = 64): string {
+  return sha256(data).slice('sha256:'.length, 'sha256:'.length + length)
+}

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { basename, isAbsolute, join } from 'node:path'
 import { UsageError } from './errors.ts'
-import { sha256 } from './json.ts'
+import { hexDigest } from './json.ts'
 import { realPathOf } from './read-files.ts'
 import type { Settings } from './settings.ts'
 
@@ -149,7 +149,7 @@ export function stateDirectory({ runtime, settings }: StatePlace): string {
  */
 export function projectStateDirectory(project: string, place: StatePlace): string {
   const real = realPathOf(project) ?? project
-  const digest = sha256(real).slice('sha256:'.length, 'sha256:'.length + 16)
+  const digest = hexDigest(real, 16)
   const name = basename(real)
     .replaceAll(/[^\w.-]/g, '_')
     .slice(0, 40)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { statsOf } from '../core/read-files.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import { SkillrailError } from '../core/errors.ts'
-import { indentedJson, sha256 } from '../core/json.ts'
+import { hexDigest, indentedJson } from '../core/json.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { shellWord } from '../core/text.ts'
 import { writeFileAtomic } from '../core/write-files.ts'
@@ -177,7 +177,7 @@ function packagedDirectory(): string {
 }
 
 function versionOf(files: ReadonlyMap<string, string>): string {
-  return sha256([...files].flat().join('\0')).slice('sha256:'.length, 'sha256:'.length + 16)
+  return hexDigest([...files].flat().join('\0'), 16)
 }
 
 /** On Windows also the one for POSIX shells, which is what the command in a project's file calls. */

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import type { Context } from '../core/command.ts'
 import { findWorkspace, isInside, readRegularFile, resolveInside } from '../core/read-files.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { sha256 } from '../core/json.ts'
+import { hexDigest } from '../core/json.ts'
 import { SkillrailError } from '../core/errors.ts'
 import { packageVersion } from '../core/runtime.ts'
 import { linesAgain, openProject, planNamed } from '../chain/commands/project.ts'
@@ -141,7 +141,7 @@ function triggersAndLog(context: Context) {
 const mostTraces = 200
 
 function idOf(path: string): string {
-  return sha256(path).slice('sha256:'.length, 'sha256:'.length + 16)
+  return hexDigest(path, 16)
 }
 
 /** As `list --all`, with what each skill is allowed to do now. */

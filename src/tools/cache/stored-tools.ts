@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type * as Zod from 'zod'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
-import { isObject, parseJson, sha256 } from '../../core/json.ts'
+import { hexDigest, isObject, parseJson } from '../../core/json.ts'
 import { readRegularFile, realPathOf } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
@@ -65,7 +65,7 @@ export function fileName(text: string): string {
     /[^A-Za-z0-9._-]/g,
     (character) => `%${character.charCodeAt(0).toString(16)}`,
   )
-  return name.length <= 200 ? name : sha256(text).slice('sha256:'.length)
+  return name.length <= 200 ? name : hexDigest(text)
 }
 
 /**
@@ -248,5 +248,5 @@ export function ordered(value: unknown): unknown {
 }
 
 export function short(text: string): string {
-  return sha256(text).slice('sha256:'.length, 'sha256:'.length + 32)
+  return hexDigest(text, 32)
 }

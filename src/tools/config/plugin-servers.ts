@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type * as Zod from 'zod'
-import { isObject, sha256 } from '../../core/json.ts'
+import { hexDigest, isObject } from '../../core/json.ts'
 import { realPathOf } from '../../core/read-files.ts'
 import { isContained, manifestSchema, type Plugin } from '../../library/plugins.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -11,7 +11,7 @@ const configurationSchema = manifestSchema.replace('plugin.schema', 'mcp.schema'
 
 /** The `mcp.json` of a plugin (Agent Plugins 1.0, 7.2). A wrong server is left out, and no other. */
 export function pluginServers({ root, name = '' }: Plugin, dataHome: string): ServerShape {
-  const digest = sha256(root).slice('sha256:'.length, 'sha256:'.length + 16)
+  const digest = hexDigest(root, 16)
   const place = join(dataHome, 'plugins', `${name}-${digest}`)
   const data = realPathOf(place) ?? place
   return {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClientOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
 import { messageOf } from '../../core/errors.ts'
-import { sha256 } from '../../core/json.ts'
+import { hexDigest } from '../../core/json.ts'
 import { clientInfo, untilAborted } from '../../core/runtime.ts'
 import type { HttpServer, ServerDefinition } from '../config/model.ts'
 import { foreign, hasCode, httpStatus, neverReached, signInNeeded } from './read-answers.ts'
@@ -61,7 +61,7 @@ async function attempt(
   }
   return {
     client,
-    instance: http?.sessionId ?? sha256(transport.url).slice(7, 23),
+    instance: http?.sessionId ?? hexDigest(transport.url, 16),
     ending: async () => undefined,
     async close() {
       // A courtesy to the server, for which nobody waits long.

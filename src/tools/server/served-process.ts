@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type * as Zod from 'zod'
 import { isAlive } from '../../core/file-lock.ts'
-import { isObject, parseJson, sha256 } from '../../core/json.ts'
+import { hexDigest, isObject, parseJson } from '../../core/json.ts'
 import {
   exitCode,
   type ExitCode,
@@ -23,7 +23,7 @@ import { ServerStartError, startCancelled } from './errors.ts'
 import type { ServerConnection, ServerState } from './pool.ts'
 
 export function servedRecordPath(project: string, runtime: Pick<Runtime, 'env' | 'home'>): string {
-  const key = sha256(project).slice('sha256:'.length, 'sha256:'.length + 24)
+  const key = hexDigest(project, 24)
   return join(userDirectories(runtime).state, 'servers', `${key}.json`)
 }
 

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { withFileLock } from '../../core/file-lock.ts'
-import { deepestJson, isList, sha256, tooDeepAt } from '../../core/json.ts'
+import { deepestJson, hexDigest, isList, tooDeepAt } from '../../core/json.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { StateFileError } from '../../core/errors.ts'
@@ -307,7 +307,7 @@ export async function atInstance<T>(
   { instance, signal }: { instance: string; signal: AbortSignal },
   work: () => Promise<T>,
 ): Promise<T> {
-  const path = join(dirname(session.path), `instance-${sha256(instance).slice(7, 23)}`)
+  const path = join(dirname(session.path), `instance-${hexDigest(instance, 16)}`)
   return await inTurn(path, signal, () => withFileLock(path, work, { waitMs: longestTurnMs }))
 }
 

@@ -4,7 +4,7 @@ import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { projectStateDirectory, type Runtime } from '../../core/runtime.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import type { Settings } from '../../core/settings.ts'
-import { sha256 } from '../../core/json.ts'
+import { hexDigest } from '../../core/json.ts'
 import { StateFileError, UsageError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
 import { amount } from '../../core/text.ts'
@@ -275,7 +275,7 @@ export function sessionName({ runtime, id }: Pick<OpenSessionOptions, 'runtime' 
   for (const from of platformVariables) {
     const value = runtime.env[from]
     if (value === undefined || value === '') continue
-    return { id: isSessionId(value) ? value : sha256(value).slice(7, 39), from }
+    return { id: isSessionId(value) ? value : hexDigest(value, 32), from }
   }
   return { id: defaultSession, from: 'default' }
 }
