@@ -1,4 +1,5 @@
 import type { Check, CheckContext } from '../core/check.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
 import { amount } from '../core/text.ts'
 import { findWorkspace } from '../core/read-files.ts'
 import { TrustStore } from './store.ts'
@@ -12,12 +13,7 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
   }
   const { acceptances, diagnostics } = new TrustStore(runtime).read()
   const accepted = acceptances.find((acceptance) => acceptance.workspace === workspace)
-  const problems = diagnostics.map(({ path, message, hint }) => ({
-    name: 'trust record',
-    status: 'problem' as const,
-    found: `${path}: ${message}`,
-    advice: hint,
-  }))
+  const problems = diagnostics.map((diagnostic) => problem('trust record', diagnostic))
   if (!accepted || accepted.skills?.length === 0) {
     const found = `${workspace} is not trusted: its skills cannot act`
     const advice = 'Review and trust them with: skillrail trust'
@@ -40,10 +36,9 @@ export function checkSkillLock({ runtime }: CheckContext): Check[] {
     const found = `${lock.path} holds ${amount(lock.skills.size, 'skill')}`
     return [{ name: 'skill lock', status: 'ok', found, advice }]
   }
-  return lock.diagnostics.map(({ path, line, message, hint }) => ({
-    name: 'skill lock',
-    status: 'problem',
-    found: `${[path, line].filter((part) => part !== undefined).join(':')}: ${message}`,
-    advice: hint,
-  }))
+  return lock.diagnostics.map((diagnostic) => problem('skill lock', diagnostic))
+}
+
+function problem(name: string, { path, message, hint }: Diagnostic): Check {
+  return { name, status: 'problem', found: `${path}: ${message}`, advice: hint }
 }

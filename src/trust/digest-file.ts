@@ -33,7 +33,7 @@ export function digestFile(
       return { ok: true, digest: sha256(bytes), size: bytes.length, text, executable }
     })
   } catch (error) {
-    return { ok: false, problem: cannotBe('read', error), tooLarge: false }
+    return { ok: false, problem: cannotBeRead(error), tooLarge: false }
   }
 }
 
@@ -49,8 +49,8 @@ export function fileHead(path: string, bytes: number): string {
   }
 }
 
-export function cannotBe(done: 'read' | 'listed', error: unknown): string {
-  return `cannot be ${done}: ${systemCode(error) ?? messageOf(error)}`
+export function cannotBeRead(error: unknown): string {
+  return `cannot be read: ${systemCode(error) ?? messageOf(error)}`
 }
 
 const tooLargeProblem = `is too large to vouch for: more than ${maxFileBytes / 1024 / 1024} MiB`

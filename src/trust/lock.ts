@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type * as Jsonc from 'jsonc-parser'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { StateFileError } from '../core/errors.ts'
-import { indentedJson, isObject, parseJson, sha256, tooDeepAt } from '../core/json.ts'
+import { hexDigest, indentedJson, isObject, parseJson, tooDeepAt } from '../core/json.ts'
 import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 import {
   entryStats,
@@ -73,9 +73,7 @@ export const maxLockBytes: number = 32 * 1024 * 1024
 export function readLock(workspace: string): LockReading {
   const path = join(workspace, lockPath)
   const unreadable = (code: string, message: string): LockReading => {
-    const hint =
-      hints[code] ??
-      'Fix it or take it from version control again; skillrail trust --unlock removes it.'
+    const hint = hints[code] ?? unreadableHint
     const diagnostic = { code, severity: 'error', message, path, hint } as const
     return { state: 'unreadable', path, diagnostics: [diagnostic] }
   }
@@ -98,6 +96,9 @@ export function readLock(workspace: string): LockReading {
   const code = newer ? 'lock-file-newer' : 'lock-file-corrupt'
   return unreadable(code, `the lock file ${problem}`)
 }
+
+const unreadableHint =
+  'Fix it or take it from version control again; skillrail trust --unlock removes it.'
 
 const hints: Readonly<Record<string, string>> = {
   'lock-file-newer': 'Use the newer Skillrail; the file was not touched.',
@@ -326,7 +327,7 @@ export class LockStore {
   private readonly mark: string
 
   constructor(runtime: Runtime, workspace: string) {
-    const name = sha256(workspace).slice('sha256:'.length, 'sha256:'.length + 32)
+    const name = hexDigest(workspace, 32)
     this.workspace = workspace
     this.path = join(workspace, lockPath)
     this.directory = join(userDirectories(runtime).state, 'trust-lock', name)
@@ -349,9 +350,7 @@ export class LockStore {
       const reading = readLock(this.workspace)
       if (reading.state === 'unreadable') {
         const message = `the lock was not touched: ${reading.diagnostics[0]?.message ?? this.path}`
-        const hint =
-          'Fix it or take it from version control again; skillrail trust --unlock removes it.'
-        throw new StateFileError({ code: 'lock-file-unreadable', message, hint })
+        throw new StateFileError({ code: 'lock-file-unreadable', message, hint: unreadableHint })
       }
       requireOwnDirectory(this.workspace)
       await writeFileAtomic(this.path, text)

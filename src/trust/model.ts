@@ -17,29 +17,30 @@ export interface TrustVerdict {
 
 /** Why a skill has its level: each code with its level and its reason, as in "…: it was given by path". */
 export const trustReasons = {
-  'registered-by-program': { level: 'trusted', reason: 'the program registered it' },
-  'user-scope': { level: 'trusted', reason: "it is one of the user's own skills" },
-  'trusted-path': { level: 'trusted', reason: 'it lies in a trusted path' },
-  'workspace-accepted': { level: 'trusted', reason: 'its workspace was trusted' },
-  'workspace-option': { level: 'trusted', reason: 'the caller vouches for its workspace' },
-  'workspace-not-accepted': { level: 'untrusted', reason: 'its workspace was never trusted' },
-  'workspace-changed': {
-    level: 'untrusted',
-    reason: 'something that it can execute has changed since its workspace was trusted',
-  },
-  'workspace-added': { level: 'untrusted', reason: 'it was added after its workspace was trusted' },
-  'lock-drift': { level: 'untrusted', reason: 'it is not as the lock file of its project has it' },
-  'lock-unreadable': {
-    level: 'untrusted',
-    reason: 'the lock file of its project cannot be read',
-  },
-  'outside-workspace': {
-    level: 'untrusted',
-    reason: 'a link leads from the workspace to its directory outside',
-  },
-  'directory-unreadable': { level: 'untrusted', reason: 'its directory cannot be resolved' },
-  'custom-path': { level: 'untrusted', reason: 'it was given by path' },
-} as const satisfies Record<string, { level: TrustLevel; reason: string }>
+  'registered-by-program': trusted('the program registered it'),
+  'user-scope': trusted("it is one of the user's own skills"),
+  'trusted-path': trusted('it lies in a trusted path'),
+  'workspace-accepted': trusted('its workspace was trusted'),
+  'workspace-option': trusted('the caller vouches for its workspace'),
+  'workspace-not-accepted': untrusted('its workspace was never trusted'),
+  'workspace-changed': untrusted(
+    'something that it can execute has changed since its workspace was trusted',
+  ),
+  'workspace-added': untrusted('it was added after its workspace was trusted'),
+  'lock-drift': untrusted('it is not as the lock file of its project has it'),
+  'lock-unreadable': untrusted('the lock file of its project cannot be read'),
+  'outside-workspace': untrusted('a link leads from the workspace to its directory outside'),
+  'directory-unreadable': untrusted('its directory cannot be resolved'),
+  'custom-path': untrusted('it was given by path'),
+}
+
+function trusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
+  return { level: 'trusted', reason }
+}
+
+function untrusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
+  return { level: 'untrusted', reason }
+}
 
 export type TrustReason = keyof typeof trustReasons
 

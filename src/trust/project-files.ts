@@ -21,8 +21,8 @@ import type { TrustStore } from './store.ts'
 interface WorkspaceFile {
   path: string
   kind: ActingKind
-  /** What acts of its text: '' for nothing, undefined for all of it. Default: all of it. */
-  select?: (text: string) => string | undefined
+  /** The only key of it that acts; default: all of it does. */
+  key?: string | undefined
 }
 
 const toolCaches = [
@@ -38,29 +38,33 @@ export const pluginFolder = '.agents/plugins'
 /** Adds triggers to skills without a change of them. */
 export const triggerOverlay = '.skillrail/triggers.yaml'
 
-const workspaceFiles = (): readonly WorkspaceFile[] => [
-  { path: '.skillrail/config.json', kind: 'configuration' },
-  { path: triggerOverlay, kind: 'configuration' },
-  { path: '.skillrail/workflows.json', kind: 'workflow' },
-  ...toolCaches.flatMap((path): WorkspaceFile[] => [
-    { path, kind: 'workflow', select: keyOf('workflows') },
-    { path, kind: 'category', select: (text) => placementsText(placementsIn(text)) },
+type FileRow = readonly [path: string, kind: ActingKind, key?: string]
+
+const fileRows: readonly FileRow[] = [
+  ['.skillrail/config.json', 'configuration'],
+  [triggerOverlay, 'configuration'],
+  ['.skillrail/workflows.json', 'workflow'],
+  ...toolCaches.flatMap((path): FileRow[] => [
+    [path, 'workflow', 'workflows'],
+    [path, 'category', 'categories'],
   ]),
-  { path: '.mcp.json', kind: 'mcp' },
-  { path: '.cursor/mcp.json', kind: 'mcp' },
-  { path: '.vscode/mcp.json', kind: 'mcp' },
-  { path: '.codex/config.toml', kind: 'mcp' },
-  { path: '.gemini/settings.json', kind: 'mcp', select: keyOf('mcpServers') },
-  { path: 'opencode.json', kind: 'mcp', select: keyOf('mcp') },
-  { path: 'opencode.jsonc', kind: 'mcp', select: keyOf('mcp') },
-  { path: '.opencode/opencode.json', kind: 'mcp', select: keyOf('mcp') },
-  { path: '.opencode/opencode.jsonc', kind: 'mcp', select: keyOf('mcp') },
-  { path: '.claude/settings.json', kind: 'client-hooks', select: keyOf('hooks') },
-  { path: '.claude/settings.local.json', kind: 'client-hooks', select: keyOf('hooks') },
-  { path: '.gemini/settings.json', kind: 'client-hooks', select: keyOf('hooks') },
-  { path: '.cursor/hooks.json', kind: 'client-hooks' },
-  { path: '.codex/hooks.json', kind: 'client-hooks' },
+  ['.mcp.json', 'mcp'],
+  ['.cursor/mcp.json', 'mcp'],
+  ['.vscode/mcp.json', 'mcp'],
+  ['.codex/config.toml', 'mcp'],
+  ['.gemini/settings.json', 'mcp', 'mcpServers'],
+  ['opencode.json', 'mcp', 'mcp'],
+  ['opencode.jsonc', 'mcp', 'mcp'],
+  ['.opencode/opencode.json', 'mcp', 'mcp'],
+  ['.opencode/opencode.jsonc', 'mcp', 'mcp'],
+  ['.claude/settings.json', 'client-hooks', 'hooks'],
+  ['.claude/settings.local.json', 'client-hooks', 'hooks'],
+  ['.gemini/settings.json', 'client-hooks', 'hooks'],
+  ['.cursor/hooks.json', 'client-hooks'],
+  ['.codex/hooks.json', 'client-hooks'],
 ]
+
+const workspaceFiles = fileRows.map(([path, kind, key]): WorkspaceFile => ({ path, kind, key }))
 
 /** The acting parts of a workspace that belong to no skill. A file reached by a link is shown so. */
 export function workspaceFileParts(workspace: string): ActingPart[] {
@@ -68,7 +72,7 @@ export function workspaceFileParts(workspace: string): ActingPart[] {
     .map((path) => `${pluginFolder}/${basename(path)}/mcp.json`)
     .filter((path) => statsOf(join(workspace, path))?.isFile() === true)
     .map((path): WorkspaceFile => ({ path, kind: 'mcp' }))
-  const files = [...workspaceFiles(), ...ofPlugins]
+  const files = [...workspaceFiles, ...ofPlugins]
   const read = files.flatMap((file) => readPart(workspace, file) ?? [])
   // Without workflows a category is a label.
   const hasWorkflows = read.some(({ kind }) => kind === 'workflow')
@@ -176,22 +180,22 @@ function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefine
   if ('problem' in reading && reading.problem !== undefined) return refused(reading.problem)
   const real = isLink ? (realPathOf(path) ?? path) : path
   // Of a file that is ours but for some keys those alone act, whatever its size is.
-  const content = digestFile(real, file.select && { textBytes: maxSelectedBytes })
+  const content = digestFile(real, file.key === undefined ? {} : { textBytes: maxSelectedBytes })
   if (!content.ok) return refused(content.problem)
   const { digest, size, text } = content
-  const selected = text === undefined ? undefined : file.select?.(text)
+  const selected = text === undefined ? undefined : actingText(file, text)
   if (selected === undefined) return { ...base, digest, size, text }
   if (selected === '') return undefined
   return { ...base, digest: sha256(selected), size, text: selected }
 }
 
-/** A key as indented JSON, '' where it is not there, undefined where the text is not a JSON object. */
-function keyOf(key: string): (text: string) => string | undefined {
-  return (text) => {
-    const value = parseJson(text)
-    if (!isObject(value)) return undefined
-    return value[key] === undefined ? '' : indentedJson({ [key]: value[key] })
-  }
+/** What acts of a file for one of its keys: '' for nothing, undefined for all of it. */
+function actingText({ kind, key }: WorkspaceFile, text: string): string | undefined {
+  if (key === undefined) return undefined
+  if (kind === 'category') return placementsText(placementsIn(text))
+  const value = parseJson(text)
+  if (!isObject(value)) return undefined
+  return value[key] === undefined ? '' : indentedJson({ [key]: value[key] })
 }
 
 function placementsText(placed: ReadonlyMap<string, string>): string {
@@ -226,9 +230,9 @@ export async function acceptEdit(
 ): Promise<void> {
   const { workspace, path, kind, before } = edited
   const name = workspaceRelative(workspace, path)
-  const file = workspaceFiles().find((one) => one.path === name && one.kind === kind)
+  const file = workspaceFiles.find((one) => one.path === name && one.kind === kind)
   if (!file) return
-  const textOf = (text: string): string => file.select?.(text) ?? text
+  const textOf = (text: string): string => actingText(file, text) ?? text
   const { pinned = false, skills, parts = [] } = store.find(workspace) ?? { skills: [] }
   const isOther = (part: AcceptedPart): boolean =>
     part.owner !== '' || part.path !== name || part.kind !== kind

@@ -11,7 +11,7 @@ import {
   outsideSkill,
   realPathOf,
 } from '../core/read-files.ts'
-import { cannotBe, digestFile, fileHead, maxFileBytes } from './digest-file.ts'
+import { cannotBeRead, digestFile, fileHead, maxFileBytes } from './digest-file.ts'
 import type { ActingPart } from './model.ts'
 
 /** A file of a skill; `path` is relative to the skill's directory. */
@@ -256,7 +256,7 @@ export function entryStats(path: string): { stats?: Stats | undefined; problem?:
   try {
     return { stats: lstatSync(path, { throwIfNoEntry: false }) }
   } catch (error) {
-    return systemCode(error) === 'ENOTDIR' ? {} : { problem: cannotBe('read', error) }
+    return systemCode(error) === 'ENOTDIR' ? {} : { problem: cannotBeRead(error) }
   }
 }
 
@@ -267,7 +267,7 @@ export function readLink(path: string): { target: string } | { problem: string }
     if (isUtf8(target)) return { target: target.toString() }
     return { problem: 'is a link whose target is not UTF-8' }
   } catch (error) {
-    return { problem: cannotBe('read', error) }
+    return { problem: cannotBeRead(error) }
   }
 }
 
