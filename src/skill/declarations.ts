@@ -152,11 +152,15 @@ export function readHooks(reader: FieldReader, node: YamlNode | undefined): Json
   return reader.report('field-type', node, message)
 }
 
-/** The options of a step: what each takes, and what the value must look like. */
+/**
+ * The options of a step: what each must look like, or that it takes no value. They are kept in this
+ * order, whatever an author writes: digests are made of the JSON text of a step.
+ */
 const stepOptions = new Map<string, { sentence: string; form?: RegExp }>([
-  ['gate', { sentence: 'takes no value' }],
-  ['allow-failure', { sentence: 'takes no value' }],
-  ['always', { sentence: 'takes no value' }],
+  [
+    'id',
+    { form: /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u, sentence: 'is letters, digits, `.`, `-`, `_`' },
+  ],
   [
     'retry',
     { form: /^(?:[1-9]\d{0,2}|1000)$/, sentence: 'is a number of attempts from 1 to 1000' },
@@ -169,6 +173,7 @@ const stepOptions = new Map<string, { sentence: string; form?: RegExp }>([
       sentence: 'is a number of seconds above 0',
     },
   ],
+  ['gate', { sentence: 'takes no value' }],
   [
     'when',
     {
@@ -176,11 +181,9 @@ const stepOptions = new Map<string, { sentence: string; form?: RegExp }>([
       sentence: 'is STEP.STATE or !STEP.STATE, with the state success, failure or skipped',
     },
   ],
+  ['allow-failure', { sentence: 'takes no value' }],
+  ['always', { sentence: 'takes no value' }],
   ['args', { form: /^/, sentence: 'is the arguments of the step' }],
-  [
-    'id',
-    { form: /^[\p{L}\p{N}_][\p{L}\p{N}._-]*$/u, sentence: 'is letters, digits, `.`, `-`, `_`' },
-  ],
 ])
 
 /**
@@ -321,7 +324,7 @@ function stepOf(
       say(`\`${option}\` ${known.sentence}.`)
     } else options.set(option, value)
   }
-  const given = optionOrder.flatMap((option): [string, string | number | true][] => {
+  const given = [...stepOptions.keys()].flatMap((option): [string, string | number | true][] => {
     const value = options.get(option)
     if (value === undefined) return []
     const key = option === 'allow-failure' ? 'allowFailure' : option
@@ -329,19 +332,6 @@ function stepOf(
   })
   return Object.assign({ name, line: node.line }, Object.fromEntries(given))
 }
-
-/** Whatever order an author writes: digests are made of the JSON text of a step. */
-const optionOrder = [
-  'id',
-  'retry',
-  'backoff',
-  'timeout',
-  'gate',
-  'when',
-  'allow-failure',
-  'always',
-  'args',
-] as const
 
 const numericOptions: ReadonlySet<string> = new Set(['retry', 'backoff', 'timeout'])
 

@@ -60,14 +60,8 @@ const rules = [
   }),
   group('error', limit, {
     'yaml-reserved-key': 'No key is `__proto__`, `constructor` or `prototype`.',
-  }),
-  group('error', limit, {
     'yaml-anchor': 'The frontmatter has no anchors and no aliases.',
-  }),
-  group('error', limit, {
     'yaml-tag': 'The frontmatter has no tags.',
-  }),
-  group('error', limit, {
     'yaml-too-deep': 'Lists and mappings are nested at most 32 levels.',
     'yaml-too-many-keys': 'A frontmatter has at most 4,000 keys.',
   }),

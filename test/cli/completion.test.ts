@@ -112,5 +112,5 @@ it('names the options of a step where one is unknown', async () => {
   )
   const { stdout } = await skillrail('validate', '.claude/skills/odd')
   expect(stdout).toContain('`retries` is not an option of a step.')
-  expect(stdout).toContain('Allowed: gate, allow-failure')
+  expect(stdout).toContain('Allowed: id, retry, backoff')
 })
