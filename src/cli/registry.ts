@@ -44,10 +44,8 @@ const validate = () => import('../skill/commands/validate.ts')
 const audit = () => import('../audit/commands/audit.ts')
 const schema = () => import('../skill/commands/schema.ts')
 const match = () => import('../trigger/commands/match.ts')
-const inject = () => import('../trigger/commands/inject.ts')
 const triggersList = () => import('../trigger/commands/triggers-list.ts')
 const triggersCheck = () => import('../trigger/commands/triggers-check.ts')
-const triggersEval = () => import('../trigger/commands/triggers-eval.ts')
 const triggersSuggest = () => import('../trigger/commands/triggers-suggest.ts')
 const triggersExport = () => import('../trigger/commands/triggers-export.ts')
 const indexFile = () => import('../library/commands/index-file.ts')
@@ -163,11 +161,11 @@ export const commands: readonly CommandEntry[] = [
     'plugin pack': of('Pack skills as plugins, with the hook for their triggers', pluginPack),
   }),
   ...group('Triggers', {
-    match: of('Show which triggers match a prompt, and why', match),
-    inject: of('Print the references that a prompt loads', inject),
+    match: one('Show which triggers match a prompt, and why', match, 'match'),
+    inject: one('Print the references that a prompt loads', match, 'inject'),
     'triggers list': of('List triggers and the token cost of each tier', triggersList),
-    'triggers check': of('Lint triggers', triggersCheck),
-    'triggers eval': of('Measure triggers on labelled prompts', triggersEval),
+    'triggers check': one('Lint triggers', triggersCheck, 'check'),
+    'triggers eval': one('Measure triggers on labelled prompts', triggersCheck, 'evaluate'),
     'triggers suggest': of('Propose triggers from your own transcripts', triggersSuggest),
     'triggers export': of(
       'Write scripts/inject-context and the routing table into a skill',

@@ -1,10 +1,9 @@
-import { estimateTokens } from '../core/text.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { judgeExamples } from './examples.ts'
 import { type ExampleVerdict, isByExamples, isCall, matchesOf, sureFrom } from './judge.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
-import { readTarget } from './inject.ts'
+import { costOf } from './inject.ts'
 
 export type TriggerVerdict = { trigger: TriggerDeclaration } & (
   | {
@@ -89,12 +88,6 @@ function exampleVerdict(
   const nearest = example === '' ? '' : `, nearest to the example \`${example}\``
   const reason = `the prompt is most like this skill, ${why}${nearest}, but ${but}`
   return { trigger, outcome: 'near-miss', miss: { causes: ['not-sure'], reason } }
-}
-
-function costOf({ directory }: TriggerSkill, { inject, base }: TriggerDeclaration) {
-  const target = readTarget(base ?? directory, inject)
-  const tokens = target.ok ? estimateTokens(target.text) : undefined
-  return { tokens, problem: target.ok ? undefined : target.message }
 }
 
 function whenReason({ when }: TriggerDeclaration): string | undefined {

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
+import type { TriggerDeclaration } from '../skill/model.ts'
 import { readRegularFile, resolveInside } from '../core/read-files.ts'
 import { estimateTokens, withoutEnd } from '../core/text.ts'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
@@ -102,6 +103,16 @@ type TargetReading =
   /** `file` is the real path: two ways to write one file are one file. */
   | { ok: true; file: string; text: string; size: number }
   | { ok: false; code: string; message: string }
+
+/** What a trigger puts into the context: estimated tokens, or why it is nothing. */
+export function costOf(
+  { directory }: Pick<TriggerSkill, 'directory'>,
+  { inject, base }: TriggerDeclaration,
+) {
+  const target = readTarget(base ?? directory, inject)
+  const tokens = target.ok ? estimateTokens(target.text) : undefined
+  return { tokens, problem: target.ok ? undefined : target.message }
+}
 
 /** Reads what a trigger injects: UTF-8 text of at most 1 MiB that really lies in the skill. Never throws. */
 export function readTarget(directory: string, inject: string): TargetReading {

@@ -48,10 +48,9 @@ export const command = defineCommand<IndexResult>()({
   async run(context, { write, check, dryRun, all }) {
     const found = skillsFor(context, []).skills
     const skills = found
-      .filter(({ info }) => all || info.scope === 'project')
-      .filter(({ info }) => info.scope === 'project' || info.trustLevel === 'trusted')
-      .filter(({ info }) => !info.fields.disableModelInvocation)
-      .map(({ name, info }) => tierZeroLine(name, info.fields))
+      .filter(({ scope, trustLevel }) => scope === 'project' || (all && trustLevel === 'trusted'))
+      .filter(({ fields }) => !fields.disableModelInvocation)
+      .map(({ name, fields }) => tierZeroLine(name, fields))
     const text = tierZeroBlock(skills)
     const tokens = estimateTokens(text)
     const isWanted = write !== undefined || check || dryRun

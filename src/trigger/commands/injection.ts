@@ -1,10 +1,9 @@
 import { basename, dirname } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { estimateTokens } from '../../core/text.ts'
 import { currentTrust, discoverOptionsFrom } from '../../library/discover.ts'
 import type { InvocationSource } from '../../library/activation.ts'
 import { isUnusable } from '../../skill/errors.ts'
-import { planInjection, readTarget } from '../inject.ts'
+import { costOf, planInjection } from '../inject.ts'
 import { matchTriggers } from '../examples.ts'
 import type { TriggerSkill } from '../match.ts'
 import { readTriggers } from '../read-triggers.ts'
@@ -39,10 +38,9 @@ export function matchResult(
   return {
     prompt,
     matches: matches.map(({ skill, trigger, text, promptLine }) => {
-      const { match, inject, line, base } = trigger
-      const target = readTarget(base ?? skill.directory, inject)
-      const tokens = target.ok ? estimateTokens(target.text) : null
-      const kind = trigger.when?.kind ?? 'match'
+      const { match, inject, line, when } = trigger
+      const tokens = costOf(skill, trigger).tokens ?? null
+      const kind = when?.kind ?? 'match'
       return { skill: skill.name, kind, match, inject, line, text, promptLine, tokens }
     }),
     injected: injected.map(({ text: _text, ...reference }) => reference),
@@ -59,12 +57,12 @@ interface SkillSet {
 
 function installedSkills(context: Settled, source: InvocationSource = 'user'): SkillSet {
   const { skills: all, diagnostics } = skillsFor(context, [])
-  const skills = all.filter(({ info }) => source !== 'model' || !info.fields.disableModelInvocation)
+  const skills = all.filter(({ fields }) => source !== 'model' || !fields.disableModelInvocation)
   const options = discoverOptionsFrom(context.runtime, context.settings)
   // Only what matched is compared with what was accepted and locked, each once.
   const known = new Map<string, boolean>()
   const mayInject = ({ path }: TriggerSkill): boolean => {
-    const info = skills.find((skill) => skill.path === path)?.info
+    const info = skills.find((skill) => skill.path === path)
     const isTrusted = () =>
       info?.trustLevel === 'trusted' && currentTrust(info, options).level === 'trusted'
     const may = known.get(path) ?? isTrusted()

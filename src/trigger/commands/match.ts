@@ -1,16 +1,17 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
-import { amount, cell, count, linesText, safeLine } from '../../core/text.ts'
+import { amount, cell, count, linesText, safeLine, safeText } from '../../core/text.ts'
 import { adapters, platforms } from '../../hooks/adapters.ts'
 import { canonicalPrompt } from '../../hooks/prompt.ts'
 import { explainPrompt, type SkillExplanation, type TriggerVerdict } from '../explain.ts'
+import { renderInjection } from '../inject.ts'
 import { injectionFor, type MatchResult, matchResult } from './injection.ts'
 import { promptFor, promptOptions, readText, skillsFor } from './skills.ts'
 
-interface Result extends MatchResult {
+interface ShownMatches extends MatchResult {
   explanation?: readonly SkillExplanation[] | undefined
 }
 
-export const command = defineCommand<Result>()({
+export const match = defineCommand<ShownMatches>()({
   arguments: { '[prompt...]': 'what the user types (default: stdin)' },
   options: {
     explain: option.flag('--explain', 'show for every trigger why it matched or not'),
@@ -94,3 +95,23 @@ function verdictLine(verdict: TriggerVerdict, { style }: Screen): string {
       return `${style('dim', '-')}       ${trigger}: ${safeLine(verdict.reason)}`
   }
 }
+
+type Injection = Omit<MatchResult, 'matches'> & { text: string }
+
+export const inject = defineCommand<Injection>()({
+  arguments: { '[prompt...]': 'what the user types (default: stdin)' },
+  options: promptOptions,
+  examples: ['inject "/deploy staging"', 'inject --skill skills/deploy "/deploy staging"'],
+  async run(context, { arguments: words, skill: references, budget }) {
+    const prompt = await promptFor(context, words)
+    const answer = injectionFor(context, { prompt, references, tokenBudget: budget })
+    const { matches: _matches, ...result } = matchResult(prompt, answer)
+    return { ...result, text: renderInjection(answer.injected) }
+  },
+  // A pipe gets the bytes unchanged; a terminal must not be steered by them.
+  render: ({ text }, screen) => (screen.isTerminal ? safeText(text) : text),
+  notes: ({ diagnostics, deferred }) => [
+    ...diagnostics,
+    ...deferred.map(({ skill, path, reason }) => `not injected: ${path} of ${skill}: ${reason}`),
+  ],
+})

@@ -6,14 +6,11 @@ import { readRegularFile } from '../../core/read-files.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { findSkill } from '../../library/find-skill.ts'
 import { maxSkillBytes, type SkillInfo } from '../../library/model.ts'
-import type { TriggerSkill } from '../match.ts'
 import { isInTriggers } from '../read-triggers.ts'
 
 export type Settled = Pick<Context, 'runtime' | 'settings'>
 
-export interface InstalledSkill extends TriggerSkill {
-  info: SkillInfo
-}
+export type InstalledSkill = SkillInfo & Pick<SkillInfo['fields'], 'triggers'>
 
 /** The skills that are named, or all that are installed here, in order of precedence. */
 export function skillsFor(
@@ -23,10 +20,7 @@ export function skillsFor(
   const options = discoverOptionsFrom(runtime, settings)
   const discovery = references.length > 0 ? undefined : discoverSkills(options)
   const found = discovery?.skills ?? references.map((reference) => findSkill(reference, options))
-  const skills = found.map((info): InstalledSkill => {
-    const { name, directory, path, fields } = info
-    return { name, directory, path, triggers: fields.triggers, info }
-  })
+  const skills = found.map((info) => ({ ...info, triggers: info.fields.triggers }))
   const own = found.flatMap(({ path, diagnostics }) => aboutTriggers(path, diagnostics))
   return { skills, diagnostics: [...(discovery?.diagnostics ?? []), ...own] }
 }
@@ -53,9 +47,7 @@ export const promptOptions = {
     '--skill <skill>',
     'only this skill, by name or path; it need not be installed (repeatable)',
   ),
-  budget: option.integer('--budget <tokens>', 'skip references that do not fit', {
-    ...budgetRange,
-  }),
+  budget: option.integer('--budget <tokens>', 'skip references that do not fit', budgetRange),
 } as const
 
 export async function promptFor(context: Context, words: readonly string[]): Promise<string> {

@@ -1,9 +1,10 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { writeLimit } from '../../core/project-state.ts'
 import { defineCommand, option } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { indentedJson } from '../../core/json.ts'
-import { exitCode } from '../../core/errors.ts'
+import { exitCode, UsageError } from '../../core/errors.ts'
 import { type Runtime, packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, cell, linesText, safeLine, safeText } from '../../core/text.ts'
@@ -31,7 +32,7 @@ import {
 } from '../prompt-cases.ts'
 import { type InstalledSkill, aboutTriggers, readText, skillsFor } from './skills.ts'
 
-interface Result {
+interface CheckResult {
   skills: readonly CheckedFile[]
   prompts?: readonly CaseVerdict[] | undefined
   measured?: ReturnType<typeof measure> | undefined
@@ -45,7 +46,7 @@ type CheckedFile = TriggerCheck & {
   diff?: string | undefined
 }
 
-export const command = defineCommand<Result>()({
+export const check = defineCommand<CheckResult>()({
   arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
   options: {
     fix: option.flag(
@@ -63,8 +64,8 @@ export const command = defineCommand<Result>()({
   },
   examples: ['triggers check skills/deploy', 'triggers check deploy --prompts prompts.json'],
   async run(context, { arguments: references, fix, dryRun, prompts: file }) {
-    const isChecked = ({ path, triggers, info }: InstalledSkill) =>
-      references.length + triggers.length > 0 || hasErrors(aboutTriggers(path, info.diagnostics))
+    const isChecked = ({ path, triggers, diagnostics }: InstalledSkill) =>
+      references.length + triggers.length > 0 || hasErrors(aboutTriggers(path, diagnostics))
     const checked = skillsFor(context, references)
       .skills.filter(isChecked)
       .map((skill) => checkOne(skill, { fix: fix || dryRun, dryRun, runtime: context.runtime }))
@@ -101,7 +102,7 @@ export const command = defineCommand<Result>()({
   },
 })
 
-function allDiagnostics(result: Pick<Result, 'skills' | 'diagnostics'>): Diagnostic[] {
+function allDiagnostics(result: Pick<CheckResult, 'skills' | 'diagnostics'>): Diagnostic[] {
   return [...result.skills.flatMap((skill) => skill.diagnostics), ...result.diagnostics]
 }
 
@@ -136,7 +137,7 @@ function checkOne(
 }
 
 /** The lines of the reference's validate-triggers; a heading each where several skills are checked. */
-function checkLines(files: readonly CheckedFile[], { checked, risks }: Result['summary']) {
+function checkLines(files: readonly CheckedFile[], { checked, risks }: CheckResult['summary']) {
   const lines = files.flatMap(({ skill, path, triggers, changes = [], diff = '' }) => [
     ...(files.length > 1 ? [safeLine(`${skill}: ${path}`)] : []),
     ...(diff === '' ? [] : [safeText(diff)]),
@@ -168,3 +169,87 @@ function promptLines(verdicts: readonly CaseVerdict[]): string[] {
     `${amount(verdicts.length, 'prompt')} checked, ${wrong} wrong`,
   ]
 }
+
+interface EvalResult {
+  evaluations: readonly Evaluation[]
+  measured: ReturnType<typeof measure>
+  minimum: { precision?: number | undefined; recall?: number | undefined }
+  diagnostics: readonly Diagnostic[]
+}
+
+interface Evaluation {
+  skill: string
+  file: string
+  prompts: readonly CaseVerdict[]
+  measured: ReturnType<typeof measure>
+}
+
+/** Where skill-creator writes them, below the directory of a skill. */
+const evaluationFiles = ['evals/evals.json', 'evals/trigger-eval.json', 'trigger-eval.json']
+
+const percentRange = { least: 0, most: 100 }
+
+export const evaluate = defineCommand<EvalResult>()({
+  arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
+  options: {
+    prompts: option.text(
+      '--prompts <file>',
+      'labelled prompts for one skill (default: evals.json and trigger-eval.json of each skill)',
+    ),
+    minPrecision: option.integer('--min-precision <percent>', 'exit with 1 below it', percentRange),
+    minRecall: option.integer('--min-recall <percent>', 'exit with 1 below it', percentRange),
+  },
+  examples: [
+    'triggers eval deploy',
+    'triggers eval deploy --prompts prompts.jsonl --min-precision 95',
+  ],
+  async run(context, { arguments: references, prompts: file, minPrecision, minRecall }) {
+    const all = skillsFor(context, []).skills
+    const chosen = references.length === 0 ? all : skillsFor(context, references).skills
+    if (file !== undefined && chosen.length !== 1) {
+      const message = `--prompts is for one skill, and there are ${chosen.length}`
+      throw new UsageError({ code: 'eval-skills', message, hint: 'Name the skill.' })
+    }
+    const { cwd } = context.runtime
+    const evaluations: Evaluation[] = []
+    const diagnostics: Diagnostic[] = []
+    for (const skill of chosen) {
+      const files =
+        file === undefined
+          ? evaluationFiles.map((name) => join(skill.directory, name)).filter(existsSync)
+          : [resolve(cwd, file)]
+      const others = all.filter(({ name }) => name !== skill.name)
+      // The skill competes with the others, as it does in the hook; only its own references count.
+      const skills = [skill, ...others]
+      for (const path of files) {
+        const reading = readPromptCases(readText(path, mostPromptBytes), path)
+        diagnostics.push(...reading.diagnostics)
+        const prompts = reading.cases.map((one) => judgeCase(one, skills, skill.name))
+        const evaluation = { skill: skill.name, file: path, prompts, measured: measure(prompts) }
+        if (prompts.length > 0) evaluations.push(evaluation)
+      }
+    }
+    const measured = measure(evaluations.flatMap(({ prompts }) => prompts))
+    const minimum = { precision: minPrecision, recall: minRecall }
+    return { evaluations, measured, minimum, diagnostics }
+  },
+  exitCode({ measured, minimum, diagnostics }) {
+    const isLow = (['precision', 'recall'] as const).some(
+      (name) => 100 * measured[name].share < (minimum[name] ?? 0),
+    )
+    return isLow || hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done
+  },
+  render({ evaluations, measured, diagnostics }) {
+    if (evaluations.length === 0 && hasErrors(diagnostics)) return 'No prompt could be read.\n'
+    if (evaluations.length === 0) return 'No skill has an evals.json or trigger-eval.json.\n'
+    const total = evaluations.reduce((sum, { prompts }) => sum + prompts.length, 0)
+    const lines = evaluations.flatMap((one) => [
+      safeLine(`${one.skill}: ${amount(one.prompts.length, 'prompt')} of ${one.file}`),
+      ...caseLines(one.prompts.filter(({ ok }) => !ok)),
+      measureLine(one.measured),
+    ])
+    const summary = `All ${amount(total, 'prompt')}: ${measureLine(measured)}`
+    return linesText(evaluations.length === 1 ? lines : [...lines, summary])
+  },
+  notes: ({ diagnostics }) => [...diagnostics],
+})

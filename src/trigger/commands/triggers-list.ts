@@ -1,8 +1,8 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { amount, cell, count, estimateTokens } from '../../core/text.ts'
+import { amount, cell, count } from '../../core/text.ts'
 import { patternsOf } from '../check.ts'
-import { readTarget } from '../inject.ts'
+import { costOf } from '../inject.ts'
 import { compilePattern } from '../pattern.ts'
 import { tokenReport, type TokenReport } from '../tier-zero.ts'
 import { type InstalledSkill, skillsFor } from './skills.ts'
@@ -48,21 +48,20 @@ export const command = defineCommand<Result>()({
   },
 })
 
-function listed({ name, path, directory, triggers, info }: InstalledSkill, withTokens: boolean) {
+function listed(skill: InstalledSkill, withTokens: boolean) {
   return {
-    skill: name,
-    path,
-    triggers: triggers.map((trigger) => {
-      const target = readTarget(trigger.base ?? directory, trigger.inject)
+    skill: skill.name,
+    path: skill.path,
+    triggers: skill.triggers.map((trigger) => {
       const readings = patternsOf(trigger).map(compilePattern)
       return {
         ...trigger,
         valid: readings.every(({ ok }) => ok),
         portable: readings.every((reading) => reading.ok && reading.pattern.notes.length === 0),
-        tokens: target.ok ? estimateTokens(target.text) : null,
+        tokens: costOf(skill, trigger).tokens ?? null,
       }
     }),
-    tokens: withTokens ? tokenReport(info) : undefined,
+    tokens: withTokens ? tokenReport(skill) : undefined,
   }
 }
 
