@@ -68,7 +68,17 @@ export interface ActivateOptions {
  */
 export class SkillManager {
   readonly #options: DiscoverOptions & Pick<SkillManagerOptions, 'autoDiscover' | 'namespaceTools'>
-  readonly #registry = new SkillRegistry()
+  readonly #registered = new Map<string, SkillInfo>()
+  readonly #inCode = new Map<string, Skill>()
+  /** Names that the program took away: they stay away in later searches. */
+  readonly #removed = new Set<string>()
+  #found: LocationSearch & { policy?: TrustPolicy } = {
+    candidates: [],
+    broken: [],
+    diagnostics: [],
+  }
+  /** What a question is answered with, until something changes. */
+  #resolved: Discovery | undefined
   /** By name, in the order of their activation. */
   readonly #active = new Map<string, Activation>()
   /** By skill and name, in the order in which they were registered. */
@@ -85,8 +95,9 @@ export class SkillManager {
   async discover(): Promise<Discovery> {
     this.#searched = true
     const { policy, diagnostics } = trustPolicy(this.#options)
-    this.#registry.search(this.#options, policy)
-    const discovery = this.#registry.current()
+    this.#found = { ...searchLocations(this.#options, policy), policy }
+    this.#resolved = undefined
+    const discovery = this.#current()
     return { ...discovery, diagnostics: [...diagnostics, ...discovery.diagnostics] }
   }
 
@@ -105,7 +116,17 @@ export class SkillManager {
       throw new SkillValidationError({ code: 'skill-undefined', message, hint })
     }
     const { info } = isMade ? found : loadSkill(found)
-    this.#registry.add(info, isMade ? found : undefined)
+    const { name } = info
+    const known = this.#registered.get(name)
+    if (known && !this.#isSame(known, info, isMade ? found : undefined)) {
+      const [first, second] = [known, info].map(({ path }) => path || 'made in code')
+      const message = `A different skill called ${name} is registered already (${first}); ${second} cannot be added.`
+      throw new SkillConflictError({ code: 'skill-conflict', message })
+    }
+    this.#registered.set(name, info)
+    if (isMade && info.scope === 'code') this.#inCode.set(name, found)
+    this.#removed.delete(name)
+    this.#resolved = undefined
     return info
   }
 
@@ -114,7 +135,13 @@ export class SkillManager {
     await this.#discovery()
     this.#active.delete(name)
     this.#tools.delete(name)
-    return this.#registry.remove(name)
+    const isRegistered = this.#registered.delete(name)
+    this.#inCode.delete(name)
+    const isFound = this.#found.candidates.some(({ info }) => info.name === name)
+    const isListed = isFound && !this.#removed.has(name)
+    if (isListed) this.#removed.add(name)
+    this.#resolved = undefined
+    return isRegistered || isListed
   }
 
   /**
@@ -126,7 +153,7 @@ export class SkillManager {
   async get(name: string): Promise<Skill | undefined> {
     const info = selectSkill(await this.#discovery(), name)
     if (!info) return undefined
-    return (info.scope === 'code' ? this.#registry.inCode(info.name) : undefined) ?? loadSkill(info)
+    return (info.scope === 'code' ? this.#inCode.get(info.name) : undefined) ?? loadSkill(info)
   }
 
   /** The metadata of every skill that can be used, in order of precedence. */
@@ -237,77 +264,22 @@ export class SkillManager {
 
   async #discovery(): Promise<Discovery> {
     if (!this.#searched && this.#options.autoDiscover !== false) await this.discover()
-    return this.#registry.current()
-  }
-
-  async #required(name: string): Promise<Skill> {
-    const skill = await this.get(name)
-    if (skill) return skill
-    const places = skillLocations(this.#options.runtime, this.#options)
-    const directories = new Set(places.map((place) => place.directory))
-    throw skillNotFound(this.#registry.current(), name, [...directories])
-  }
-}
-
-const nothing: LocationSearch = { candidates: [], broken: [], diagnostics: [] }
-
-/** What a manager knows: the last search, what the program added, and what it took away. */
-export class SkillRegistry {
-  readonly #registered = new Map<string, SkillInfo>()
-  readonly #inCode = new Map<string, Skill>()
-  readonly #removed = new Set<string>()
-  #found = nothing
-  #overlaid: (discovery: Discovery) => Discovery = (discovery) => discovery
-  #resolved: Discovery | undefined
-
-  search(options: DiscoverOptions, policy: TrustPolicy): void {
-    this.#found = searchLocations(options, policy)
-    this.#overlaid = (discovery) => withOverlays(options.runtime, policy, discovery)
-    this.#resolved = undefined
-  }
-
-  /** @throws {SkillConflictError} when another skill of that name was registered before. */
-  add(info: SkillInfo, skill?: Skill): void {
-    const { name } = info
-    const known = this.#registered.get(name)
-    if (known && !this.#isSame(known, info, skill)) {
-      const [first, second] = [known, info].map(({ path }) => path || 'made in code')
-      const message = `A different skill called ${name} is registered already (${first}); ${second} cannot be added.`
-      throw new SkillConflictError({ code: 'skill-conflict', message })
-    }
-    this.#registered.set(name, info)
-    if (skill && info.scope === 'code') this.#inCode.set(name, skill)
-    this.#removed.delete(name)
-    this.#resolved = undefined
-  }
-
-  /** False when there was no such skill. It stays away in later searches. */
-  remove(name: string): boolean {
-    const isRegistered = this.#registered.delete(name)
-    this.#inCode.delete(name)
-    const isFound = this.#found.candidates.some(({ info }) => info.name === name)
-    const isListed = isFound && !this.#removed.has(name)
-    if (isListed) this.#removed.add(name)
-    this.#resolved = undefined
-    return isRegistered || isListed
-  }
-
-  inCode(name: string): Skill | undefined {
-    return this.#inCode.get(name)
+    return this.#current()
   }
 
   /** What the program made comes first, then what was found, then what it named by path. */
-  current(): Discovery {
+  #current(): Discovery {
     if (this.#resolved) return this.#resolved
     const own = Array.from(this.#registered.values(), (info) => ({ info, place: 'registered' }))
-    const { candidates, broken, diagnostics } = this.#found
+    const { candidates, broken, diagnostics, policy } = this.#found
     const names = resolveNames([
       ...own.filter(({ info }) => info.scope === 'code'),
       ...candidates.filter(({ info }) => !this.#removed.has(info.name)),
       ...own.filter(({ info }) => info.scope !== 'code'),
     ])
-    this.#resolved = this.#overlaid({ ...names, broken, diagnostics })
-    return this.#resolved
+    const discovery = { ...names, broken, diagnostics }
+    const { runtime } = this.#options
+    return (this.#resolved = policy ? withOverlays(runtime, policy, discovery) : discovery)
   }
 
   #isSame(known: SkillInfo, info: SkillInfo, skill: Skill | undefined): boolean {
@@ -316,6 +288,14 @@ export class SkillRegistry {
       return before !== undefined && before.digest === skill?.digest
     }
     return known.realDirectory === info.realDirectory || sameContent(known, info)
+  }
+
+  async #required(name: string): Promise<Skill> {
+    const skill = await this.get(name)
+    if (skill) return skill
+    const places = skillLocations(this.#options.runtime, this.#options)
+    const directories = new Set(places.map((place) => place.directory))
+    throw skillNotFound(this.#current(), name, [...directories])
   }
 }
 
