@@ -83,7 +83,9 @@ export async function perform(call: Call): Promise<ExitCode> {
   } else {
     const text = command.render(result, screen)
     if (!reports.ownsStdout) output.raw(shown.rest(text))
-    for (const note of command.notes?.(result, screen) ?? []) printNote(output, note)
+    for (const note of command.notes?.(result, screen) ?? []) {
+      if (note !== undefined && note !== false) printNote(output, note)
+    }
   }
   output.diagnostics(problems)
   if (answer instanceof Serving) return await answer.ended

@@ -23,7 +23,7 @@ export interface Command<R, O extends OptionSpecs, E = never> {
   /** The exact text for stdout; empty for nothing. */
   render(result: R, screen: Screen): string
   /** What is printed on stderr beside the rendering, and not with `--json`, which has it as data. */
-  notes?(result: R, screen: Screen): readonly Note[]
+  notes?(result: R, screen: Screen): readonly (Note | false | undefined)[]
   exitCode?(result: R): ExitCode
   /** Further forms of the Result, for an option `format` (choice) or `report` (list of FORMAT[=FILE]). */
   formats?: Readonly<Record<string, Format<R>>>

@@ -102,8 +102,12 @@ export function cell(text: string, width: number): string {
   return cutToColumns(safeLine(text).trim(), width)
 }
 
-export function linesText(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('')
+/** Lines with a newline each; `false` and undefined are none. */
+export function linesText(lines: readonly (string | false | undefined)[]): string {
+  return lines
+    .filter((line) => typeof line === 'string')
+    .map((line) => `${line}\n`)
+    .join('')
 }
 
 /**

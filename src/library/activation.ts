@@ -104,10 +104,10 @@ function commandFindings({ info, body }: Skill): Diagnostic[] {
 function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Diagnostic[] {
   if (trustLevel === 'trusted') return []
   const withheld = [
-    ...(fields.hooks === undefined ? [] : ['`hooks`']),
-    ...(fields.context === 'fork' ? ['`context: fork`'] : []),
-    ...(fields.allowedTools ? ['the approval in `allowed-tools`'] : []),
-  ]
+    fields.hooks !== undefined && '`hooks`',
+    fields.context === 'fork' && '`context: fork`',
+    fields.allowedTools && 'the approval in `allowed-tools`',
+  ].filter(Boolean)
   if (withheld.length === 0) return []
   const message = `the skill is untrusted, so ${withheld.join(', ')} has no effect`
   const hint = 'Review and trust it with: skillrail trust'

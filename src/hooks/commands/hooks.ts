@@ -230,7 +230,7 @@ function traceText(trace: HookTrace, { style }: Screen): string {
     `  ${safeLine(prompt)}`,
     ...injected.map((given) => `  + ${file(given)} (${given.characters} characters)`),
     ...withheld.map((held) => `  - ${file(held)}: ${safeLine(held.reason)}`),
-    ...(error === undefined ? [] : [`  ! ${safeLine(error)}`]),
+    error !== undefined && `  ! ${safeLine(error)}`,
   ]
   return linesText(lines)
 }

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note, option, type Screen } from '../../core/command.ts'
+import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { amount, cell, count } from '../../core/text.ts'
 import { findWorkspace } from '../../core/read-files.ts'
@@ -45,7 +45,7 @@ export const command = defineCommand<ListResult>()({
     return { ...(await listSkills(context, values)), byClient: values.clients }
   },
   render: (result, screen) => (isEmpty(result) ? '' : screen.table(tableRows(result, screen))),
-  notes(result, { verbose }): readonly Note[] {
+  notes(result, { verbose }) {
     // Those of a shadowed skill are for `--json`.
     const own = result.skills.filter(({ standing }) => standing !== 'shadowed')
     const found = [...result.diagnostics, ...own.flatMap(({ diagnostics }) => diagnostics)]
@@ -53,10 +53,10 @@ export const command = defineCommand<ListResult>()({
     const shown = found.filter(({ severity }) => wanted.includes(severity))
     const warnings = verbose ? 0 : found.filter(({ severity }) => severity === 'warning').length
     return [
-      ...(isEmpty(result) ? ['There are no skills here. `skillrail new NAME` makes one.'] : []),
-      ...(shown.length > 0 ? [''] : []),
+      isEmpty(result) && 'There are no skills here. `skillrail new NAME` makes one.',
+      shown.length > 0 && '',
       ...shown,
-      ...(isEmpty(result) ? [] : [`\n${summary(result, warnings)}`]),
+      !isEmpty(result) && `\n${summary(result, warnings)}`,
     ]
   },
 })
@@ -123,12 +123,14 @@ function summary({ skills, broken, shadowed, heldBack }: ListResult, warnings: n
   const failing = used.filter(({ invalid }) => invalid !== undefined).length
   return [
     amount(used.length, 'skill'),
-    ...(unusable > 0 ? [`${unusable} that cannot be used`] : []),
-    ...(failing > 0 ? [`${failing} invalid (skillrail validate)`] : []),
-    ...(heldBack > 0 ? [`${heldBack} not as locked or accepted (skillrail trust shows it)`] : []),
-    ...(shadowed > 0 ? [`${shadowed} shadowed${isAll ? '' : ' (--all shows them)'}`] : []),
-    ...(warnings > 0 ? [`${amount(warnings, 'warning')} (--verbose shows them)`] : []),
-  ].join(', ')
+    unusable > 0 && `${unusable} that cannot be used`,
+    failing > 0 && `${failing} invalid (skillrail validate)`,
+    heldBack > 0 && `${heldBack} not as locked or accepted (skillrail trust shows it)`,
+    shadowed > 0 && `${shadowed} shadowed${isAll ? '' : ' (--all shows them)'}`,
+    warnings > 0 && `${amount(warnings, 'warning')} (--verbose shows them)`,
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 type Row = readonly [name: string, scope: string, trust: string, tokens: string, note: string]

@@ -82,7 +82,7 @@ export const command = defineCommand<ValidateResult>()({
   render: ({ skills, summary, nothingToFix = false }, screen) =>
     linesText([
       ...skills.flatMap((verdict) => verdictLines(verdict, screen)),
-      ...(nothingToFix ? ['Nothing can be fixed automatically.'] : []),
+      nothingToFix && 'Nothing can be fixed automatically.',
       summaryLine(summary, screen),
     ]),
   commandFormat: 'github',
@@ -128,7 +128,7 @@ function summaryOf(skills: readonly SkillVerdict[]): ValidateResult['summary'] {
   return { checked: skills.length, ...kinds, valid, invalid, errors, warnings }
 }
 
-function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen): string[] {
+function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen) {
   const { path, diagnostics, changes = [], diff } = verdict
   const shown = diagnostics.filter(({ severity }) => !quiet || severity === 'error')
   const fixes = changes.map(({ line, message }) => {
@@ -136,7 +136,7 @@ function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen): string[]
     return `${safeLine(path)}:${line}: ${style('green', verb)}: ${message}`
   })
   return [
-    ...(diff === undefined ? [] : [safeText(diff.replaceAll('\r\n', '^M\n'))]),
+    diff && safeText(diff.replaceAll('\r\n', '^M\n')),
     ...(quiet ? [] : fixes),
     ...shown.map((diagnostic) => diagnosticText(diagnostic, style)),
   ]

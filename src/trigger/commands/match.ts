@@ -53,9 +53,8 @@ export const match = defineCommand<ShownMatches>()({
   },
   notes({ matches, explanation, injected, deferred, diagnostics }) {
     const tokens = injected.reduce((sum, reference) => sum + reference.tokens, 0)
-    const isQuiet = explanation === undefined && matches.length === 0
     return [
-      ...(isQuiet ? ['No trigger fires on this prompt.'] : []),
+      !explanation && matches.length === 0 && 'No trigger fires on this prompt.',
       `${amount(injected.length, 'reference')} injected, ${count(tokens)} tokens`,
       ...deferred.map(
         ({ skill, path, reason }) => `not injected: ${safeLine(path)} of ${skill}: ${reason}`,

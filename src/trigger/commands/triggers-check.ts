@@ -91,7 +91,7 @@ export const check = defineCommand<CheckResult>()({
     return isBad ? exitCode.badAnswer : exitCode.done
   },
   render: ({ skills, prompts, summary }) =>
-    linesText([...checkLines(skills, summary), ...(prompts ? promptLines(prompts) : [])]),
+    linesText([...checkLines(skills, summary), ...promptLines(prompts)]),
   notes: allDiagnostics,
   formats: {
     sarif(result) {
@@ -139,16 +139,15 @@ function checkOne(
 /** The lines of the reference's validate-triggers; a heading each where several skills are checked. */
 function checkLines(files: readonly CheckedFile[], { checked, risks }: CheckResult['summary']) {
   const lines = files.flatMap(({ skill, path, triggers, changes = [], diff = '' }) => [
-    ...(files.length > 1 ? [safeLine(`${skill}: ${path}`)] : []),
-    ...(diff === '' ? [] : [safeText(diff)]),
+    files.length > 1 && safeLine(`${skill}: ${path}`),
+    diff !== '' && safeText(diff),
     ...changes.map(({ line, from, to }) => safeLine(`FIXED line ${line}: ${from} => ${to}`)),
     ...triggers.flatMap(({ match, inject, risk, problems }) => {
       const verdict = !risk && problems.length === 0 ? 'OK' : 'FAIL'
-      const place = risk && `First match: ${risk.bodyLine}:${cell(risk.text, 100)}`
-      const warning = 'Pattern matches the skill body - will fire on every invocation'
       return [
         safeLine(`${verdict} ${match} -> ${inject}`),
-        ...(place === undefined ? [] : [warning, place]),
+        risk && 'Pattern matches the skill body - will fire on every invocation',
+        risk && `First match: ${risk.bodyLine}:${cell(risk.text, 100)}`,
         ...problems.map(safeLine),
       ]
     }),
@@ -160,7 +159,8 @@ function checkLines(files: readonly CheckedFile[], { checked, risks }: CheckResu
   return [...lines, broken.length === 0 ? summary : `${summary}, ${broken.length} with errors`]
 }
 
-function promptLines(verdicts: readonly CaseVerdict[]): string[] {
+function promptLines(verdicts: readonly CaseVerdict[] | undefined): string[] {
+  if (!verdicts) return []
   const wrong = verdicts.filter(({ ok }) => !ok).length
   if (verdicts.length === 0) return ['No prompt could be read.']
   return [

@@ -59,7 +59,7 @@ export const command = defineCommand<Result>()({
       .map(({ path, action, diff }) => `${written ? `${action} ${path}` : safeText(diff)}\n`)
       .join(''),
   notes: ({ changed, diagnostics }) => [
-    ...(changed.length === 0 ? ['Nothing to change.'] : []),
+    changed.length === 0 && 'Nothing to change.',
     ...diagnostics,
   ],
 })

@@ -70,20 +70,20 @@ export const command = defineCommand<Result>()({
     return linesText([
       ...useful.flatMap(suggestionLines),
       `${amount(prompts, 'prompt')} in ${amount(transcripts, 'transcript')}, ${amount(useful.length, 'suggestion')}`,
-      ...(few > 0 ? [`${amount(few, 'skill')} with fewer than 4 prompts that used it`] : []),
-      ...(useful.length > 0 ? ['Nothing was changed.'] : []),
+      few > 0 && `${amount(few, 'skill')} with fewer than 4 prompts that used it`,
+      useful.length > 0 && 'Nothing was changed.',
     ])
   },
   notes: ({ diagnostics }) => [...diagnostics],
 })
 
-function suggestionLines(suggestion: Result['suggestions'][number]): string[] {
+function suggestionLines(suggestion: Result['suggestions'][number]) {
   const { skill, prompts, entries, heldOut, diff } = suggestion
   const used = amount(prompts.used, 'prompt')
   return [
     safeLine(`${skill}: used after ${used}, not after ${prompts.others} others`),
-    ...(heldOut ? [`now:       ${measureLine(heldOut.now)}, on prompts held out`] : []),
-    ...(heldOut ? [`suggested: ${measureLine(heldOut.suggested)}`] : []),
+    heldOut && `now:       ${measureLine(heldOut.now)}, on prompts held out`,
+    heldOut && `suggested: ${measureLine(heldOut.suggested)}`,
     safeText(diff || `triggers:\n${entries.trimEnd()}`),
     '',
   ]
