@@ -1,7 +1,16 @@
-import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
+import {
+  exitCode,
+  type ExitCode,
+  SkillrailError,
+  type SkillrailErrorFacts,
+} from '../core/errors.ts'
 import { didYouMean } from '../core/text.ts'
 
-export class ChainError extends SkillrailError {}
+export class ChainError extends SkillrailError {
+  constructor(code: string, message: string, hint?: string, more?: Partial<SkillrailErrorFacts>) {
+    super({ code, message, hint, ...more })
+  }
+}
 
 /** The chain cannot run as it is declared; `diagnostics` lists everything that is wrong with it. */
 export class ChainPlanError extends ChainError {
@@ -13,11 +22,11 @@ export class RunNotFoundError extends ChainError {
 }
 
 export function runNotFound(runId: string): RunNotFoundError {
-  return new RunNotFoundError({
-    code: 'run-not-found',
-    message: `there is no run ${runId}`,
-    hint: 'skillrail runs list shows the runs of this project.',
-  })
+  return new RunNotFoundError(
+    'run-not-found',
+    `there is no run ${runId}`,
+    'skillrail runs list shows the runs of this project.',
+  )
 }
 
 class StepNotFoundError extends ChainError {
@@ -30,11 +39,11 @@ export function stepUnknown(
   step: string,
   names: readonly string[],
 ): StepNotFoundError {
-  return new StepNotFoundError({
-    code: 'step-unknown',
-    message: `${owner} has no step ${step}`,
-    hint: didYouMean(step, names) || `Its steps are ${names.join(', ')}.`,
-  })
+  return new StepNotFoundError(
+    'step-unknown',
+    `${owner} has no step ${step}`,
+    didYouMean(step, names) || `Its steps are ${names.join(', ')}.`,
+  )
 }
 
 /** The journal, or what a step is given, could not be written: the run stops, and can continue later. */

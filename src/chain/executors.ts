@@ -84,11 +84,11 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
 
 /** Nothing of the skill ran: a full disk is not a failure of a step. */
 function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: string): RunFilesError {
-  return new RunFilesError({
-    code: 'run-files-unwritable',
-    message: `the step ${call.step.step} could not be started: ${reason}`,
-    hint: 'Fix that; recorded results are not lost.',
-  })
+  return new RunFilesError(
+    'run-files-unwritable',
+    `the step ${call.step.step} could not be started: ${reason}`,
+    'Fix that; recorded results are not lost.',
+  )
 }
 
 /** Runs `scripts/verify` with the output on stdin; a code other than 0 is `verification-failed`. */
@@ -168,10 +168,10 @@ function startVerification(
 function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | undefined {
   if (step.sandboxed !== true || setup.confinement === 'off') return undefined
   if (setup.confinement !== undefined) return setup.confinement
-  throw new RunFilesError({
-    code: 'sandbox-missing',
-    message: `the scripts of ${step.skill} run only in a sandbox, and there is none here`,
-  })
+  throw new RunFilesError(
+    'sandbox-missing',
+    `the scripts of ${step.skill} run only in a sandbox, and there is none here`,
+  )
 }
 
 function unverified(output: StepOutput, message: string): StepOutput {

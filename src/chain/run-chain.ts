@@ -229,11 +229,11 @@ export function acceptedPlan(
   const { runId } = journal.run
   refuseImported(journal)
   if (status === 'cancelled' && refusesCancelled === true) {
-    throw new RunStateError({
-      code: 'run-cancelled',
-      message: `the run ${runId} was cancelled by a user`,
-      hint: `A user can resume it: ${line('runs resume', runId)}`,
-    })
+    throw new RunStateError(
+      'run-cancelled',
+      `the run ${runId} was cancelled by a user`,
+      `A user can resume it: ${line('runs resume', runId)}`,
+    )
   }
   refuseEnded(journal, line)
   const change = planChanged(journal, plan, command, line)
@@ -245,20 +245,20 @@ export function acceptedPlan(
 /** Throws {@link RunStateError} for a run that was written elsewhere: nothing in it is an order. */
 export function refuseImported({ run }: RunJournal): void {
   if (run.imported === undefined) return
-  throw new RunStateError({
-    code: 'run-imported',
-    message: `the run ${run.runId} was imported; it can only be shown`,
-    hint: `Start its skill again: skillrail run ${run.skill}`,
-  })
+  throw new RunStateError(
+    'run-imported',
+    `the run ${run.runId} was imported; it can only be shown`,
+    `Start its skill again: skillrail run ${run.skill}`,
+  )
 }
 
 function refuseEnded({ run, status }: RunJournal, line: RunLine = runLine): void {
   if (!isFinal(status)) return
-  throw new RunStateError({
-    code: 'run-ended',
-    message: `the run ${run.runId} has ended: ${status}`,
-    hint: `${line('runs show', run.runId)} shows it; ${line('runs retry', run.runId)} repeats what failed.`,
-  })
+  throw new RunStateError(
+    'run-ended',
+    `the run ${run.runId} has ended: ${status}`,
+    `${line('runs show', run.runId)} shows it; ${line('runs retry', run.runId)} repeats what failed.`,
+  )
 }
 
 /** Steps that began and have no result: they were running when the run was interrupted. */
@@ -298,8 +298,10 @@ function withResumeHint(error: unknown, { run }: RunJournal, line: RunLine = run
   const { code, message } = error
   const command = run.mode === 'stepper' ? 'chain next' : 'runs resume'
   const hint = `${error.hint ?? ''} Then run: ${line(command, run.runId)}`.trim()
-  const facts = { code, message, hint, cause: error }
-  return error instanceof StateFileError ? new StateFileError(facts) : new RunFilesError(facts)
+  const cause = error
+  return error instanceof StateFileError
+    ? new StateFileError({ code, message, hint, cause })
+    : new RunFilesError(code, message, hint, { cause })
 }
 
 /** A step can delete or change the journal; the run ends all the same. */
@@ -352,24 +354,24 @@ export function planChanged(
   if (planDigest(withoutTrust(before.root)) === planDigest(withoutTrust(now.root))) {
     const wasTrusted = isTrusted(before.root)
     const trusting = line(`runs ${command}`, runId, ['--trust-workspace'])
-    return new RunTrustError({
-      code: 'run-trust-changed',
-      message: `only the trust of the skills of the run ${runId} has changed since it was planned`,
-      hint: wasTrusted
+    return new RunTrustError(
+      'run-trust-changed',
+      `only the trust of the skills of the run ${runId} has changed since it was planned`,
+      wasTrusted
         ? `Run ${trusting}, or skillrail trust.`
         : `${first}${force} continues as they are now.`,
-    })
+    )
   }
   const retry = line('runs retry', runId)
   const kept = new Set(gatesOf(now.root))
   const losesGates = gatesOf(before.root).some((step) => !kept.has(step))
-  return new RunStateError({
-    code: 'plan-changed',
-    message: `the skills of the run ${runId} were changed since it was planned`,
-    hint: losesGates
+  return new RunStateError(
+    'plan-changed',
+    `the skills of the run ${runId} were changed since it was planned`,
+    losesGates
       ? `Put back the gates that were removed, or make a new run: ${retry}`
       : `${first}${retry} reuses its successes; ${force} continues with the changed plan.`,
-  })
+  )
 }
 
 function gatesOf(root: PlannedChain): string[] {

@@ -82,10 +82,10 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
     : 'Add -- and exactly the same ones again.'
   if (given.length > 0) {
     const message = `the run ${runId} was started with other arguments`
-    throw new RunStateError({ code: 'arguments-differ', message, hint })
+    throw new RunStateError('arguments-differ', message, hint)
   }
   const message = `the arguments of the run ${runId} held a secret, and secrets are not stored`
-  throw new RunStateError({ code: 'arguments-needed', message, hint })
+  throw new RunStateError('arguments-needed', message, hint)
 }
 
 /** Not where they held a secret: then they have to be given again. */

@@ -180,11 +180,11 @@ export async function alone<T>(
   const lock = acquireFileLock(store.pathOf(runId))
   if (!lock.ok) {
     const { pid, host } = lock.holder
-    throw new RunBusyError({
-      code: 'run-busy',
-      message: `the run ${runId} is being executed by process ${pid} on ${host}`,
-      hint: `Wait for it, end that process, or run: ${line('runs cancel', runId)}`,
-    })
+    throw new RunBusyError(
+      'run-busy',
+      `the run ${runId} is being executed by process ${pid} on ${host}`,
+      `Wait for it, end that process, or run: ${line('runs cancel', runId)}`,
+    )
   }
   try {
     return await work()

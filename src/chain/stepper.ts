@@ -139,7 +139,7 @@ function keyOfHanded(
   if (handed.length === 0) message = `the run ${runId} waits for no report`
   if (found !== undefined) message = `attempt ${found.attempt} of ${step} waits for a report`
   const hint = `See: ${line('chain next', runId)}`
-  throw new RunStateError({ code: 'report-refused', message, hint })
+  throw new RunStateError('report-refused', message, hint)
 }
 
 /** What an agent is to report about, with the number of its execution in the run. */

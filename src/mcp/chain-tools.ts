@@ -244,11 +244,11 @@ class ServedRuns {
     const { runId } = journal.run
     const given = this.#given.get(runId) ?? []
     if (given.length > 0 || keepsArguments(journal)) return argumentsOf(journal, given)
-    throw new RunStateError({
-      code: 'arguments-needed',
-      message: `the arguments of the run ${runId} held a secret and are not stored`,
-      hint: `A user can type: ${this.#lines('chain next', runId)} -- and those arguments. Or begin again with chain_start.`,
-    })
+    throw new RunStateError(
+      'arguments-needed',
+      `the arguments of the run ${runId} held a secret and are not stored`,
+      `A user can type: ${this.#lines('chain next', runId)} -- and those arguments. Or begin again with chain_start.`,
+    )
   }
 
   async #requireScripts(plan: Plan, given: readonly string[], { ask }: ClientCall): Promise<void> {

@@ -66,7 +66,7 @@ export function stepPiece({ runId, attempts }: RunResult, { text, number }: Aske
   const step = attempt && stepIn(attempt, text('step'))
   if (step === undefined) {
     const message = `the run ${runId} has no such step`
-    throw new RunNotFoundError({ code: 'step-not-found', message })
+    throw new RunNotFoundError('step-not-found', message)
   }
   return textPiece(text('part') === 'log' ? (step.log ?? '') : step.result, number('from'))
 }

@@ -217,7 +217,7 @@ async function confirm(
   const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
   const failed = outputs.filter((output) => output.status !== 'success')
   const refused = (code: string, message: string): ApprovalRefusedError =>
-    new ApprovalRefusedError({ code, message, hint: `In a terminal: ${again}` })
+    new ApprovalRefusedError(code, message, `In a terminal: ${again}`)
   const answer = await context.ask({
     text: `${approved ? 'Approve' : 'Reject'} ${safeLine(step)} in run ${runId}? [y/N] `,
     about: (screen) =>
@@ -265,7 +265,7 @@ async function waitingGate(
       : `these steps of the run ${runId} wait for approval: ${names}`
   const choice = `Choose one: --step ${gates[0]?.step}`
   const hint = gates.length === 0 ? `See: ${line('runs show', runId)}` : choice
-  throw new RunStateError({ code, message, hint })
+  throw new RunStateError(code, message, hint)
 }
 
 /**
@@ -281,11 +281,11 @@ function recordDecision(
   return (journal, append) => {
     const gate = journal.gates.get(shown.key)
     if (gate?.stateDigest !== shown.stateDigest || gate.planDigest !== shown.planDigest) {
-      throw new RunStateError({
-        code: 'gate-changed',
-        message: `the run ${journal.run.runId} waits for something else now`,
-        hint: `Look again: ${line('runs show', journal.run.runId)}`,
-      })
+      throw new RunStateError(
+        'gate-changed',
+        `the run ${journal.run.runId} waits for something else now`,
+        `Look again: ${line('runs show', journal.run.runId)}`,
+      )
     }
     const { key, planDigest, stateDigest } = gate
     const about = { key, planDigest, stateDigest }

@@ -280,11 +280,11 @@ export async function cancelOn(
     if (!isOpen((await upToDate({ context, store }, runId)).journal)) return
     await sleep(100)
   }
-  throw new RunBusyError({
-    code: 'run-busy',
-    message: `the steps of the run ${runId} have not ended yet`,
-    hint: `${line('runs show', runId)} says when they have.`,
-  })
+  throw new RunBusyError(
+    'run-busy',
+    `the steps of the run ${runId} have not ended yet`,
+    `${line('runs show', runId)} says when they have.`,
+  )
 }
 
 const cancelPatienceMs = 10_000
@@ -335,18 +335,18 @@ export async function openRun(context: RunContext, named = '', grants: GrantOpti
   const { project, runId, journal, standing } = found
   const { url = '' } = journal.run.server ?? {}
   if (standing === 'running') {
-    throw new RunBusyError({
-      code: 'run-busy',
-      message: `the run ${runId} is being executed by the server at ${url}`,
-      hint: `Wait for it, or end it: ${project.line('runs cancel', runId)}`,
-    })
+    throw new RunBusyError(
+      'run-busy',
+      `the run ${runId} is being executed by the server at ${url}`,
+      `Wait for it, or end it: ${project.line('runs cancel', runId)}`,
+    )
   }
   if (standing === 'unreachable') {
-    throw new RunStateError({
-      code: 'restate-away',
-      message: `the server of the run ${runId} at ${url} does not answer`,
-      hint: 'Start it, or wait: it keeps what it has done.',
-    })
+    throw new RunStateError(
+      'restate-away',
+      `the server of the run ${runId} at ${url} does not answer`,
+      'Start it, or wait: it keeps what it has done.',
+    )
   }
   return found
 }

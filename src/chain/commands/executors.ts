@@ -38,11 +38,11 @@ export function viaExecutor(
   const client = agentClis[name]
   const program = findProgram(client.program, context.runtime)
   if (program === undefined) {
-    throw new ChainPlanError({
-      code: 'client-missing',
-      message: `${client.title} is not installed: no program ${client.program} is found`,
-      hint: `To install it: ${client.install}`,
-    })
+    throw new ChainPlanError(
+      'client-missing',
+      `${client.title} is not installed: no program ${client.program} is found`,
+      `To install it: ${client.install}`,
+    )
   }
   return agentExecutor({
     client,

@@ -106,12 +106,10 @@ export async function usablePlan(project: ChainProject, reading: PlannedSkillRun
   const [first] = errors
   if (first === undefined) return plan
   const count = errors.length === 1 ? 'an error' : `${errors.length} errors`
-  throw new ChainPlanError({
-    code: errors.length === 1 ? first.code : 'plan-impossible',
-    message: `${plan.skill} cannot run; its plan has ${count}`,
-    // The warnings too: `chain` in the wrong place is why there is nothing to run.
-    diagnostics,
-  })
+  const code = errors.length === 1 ? first.code : 'plan-impossible'
+  const message = `${plan.skill} cannot run; its plan has ${count}`
+  // The warnings too: `chain` in the wrong place is why there is nothing to run.
+  throw new ChainPlanError(code, message, undefined, { diagnostics })
 }
 
 export async function withChanges(
@@ -148,11 +146,8 @@ function planSkill(
   const lookup = lookupFor(project, skill.scope, refusals)
   const { facts, diagnostics } = lookup.load(directory)
   if (facts === undefined) {
-    throw new ChainPlanError({
-      code: 'skill-unusable',
-      message: `the skill ${skill.name} cannot be used`,
-      diagnostics,
-    })
+    const message = `the skill ${skill.name} cannot be used`
+    throw new ChainPlanError('skill-unusable', message, undefined, { diagnostics })
   }
   const { sandbox } = settings.run
   const reading = planRun(facts, lookup, {
@@ -178,7 +173,7 @@ function plannable(find: () => SkillInfo): SkillInfo {
   } catch (error) {
     if (!isUnusable(error)) throw error
     const { code, message, hint, diagnostics } = error
-    throw new ChainPlanError({ code, message, hint, diagnostics, cause: error })
+    throw new ChainPlanError(code, message, hint, { diagnostics, cause: error })
   }
 }
 

@@ -274,11 +274,11 @@ function writeImported(store: RunStore, header: RunRecord, rest: readonly ChainR
   const { runId } = header
   const path = store.pathOf(runId)
   if (existsSync(path)) {
-    throw new RunStateError({
-      code: 'run-exists',
-      message: `there is a run ${runId} already`,
-      hint: `skillrail runs show ${runId} shows it.`,
-    })
+    throw new RunStateError(
+      'run-exists',
+      `there is a run ${runId} already`,
+      `skillrail runs show ${runId} shows it.`,
+    )
   }
   store.append(runId, header, ...rest)
 }

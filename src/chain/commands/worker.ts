@@ -154,11 +154,11 @@ function notRegistered(
   { status, body }: { status: number; body: unknown },
 ): RestateServerError {
   const { message: told = '' } = objectOf<JsonValue>(body)
-  return new RestateServerError({
-    code: 'restate-not-registered',
-    message: `the server did not register ${uri} (HTTP ${status}): ${JSON.stringify(told)}`,
-    hint: 'A changed service needs a new address (docs/scale.md).',
-  })
+  return new RestateServerError(
+    'restate-not-registered',
+    `the server did not register ${uri} (HTTP ${status}): ${JSON.stringify(told)}`,
+    'A changed service needs a new address (docs/scale.md).',
+  )
 }
 
 interface WorkerAllowance {

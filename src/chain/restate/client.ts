@@ -54,23 +54,23 @@ export async function ask(
   } catch (error) {
     if (signal?.aborted === true) throw error
     const cause = error instanceof Error ? error.cause : undefined
-    throw new RestateServerError({
-      code: 'restate-away',
-      message: `no Restate server answers at ${base}: ${messageOf(cause ?? error)}`,
-      hint: 'Start one (docs/scale.md), or name it with --url and --admin-url.',
-      cause: error,
-    })
+    throw new RestateServerError(
+      'restate-away',
+      `no Restate server answers at ${base}: ${messageOf(cause ?? error)}`,
+      'Start one (docs/scale.md), or name it with --url and --admin-url.',
+      { cause: error },
+    )
   }
 }
 
 function refusal(what: string, { status, body }: ServerAnswer): RestateServerError {
   const told = objectOf(body)['message'] ?? body
   const detail = typeof told === 'string' && told !== '' ? `: ${told}` : ''
-  return new RestateServerError({
-    code: 'restate-refused',
-    message: `the Restate server did not ${what} (HTTP ${status})${detail}`,
-    hint: 'Check it with: skillrail doctor --engine restate',
-  })
+  return new RestateServerError(
+    'restate-refused',
+    `the Restate server did not ${what} (HTTP ${status})${detail}`,
+    'Check it with: skillrail doctor --engine restate',
+  )
 }
 
 async function select(address: ServerAddress, query: string): Promise<Record<string, unknown>[]> {
@@ -101,11 +101,11 @@ export async function requireVersion(address: ServerAddress): Promise<string> {
   const isNewEnough = +major > oldest[0] || (+major === oldest[0] && +minor >= oldest[1])
   if (isNewEnough) return version
   const found = major === '' ? 'does not report a version of Restate' : `is Restate ${version}`
-  throw new RestateServerError({
-    code: major === '' ? 'restate-version-unknown' : 'restate-too-old',
-    message: `${address.adminUrl} ${found}; at least ${oldest.join('.')} is needed`,
-    hint: 'Name another with --admin-url, or upgrade it.',
-  })
+  throw new RestateServerError(
+    major === '' ? 'restate-version-unknown' : 'restate-too-old',
+    `${address.adminUrl} ${found}; at least ${oldest.join('.')} is needed`,
+    'Name another with --admin-url, or upgrade it.',
+  )
 }
 
 export interface SubmittedRun {
@@ -125,11 +125,11 @@ export async function submitRun(
     headers: { 'idempotency-key': keyOf({ runId: request.runId, part }) },
   })
   if (answer.status === 404) {
-    throw new RestateServerError({
-      code: 'restate-no-worker',
-      message: `no Skillrail worker is registered at ${address.url}`,
-      hint: 'Start one: skillrail worker --register http://HOST:PORT',
-    })
+    throw new RestateServerError(
+      'restate-no-worker',
+      `no Skillrail worker is registered at ${address.url}`,
+      'Start one: skillrail worker --register http://HOST:PORT',
+    )
   }
   const { invocationId } = objectOf(answer.body)
   if (answer.status < 300 && typeof invocationId === 'string') return invocationId
@@ -215,11 +215,11 @@ function placeOf(run: SubmittedRun, what: 'attach' | 'output'): string {
 function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunAnswer {
   if (!isAnswer(body)) throw refusal('return a run', { status: 200, body })
   if (body.planDigest === planDigest) return body
-  throw new ChainError({
-    code: 'run-id-taken',
-    message: `the server has another run under the id ${runId}`,
-    hint: 'Use one ID for one plan.',
-  })
+  throw new ChainError(
+    'run-id-taken',
+    `the server has another run under the id ${runId}`,
+    'Use one ID for one plan.',
+  )
 }
 
 function isAnswer(body: unknown): body is RunAnswer {

@@ -73,11 +73,11 @@ export async function resumeServerRun(
   const { status } = journal
   if (status === 'waiting') return await answerRun(resumption, setup, address)
   if (status === undefined) {
-    throw new RunStateError({
-      code: 'run-unknown',
-      message: `the server does not know the run ${runId}`,
-      hint: `${line('runs retry', runId)} makes a new run.`,
-    })
+    throw new RunStateError(
+      'run-unknown',
+      `the server does not know the run ${runId}`,
+      `${line('runs retry', runId)} makes a new run.`,
+    )
   }
   const changed = acceptedPlan(journal, resumption, line)
   const given = argumentsOf(journal, resumption.arguments ?? [])
@@ -126,11 +126,11 @@ async function answerRun(
     const run = submittedRun(journal)
     const waiting = await waitingRun(address, run)
     if (waiting === undefined) {
-      throw new RunStateError({
-        code: 'no-gate-waits',
-        message: `the run ${runId} no longer waits for an approval`,
-        hint: `Look again: ${line('runs show', runId)}`,
-      })
+      throw new RunStateError(
+        'no-gate-waits',
+        `the run ${runId} no longer waits for an approval`,
+        `Look again: ${line('runs show', runId)}`,
+      )
     }
     // What it waits for by now, which `prepare` compares with what was shown.
     for (const gate of waiting.gates) journal.gates.set(gate.key, gate)
@@ -294,11 +294,11 @@ async function waitingRun(
 export async function cancelServerRun(journal: RunJournal, address: ServerAddress): Promise<void> {
   const id = await findInvocation(address, submittedRun(journal))
   if (id === undefined) {
-    throw new RunStateError({
-      code: 'run-ended',
-      message: `the server at ${address.url} does not execute the run ${journal.run.runId}`,
-      hint: `${runLine('runs show', journal.run.runId)} shows it.`,
-    })
+    throw new RunStateError(
+      'run-ended',
+      `the server at ${address.url} does not execute the run ${journal.run.runId}`,
+      `${runLine('runs show', journal.run.runId)} shows it.`,
+    )
   }
   await cancelInvocation(address, id)
 }

@@ -127,12 +127,12 @@ async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@restatedev/restate-sdk')
   } catch (error) {
-    throw new ChainError({
-      code: 'restate-sdk-missing',
-      message: `a worker needs @restatedev/restate-sdk: ${messageOf(error).split('\n')[0]}`,
-      hint: 'npm i @restatedev/restate-sdk',
-      cause: error,
-    })
+    throw new ChainError(
+      'restate-sdk-missing',
+      `a worker needs @restatedev/restate-sdk: ${messageOf(error).split('\n')[0]}`,
+      'npm i @restatedev/restate-sdk',
+      { cause: error },
+    )
   }
 }
 
@@ -354,12 +354,12 @@ function runnerOf(
 }
 
 function portError(options: WorkerOptions, error: unknown): ChainError {
-  return new ChainError({
-    code: 'worker-cannot-listen',
-    message: `the worker cannot listen on ${options.host}:${options.port}: ${messageOf(error)}`,
-    hint: 'Choose another port with --port.',
-    cause: error,
-  })
+  return new ChainError(
+    'worker-cannot-listen',
+    `the worker cannot listen on ${options.host}:${options.port}: ${messageOf(error)}`,
+    'Choose another port with --port.',
+    { cause: error },
+  )
 }
 
 function addressOf(address: string | AddressInfo | null): AddressInfo {
