@@ -94,9 +94,8 @@ function planRoot(
   planning: Planning,
   overrides: Partial<ChainPolicy>,
 ): PlannedChain {
-  const { name, path, verify } = skill
-  if (skill.chain !== undefined) {
-    const chain = { ...skill.chain, policy: { ...skill.chain.policy, ...overrides } }
+  const { name, path, verify, chain } = skill
+  if (chain !== undefined) {
     // The chain that is run itself has no step that its check could verify.
     if (verify !== undefined) {
       planning.diagnostics.push({
@@ -108,7 +107,8 @@ function planRoot(
         hint: 'Make it a skill that the chain ends with.',
       })
     }
-    return planChain({ ...skill, chain }, chain, '', [], planning)
+    const policy = { ...chain.policy, ...overrides }
+    return planChain({ ...skill, chain: { ...chain, policy } }, '', [], planning)
   }
   const step = planTask(skill, name, path, planning)
   const { trust, digest, tokens } = step
@@ -126,21 +126,18 @@ interface Planning {
   args?: string | undefined
 }
 
-interface Ancestor {
-  name: string
-  directory: string
-  maxDepth: number
+interface ChainFacts extends SkillFacts {
+  chain: ChainDeclaration
 }
 
 function planChain(
-  skill: SkillFacts,
-  chain: ChainDeclaration,
+  skill: ChainFacts,
   step: string,
-  ancestors: readonly Ancestor[],
+  above: readonly ChainFacts[],
   planning: Planning,
 ): PlannedChain {
-  const { name, directory, path } = skill
-  const way = [...ancestors, { name, directory, maxDepth: chain.policy.maxDepth }]
+  const { name, path, chain } = skill
+  const way = [...above, skill]
   planning.diagnostics.push(...(skill.warnings ?? []), ...checkPolicy(chain, path))
   if (chain.steps.length === 0) {
     planning.diagnostics.push({
@@ -158,7 +155,7 @@ function planChain(
     const label = names[index] ?? called
     const gated = gate === true || [called, label].some((one) => chain.gates.includes(one))
     const inner = { ...planning, args: options.args ?? planning.args }
-    const planned = planStep(skill, chain, declared, `${prefix}${label}`, way, inner)
+    const planned = planStep(skill, declared, `${prefix}${label}`, way, inner)
     planning.steps = inner.steps
     return { ...planned, ...options, gate: gated || undefined }
   })
@@ -208,11 +205,10 @@ function planTask(
 const maxSteps = 10_000
 
 function planStep(
-  chainSkill: SkillFacts,
-  chain: ChainDeclaration,
+  chainSkill: ChainFacts,
   declared: { name: string; line: number },
   step: string,
-  way: readonly Ancestor[],
+  way: readonly ChainFacts[],
   planning: Planning,
 ): PlannedStep {
   const place = { path: chainSkill.path, line: declared.line }
@@ -229,7 +225,7 @@ function planStep(
   const resolution = planning.lookup.resolve(chainSkill.directory, declared.name)
   if (!resolution.ok) {
     const { code, message, hint } = resolution
-    const later = code === 'step-missing' && !chain.policy.validateOnLoad
+    const later = code === 'step-missing' && !chainSkill.chain.policy.validateOnLoad
     const severity = later ? 'warning' : 'error'
     // Reading the chain may have refused the name already.
     const isTold = code === 'step-name-refused' && chainSkill.refusedNames === true
@@ -239,29 +235,31 @@ function planStep(
   const { facts, diagnostics } = planning.lookup.load(resolution.directory)
   planning.diagnostics.push(...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'))
   if (facts === undefined) return missing(declared.name, step)
-  if (facts.chain === undefined) return planTask(facts, step, chainSkill.path, planning)
-  const obstacle = cycle(facts, way) ?? tooDeep(facts, facts.chain, way)
+  const { chain } = facts
+  if (chain === undefined) return planTask(facts, step, chainSkill.path, planning)
+  const called = { ...facts, chain }
+  const obstacle = cycle([...way, called]) ?? tooDeep([...way, called])
   if (obstacle !== undefined) {
     planning.diagnostics.push({ severity: 'error', ...obstacle, ...place })
     return missing(declared.name, step)
   }
-  return planChain(facts, facts.chain, step, way, planning)
+  return planChain(called, step, way, planning)
 }
 
-function cycle(skill: SkillFacts, way: readonly Ancestor[]) {
-  const start = way.findIndex((ancestor) => ancestor.directory === skill.directory)
-  if (start === -1) return undefined
-  const path = [...way.slice(start), skill].map(({ name }) => name).join(' → ')
-  const hint = 'Remove one of these calls.'
-  return { code: 'chain-cycle', message: `the chain calls itself: ${path}`, hint }
+function cycle(way: readonly ChainFacts[]) {
+  const last = way.at(-1)
+  const start = way.findIndex(({ directory }) => directory === last?.directory)
+  if (start === way.length - 1) return undefined
+  const names = way.slice(start).map(({ name }) => name)
+  const message = `the chain calls itself: ${names.join(' → ')}`
+  return { code: 'chain-cycle', message, hint: 'Remove one of these calls.' }
 }
 
 /** Depth counts from 1 at the chain that was asked for; the smallest limit on the way holds. */
-function tooDeep(skill: SkillFacts, chain: ChainDeclaration, way: readonly Ancestor[]) {
-  const limit = Math.min(...way.map((ancestor) => ancestor.maxDepth), chain.policy.maxDepth)
-  const depth = way.length + 1
-  if (depth <= limit) return undefined
-  const message = `the chain ${skill.name} would be at depth ${depth}; max_depth allows ${limit}`
+function tooDeep(way: readonly ChainFacts[]) {
+  const limit = Math.min(...way.map(({ chain }) => chain.policy.maxDepth))
+  if (way.length <= limit) return undefined
+  const message = `the chain ${way.at(-1)?.name} would be at depth ${way.length}; max_depth allows ${limit}`
   const hint = 'Raise max_depth in every chain on the way.'
   return { code: 'chain-too-deep', message, hint }
 }
