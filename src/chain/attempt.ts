@@ -95,7 +95,7 @@ class Attempt {
 
   /** Whether a step may run now; one whose condition is false is skipped. */
   #isDue(step: PlannedStep): boolean {
-    if (step.excluded === true || !this.#mayStart(step)) return false
+    if (step.excluded || !this.#mayStart(step)) return false
     const reason = unmet(step, this.#chain.steps, this.#slots)
     if (reason !== undefined) this.#slots.set(step, notExecuted(step, 'skipped', reason))
     return reason === undefined
@@ -120,13 +120,13 @@ class Attempt {
     for (;;) {
       while (queue.length > 0 && placesTaken(isParallel, this.#running) < limit) {
         const step = queue.shift()
-        if (step !== undefined && this.#mayStart(step)) this.#begin(step, 1)
+        if (step && this.#mayStart(step)) this.#begin(step, 1)
       }
       if (this.#running.size === 0) return
       const handles = [...this.#running.values()].map(({ handle }) => handle)
       const { key, outcome } = await this.#engine.firstOf(handles)
       const ended = this.#running.get(key)
-      if (ended === undefined) throw new Error(`the engine answered for ${key}, which does not run`)
+      if (!ended) throw new Error(`the engine answered for ${key}, which does not run`)
       this.#running.delete(key)
       if (!this.#beginsAgain(ended, outcome)) await this.#end(ended, outcome, isParallel)
     }
@@ -160,7 +160,7 @@ class Attempt {
   }
 
   #beginsAgain({ step, number }: Going, outcome: Outcome): boolean {
-    if (outcome.kind !== 'finished' || outcome.rejected === true) return false
+    if (outcome.kind !== 'finished' || outcome.rejected) return false
     const isOver = outcome.output.status === 'success' || number >= (step.retry ?? 1)
     if (isOver || !this.#mayStart(step)) return false
     const tries = this.#tries.get(step) ?? []
@@ -177,7 +177,7 @@ class Attempt {
     // The rest of a group continues while one of it waits for a user or a report.
     const found = waits && isParallel ? undefined : haltAfter(this.#chain, step, outcome)
     const isFinal = found?.kind === 'cancelled' || found?.kind === 'suspended'
-    if (found === undefined || (this.#halt !== undefined && !isFinal)) return
+    if (!found || (this.#halt && !isFinal)) return
     this.#halt = found
     if (found.kind === 'won') {
       const { step: winner } = found
@@ -211,7 +211,7 @@ class Attempt {
 const longestBackoff = 86_400
 
 function endOf(outcome: Pick<FinishedOutcome, 'startedAt' | 'durationMs'> | undefined): number {
-  return outcome === undefined ? 0 : outcome.startedAt + outcome.durationMs
+  return outcome ? outcome.startedAt + outcome.durationMs : 0
 }
 
 /** Why a step is skipped by its condition. */
@@ -244,8 +244,8 @@ function haltAfter(chain: PlannedChain, step: PlannedStep, outcome: Outcome): Ha
   switch (outcome.kind) {
     case 'finished': {
       const { status } = outcome.output
-      if (outcome.rejected === true) return { kind: 'rejected', step: step.step }
-      if (status !== 'success' && step.allowFailure === true) return undefined
+      if (outcome.rejected) return { kind: 'rejected', step: step.step }
+      if (status !== 'success' && step.allowFailure) return undefined
       const stop = stopAfter(policy, status)
       if (stop !== undefined && policy.raceMode) return { kind: 'won', step: step.step }
       if (stop !== undefined) return { kind: 'stopped', step: step.step, stop, status }
@@ -287,7 +287,7 @@ function conclude(
 
 function statusesOf(results: readonly StepResult[]): StepStatus[] {
   return results.flatMap(({ status, allowFailure }) =>
-    isFinal(status) && allowFailure !== true ? [status] : [],
+    isFinal(status) && !allowFailure ? [status] : [],
   )
 }
 
@@ -309,7 +309,7 @@ type Halt =
   | { kind: 'suspended' }
 
 function restOf(step: PlannedStep, halt: Halt | undefined): StepResult {
-  if (step.excluded === true) return notExecuted(step, 'not_run', 'left out of this run')
+  if (step.excluded) return notExecuted(step, 'not_run', 'left out of this run')
   return notExecuted(step, halt?.kind === 'skipped' ? 'skipped' : 'not_run', reasonOf(halt))
 }
 
@@ -370,7 +370,7 @@ export function overdue(
   inVerification = false,
 ): StepOutput {
   const where = inVerification ? ' while scripts/verify ran' : ''
-  const setting = limit.isDefault === true ? ' (the setting run.timeout)' : ''
+  const setting = limit.isDefault ? ' (the setting run.timeout)' : ''
   const message = `it took longer than ${limit.seconds} s${setting} and was stopped${where}`
   return failedOutput('timeout', message)
 }
@@ -423,7 +423,7 @@ export async function runChain(
     const next = afterAttempt(chain.policy, outcomes)
     if (next === 'again') continue
     const error = notStable(chain.policy, outcomes)
-    const errors = error === undefined ? {} : { errors: [error] }
+    const errors = error ? { errors: [error] } : {}
     const last = { attempt: number, ...attempt, ...errors }
     return { status: next, attempts: [...attempts.slice(0, -1), last], winner }
   }

@@ -151,7 +151,7 @@ function startVerification(
     SKILLRAIL_IDEMPOTENCY_KEY: verificationKey(idempotencyKey),
     SKILLRAIL_SCRATCH: scratch,
   })
-  if (confinement !== undefined) {
+  if (confinement) {
     return runConfined(confinement, {
       ...shared,
       script,
@@ -166,8 +166,8 @@ function startVerification(
 }
 
 function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | undefined {
-  if (step.sandboxed !== true || setup.confinement === 'off') return undefined
-  if (setup.confinement !== undefined) return setup.confinement
+  if (!step.sandboxed || setup.confinement === 'off') return undefined
+  if (setup.confinement) return setup.confinement
   throw new RunFilesError(
     'sandbox-missing',
     `the scripts of ${step.skill} run only in a sandbox, and there is none here`,
@@ -217,16 +217,16 @@ export function drivenExecutor(
       const handed = journal.handed.get(call.key)
       const handedAt = handed === undefined ? clock.now() : Date.parse(handed)
       const report = journal.reports.get(call.key)
-      const until = report === undefined ? clock.now() : Date.parse(report.at)
+      const until = report ? Date.parse(report.at) : clock.now()
       const workedMs = Math.max(0, until - handedAt)
       const isLate = call.timeoutMs !== 0 && workedMs > call.timeoutMs
-      if (!isLate && report === undefined) {
+      if (!isLate && !report) {
         onHandOut?.(call)
         return { kind: 'pending', handedAt }
       }
       const message = `no report came within ${call.timeoutMs / 1000} s`
       const late = failedOutput('timeout', message)
-      const output = isLate || report === undefined ? late : report.output
+      const output = isLate || !report ? late : report.output
       return { kind: 'output', output: { ...output, evidence: 'self-reported' }, workedMs }
     },
   }

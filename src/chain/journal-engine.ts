@@ -36,7 +36,7 @@ export function createJournalEngine(
   options: JournalEngineOptions,
 ): Engine & { idle(): Promise<void> } {
   const own = new AbortController()
-  const given = options.signal === undefined ? [] : [options.signal]
+  const given = options.signal ? [options.signal] : []
   const core: EngineCore = {
     ...options,
     interrupted: AbortSignal.any([own.signal, ...given]),
@@ -83,9 +83,9 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
     async firstOf(running): Promise<Ended> {
       const list = find(running)
       for (;;) {
-        if (core.failure !== undefined) throw core.failure.error
+        if (core.failure) throw core.failure.error
         const ready = earliest(list)
-        if (ready !== undefined) return ready
+        if (ready) return ready
         for (const entry of list) launch(core, entry)
         const pending = endings(list.filter((entry) => entry.outcome === undefined))
         if (pending.length > 0) await Promise.race(pending)
@@ -103,7 +103,7 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
       await Promise.all(endings(list))
       for (const entry of list) endWaiting(core, entry)
       await Promise.all(endings(list))
-      if (core.failure !== undefined) throw core.failure.error
+      if (core.failure) throw core.failure.error
       return list.map((entry) => recordCancelled(core, entry))
     },
     async record(key, decide) {
@@ -124,7 +124,7 @@ function hasWaited({ handed, gates }: RunJournal, key: string): boolean {
 }
 
 function endings(list: readonly Entry[]): Promise<void>[] {
-  return list.flatMap((entry) => (entry.ending === undefined ? [] : [entry.ending]))
+  return list.flatMap((entry) => (entry.ending ? [entry.ending] : []))
 }
 
 /** The one that finished first by the record, else, when nothing can finish any more, any other. */
@@ -146,7 +146,7 @@ function recordCancelled(core: EngineCore, entry: Entry): CancelledStep {
 }
 
 function launch(core: EngineCore, entry: Entry): void {
-  if (entry.ending !== undefined) return
+  if (entry.ending) return
   if (entry.outcome !== undefined) {
     entry.ending = Promise.resolve()
     return
@@ -175,14 +175,14 @@ function endWaiting(core: EngineCore, entry: Entry): void {
 async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const stopped = endedFromAbove(core, entry)
   if (stopped !== undefined) return await endedBefore(core, entry, stopped)
-  const gate = entry.call.step.gate === true ? atGate(core, entry) : undefined
+  const gate = entry.call.step.gate ? atGate(core, entry) : undefined
   if (gate !== undefined) return gate
-  if (entry.kind === 'task' && core.runner === undefined) return lookedAt(core, entry)
+  if (entry.kind === 'task' && !core.runner) return lookedAt(core, entry)
   await waitFor(core, entry)
   const ended = endedFromAbove(core, entry)
   if (ended !== undefined) return ended
   const startedAt = begin(core, entry)
-  const limit = core.runner === undefined ? noLimit : limitOf(core, entry, startedAt)
+  const limit = core.runner ? limitOf(core, entry, startedAt) : noLimit
   try {
     return entry.kind === 'task'
       ? await executeTask(core, entry, startedAt, limit)
@@ -196,7 +196,7 @@ function limitOf(core: EngineCore, { kind, call, controller }: Entry, startedAt:
   const isChain = kind === 'chain'
   return timeLimit(call, () => controller.abort(), {
     defaultMs: isChain ? 0 : (core.defaultTimeoutMs ?? 0),
-    spent: isChain && core.countsAbsence === true ? timeSince(core, startedAt) : 0,
+    spent: isChain && core.countsAbsence ? timeSince(core, startedAt) : 0,
   })
 }
 
@@ -207,7 +207,7 @@ function atGate(core: EngineCore, { key, call }: Entry): Outcome | undefined {
   const at = new Date(now).toISOString()
   const outcome = passGate(gate, call.step.step, journal.approvals.get(key), now)
   if (outcome?.kind !== 'suspended') return outcome
-  if (core.yesGates === true) {
+  if (core.yesGates) {
     writer?.append({ type: 'approval', ...gate, approved: true, by: 'caller', at })
     return undefined
   }
@@ -222,7 +222,7 @@ function atGate(core: EngineCore, { key, call }: Entry): Outcome | undefined {
 
 async function waitFor(core: EngineCore, { key, call, signal }: Entry): Promise<void> {
   const { wait } = call
-  if (wait === undefined || core.runner === undefined || core.journal.started.has(key)) return
+  if (!wait || !core.runner || core.journal.started.has(key)) return
   const left = Math.max(0, wait.since + wait.ms - core.clock.now())
   await sleep(left, undefined, { signal }).catch(() => undefined)
 }
@@ -250,13 +250,13 @@ async function executeTask(
   const answer = await core.runner?.run(call, {
     signal,
     onOutput: (chunk, stream) => {
-      const text = core.onEvent === undefined ? '' : chunk.toString('utf8')
+      const text = core.onEvent ? chunk.toString('utf8') : ''
       core.onEvent?.({ type: 'step-output', key, step: call.step.step, stream, text })
     },
   })
   const durationMs = Math.round(core.clock.elapsed() - before)
   const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
-  if (answer === undefined) return interrupted
+  if (!answer) return interrupted
   if (stopped !== undefined) return { ...stopped, startedAt, durationMs }
   if (answer.kind === 'pending') return handOut(core, entry, answer.handedAt)
   return finished(answer, limit, { startedAt, durationMs: durationMs + (answer.workedMs ?? 0) })
@@ -282,7 +282,7 @@ async function executeChain(
   if (chain.ended === 'rejected') return { ...finished(output, limit, left()), rejected: true }
   if (call.step.verify !== undefined) {
     // Nothing here can verify it, so it is not over.
-    if (core.runner === undefined) return { ...interrupted, ...left() }
+    if (!core.runner) return { ...interrupted, ...left() }
     core.writer?.append()
   }
   const answer = await core.runner?.finishChain(call, output.output, { signal })
@@ -307,7 +307,7 @@ function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
   entry.outcome = outcome
   const at = new Date(core.clock.now()).toISOString()
   const announce = (): void => announceEnd(core, entry, outcome, at)
-  if (outcome.kind !== 'finished' || core.writer === undefined) return announce()
+  if (outcome.kind !== 'finished' || !core.writer) return announce()
   entry.order = core.order++
   core.journal.done.set(key, { type: 'done', key, outcome, order: entry.order })
   const ended = { written: announce, failed: (error: unknown) => core.fail(error) }
@@ -319,7 +319,7 @@ function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: strin
   const { step } = call
   if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') {
     core.onEvent?.({ type: 'step-suspended', key, step: step.step, why: outcome.why, at })
-  } else if (outcome.kind === 'finished' || started === true) {
+  } else if (outcome.kind === 'finished' || started) {
     core.onEvent?.(finishedEvent(key, step, outcome, at))
   }
 }
@@ -364,7 +364,7 @@ function lateness(
 /** The clock of a run that is only looked at stopped when its end was recorded. */
 function timeOfChain(core: EngineCore, startedAt: number): number {
   const { pausedAt } = core.journal
-  if (core.runner !== undefined) return timeSince(core, startedAt)
+  if (core.runner) return timeSince(core, startedAt)
   return pausedAt === undefined ? 0 : Math.max(0, Date.parse(pausedAt) - startedAt)
 }
 
@@ -382,7 +382,7 @@ function begin(core: EngineCore, entry: Entry): number {
   // A nested chain continues where it was; a step that was interrupted starts anew.
   const known = kind === 'chain' || handed.has(key) ? beganAt(core, key) : undefined
   if (known !== undefined) return known
-  if (core.runner === undefined) return now
+  if (!core.runner) return now
   core.writer?.append({ type: 'start', key, at })
   started.set(key, at)
   core.onEvent?.({ type: 'step-started', key, step, skill, chain: kind === 'chain', at })

@@ -34,7 +34,7 @@ export type ConfinementRecord =
     }
 
 export function recordedOutcome({ outcome, reused }: DoneRecord): DoneRecord['outcome'] {
-  return reused === true && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
+  return reused && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
 }
 
 /** Whether a line is a record of ours, complete in what readers rely on: it could be forged. */

@@ -66,7 +66,7 @@ export function createDiskLookup(options: DiskLookupOptions): ChainLookup {
     resolve: resolveStep,
     load(directory) {
       const known = reports.get(directory)
-      if (known !== undefined) return known
+      if (known) return known
       const report = loadSkill(directory, options)
       reports.set(directory, report)
       return report
@@ -86,11 +86,11 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
     return { facts: undefined, diagnostics: [{ code, severity: 'error', message, path }] }
   }
   const { skill, diagnostics } = parseSkill(reading.text, { path })
-  if (skill === undefined) return { facts: undefined, diagnostics }
+  if (!skill) return { facts: undefined, diagnostics }
   const { fields } = skill
   const script = findScript(directory, fields.run)
   const verify = findVerifyScript(directory)
-  const run = fields.chain === undefined ? script : none
+  const run = fields.chain ? none : script
   const files = [file, pathOf(run), pathOf(verify)]
   const isBroken = run.kind === 'broken' || isRefused(skill)
   return {
@@ -175,7 +175,7 @@ export function skillDigest(
       ? known[name]
       : digestedContent(`${directory}/${name}`)
     const head = Buffer.from(`${name}\0${content?.length ?? 'unreadable'}\n`)
-    return content === undefined ? [head] : [head, content]
+    return content ? [head, content] : [head]
   })
   // One call for all: a hash that is fed is a stream, which costs more than such small files.
   return sha256(Buffer.concat(parts))
@@ -204,7 +204,7 @@ export function executionRefusal(
 }
 
 export function trustFact(refusal: SkillNotTrustedError | undefined): SkillFacts['trust'] {
-  if (refusal === undefined) return { level: 'trusted', reason: '' }
+  if (!refusal) return { level: 'trusted', reason: '' }
   const { message: reason, hint, reasonCode } = refusal
   return { level: 'untrusted', reason, hint, ...changeOf[reasonCode] }
 }
@@ -226,7 +226,7 @@ export function unheeded(
   return [
     ...diagnostics.filter(({ code }) => saidOfRuns.has(code)),
     ...misplacedPolicy(skill.frontmatter, skill.path),
-    ...(skill.fields.chain === undefined ? policyAlone(skill) : scriptBeside(skill, script)),
+    ...(skill.fields.chain ? scriptBeside(skill, script) : policyAlone(skill)),
   ]
 }
 
@@ -283,7 +283,7 @@ export function resolveStep(chainDirectory: string, name: string): StepResolutio
 
 function resolveExactly(chainDirectory: string, name: string): StepResolution {
   const refusal = checkStepName(name)
-  if (refusal !== undefined) return refusal
+  if (refusal) return refusal
   const root = dirname(chainDirectory)
   const sibling = join(root, ...name.split('/'))
   const obstacle = problemAt(sibling)

@@ -104,7 +104,7 @@ export function chainText({ steps, policy }: Pick<ChainDeclaration, 'steps' | 'p
 
 /** The names of the steps that wait for an approval. */
 export function gatesOf({ steps, gates }: Pick<ChainDeclaration, 'steps' | 'gates'>): string[] {
-  const own = steps.flatMap(({ gate, id, name }) => (gate === true ? [id ?? name] : []))
+  const own = steps.flatMap(({ gate, id, name }) => (gate ? [id ?? name] : []))
   return [...new Set([...gates, ...own])]
 }
 
@@ -125,11 +125,11 @@ export function shortDigest(digest: string): string {
 /** What is special about the execution of a step, and the policy of a chain. */
 export function executionWords(step: PlannedStep): string[] {
   return [
-    ...(step.gate === true ? ['gate'] : []),
+    ...(step.gate ? ['gate'] : []),
     ...optionWords(step),
     ...(step.verify === undefined ? [] : ['verified']),
-    ...(step.sandboxed === true ? ['sandbox'] : []),
-    ...(step.excluded === true ? ['left out'] : []),
+    ...(step.sandboxed ? ['sandbox'] : []),
+    ...(step.excluded ? ['left out'] : []),
     ...(isChain(step) ? policyWords(step.policy) : withoutWords(step.notHonoured ?? [])),
   ]
 }
@@ -140,8 +140,8 @@ function optionWords({ retry, backoff, timeout, when, allowFailure, always, args
     ...Object.entries(values).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${value}`],
     ),
-    ...(allowFailure === true ? ['allow-failure'] : []),
-    ...(always === true ? ['always'] : []),
+    ...(allowFailure ? ['allow-failure'] : []),
+    ...(always ? ['always'] : []),
   ]
 }
 
@@ -220,7 +220,7 @@ export function renderPlanMermaid(plan: ShownPlan): string {
 
   const title = [plan.skill, `plan ${shortDigest(plan.digest)}`, ...policyWords(plan.policy)]
   const drawn = box('s0', title.join(', '), plan, '  ')
-  const leftOut = [...ids].flatMap(([step, id]) => (step.excluded === true ? [id] : []))
+  const leftOut = [...ids].flatMap(([step, id]) => (step.excluded ? [id] : []))
   return `${['flowchart LR', ...drawn, ...classes(leftOut)].join('\n')}\n`
 }
 

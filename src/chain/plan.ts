@@ -60,7 +60,7 @@ export function chainProblems(directory: string, workspace: string): readonly Di
   const trust = { level: 'trusted', reason: '' } as const
   const lookup = createDiskLookup({ workspace, trustOf: () => trust })
   const { facts, diagnostics } = lookup.load(directory)
-  if (facts?.chain === undefined) return []
+  if (!facts?.chain) return []
   const plan = planRun(facts, lookup, { instructions: { kind: 'driven' } })
   const known = new Set(diagnostics.map(({ code, line }) => `${code} ${line}`))
   return plan.diagnostics.filter(
@@ -95,7 +95,7 @@ function planRoot(
   overrides: Partial<ChainPolicy>,
 ): PlannedChain {
   const { name, path, verify, chain } = skill
-  if (chain !== undefined) {
+  if (chain) {
     // The chain that is run itself has no step that its check could verify.
     if (verify !== undefined) {
       planning.diagnostics.push({
@@ -162,7 +162,7 @@ function planChain(
   const { changed, level } = skill.trust
   // Its steps and gates decide how what is trusted runs.
   const leadsTrusted = level === 'untrusted' && steps.some(({ trust }) => trust === 'trusted')
-  if (changed === true || leadsTrusted) planning.diagnostics.push(notTrusted(skill))
+  if (changed || leadsTrusted) planning.diagnostics.push(notTrusted(skill))
   return { ...common(skill, step, planning), executor: 'chain', policy: chain.policy, steps }
 }
 
@@ -177,13 +177,13 @@ function planTask(
   const isUntrusted = skill.trust.level === 'untrusted'
   diagnostics.push(...(skill.warnings ?? []))
   // Its scripts, its check or what starts it was changed; a sandbox does not help.
-  if (skill.trust.changed === true) diagnostics.push(notTrusted(skill))
-  if (skill.broken === true) return { ...planned, executor: 'none' }
+  if (skill.trust.changed) diagnostics.push(notTrusted(skill))
+  if (skill.broken) return { ...planned, executor: 'none' }
   if (skill.script !== undefined) {
-    if (isUntrusted && planned.sandboxed !== true) diagnostics.push(notTrusted(skill))
+    if (isUntrusted && !planned.sandboxed) diagnostics.push(notTrusted(skill))
     return { ...planned, executor: 'script', script: skill.script }
   }
-  if (instructions === undefined) {
+  if (!instructions) {
     const where = calledFrom === skill.path ? '' : ` (step ${step})`
     diagnostics.push({
       code: 'no-executor',
@@ -234,12 +234,12 @@ function planStep(
   }
   const { facts, diagnostics } = planning.lookup.load(resolution.directory)
   planning.diagnostics.push(...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'))
-  if (facts === undefined) return missing(declared.name, step)
+  if (!facts) return missing(declared.name, step)
   const { chain } = facts
-  if (chain === undefined) return planTask(facts, step, chainSkill.path, planning)
+  if (!chain) return planTask(facts, step, chainSkill.path, planning)
   const called = { ...facts, chain }
   const obstacle = cycle([...way, called]) ?? tooDeep([...way, called])
-  if (obstacle !== undefined) {
+  if (obstacle) {
     planning.diagnostics.push({ severity: 'error', ...obstacle, ...place })
     return missing(declared.name, step)
   }
@@ -336,7 +336,7 @@ function mark(steps: readonly PlannedStep[], chosen: ReadonlySet<string>): reado
   return steps.map((step) => {
     if (!isChain(step)) return chosen.has(step.step) ? step : { ...step, excluded: true as const }
     const below = mark(step.steps, chosen)
-    const kept = chosen.has(step.step) || below.some((inner) => inner.excluded !== true)
+    const kept = chosen.has(step.step) || below.some((inner) => !inner.excluded)
     return kept ? { ...step, steps: below } : { ...step, steps: below, excluded: true as const }
   })
 }

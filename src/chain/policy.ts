@@ -44,7 +44,7 @@ export function afterAttempt(
   attempts: readonly AttemptOutcome[],
 ): 'again' | StepStatus {
   const last = attempts.at(-1)
-  if (last === undefined) return 'again'
+  if (!last) return 'again'
   const exhausted = attempts.length >= attemptLimit(policy)
   switch (policy.retryUntil) {
     case 'none':
@@ -78,7 +78,7 @@ export function notStable(
 
 function isStable(attempts: readonly AttemptOutcome[]): boolean {
   const [before, last] = attempts.slice(-2)
-  if (before === undefined || last === undefined) return false
+  if (!before || !last) return false
   return before.status === last.status && before.signature === last.signature
 }
 
@@ -89,7 +89,7 @@ export function parsePolicySetting(text: string): Record<string, string | number
   const fields = Object.keys(defaultChainPolicy)
   const field = fields.find((name) => policyKey(name) === key)
   const definition = metadataFields.get(key)
-  if (field === undefined || definition === undefined) {
+  if (field === undefined || !definition) {
     const names = fields.map(policyKey)
     const hint = didYouMean(key, names) || `Known are ${names.join(', ')}.`
     throw wrongUse(`--set ${key} is not a setting of a chain`, hint)

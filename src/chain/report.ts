@@ -109,7 +109,7 @@ function casesOf({ steps, errors = [] }: ShownAttempt): TestCase[] {
 
 function leaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
-    if (step.steps === undefined) return [step]
+    if (!step.steps) return [step]
     const { allowFailure } = step
     return leaves(step.steps).map((leaf) => (allowFailure ? { ...leaf, allowFailure } : leaf))
   })
@@ -118,7 +118,7 @@ function leaves(steps: readonly StepResult[]): StepResult[] {
 /** Whatever did not come to its end counts as skipped, and so does a failure that is allowed. */
 function kindOf({ status, allowFailure }: StepResult): TestCase['kind'] {
   if (status === 'success') return 'passed'
-  if (allowFailure === true) return 'skipped'
+  if (allowFailure) return 'skipped'
   return status === 'failure' || status === 'critical' ? 'failed' : 'skipped'
 }
 
@@ -178,7 +178,7 @@ function summary(result: ShownRun): string {
     countSucceeded(attempt?.steps ?? []),
     ...(began === undefined ? [] : [`${duration(timeOf(result))} from ${timeElement(began)}`]),
     ...(result.winner === undefined ? [] : [`won by <b>${escape(result.winner)}</b>`]),
-    ...(failed === undefined || attempt === undefined
+    ...(!failed || !attempt
       ? []
       : [`failed first: <a href="#${anchor(attempt.attempt, failed)}">${escape(failed.step)}</a>`]),
   ].join(', ')
@@ -220,9 +220,9 @@ function stepItem(step: StepResult, scope: Scope): string {
   const time = stepDuration(step)
   const note = cutToColumns(safeLine(saidOf(step)), 200)
   const failed = step.status === 'failure' || step.status === 'critical'
-  const open = failed && step.steps === undefined ? ' open' : ''
+  const open = failed && !step.steps ? ' open' : ''
   const inner = { ...scope, depth: scope.depth + 1 }
-  const below = step.steps === undefined ? '' : `\n${stepList(step.steps, inner)}`
+  const below = step.steps ? `\n${stepList(step.steps, inner)}` : ''
   return `<li>
 <details id="${anchor(scope.attempt, step)}"${open}>
 <summary><span class="mark ${step.status}" role="img" aria-label="${step.status}" title="${step.status}">${mark}</span><span class="name">${escape(stepLabel(step))}</span><span class="time">${time}</span><span class="track">${bar(step, scope.span)}</span><span class="note">${escape(note)}</span></summary>
@@ -242,7 +242,7 @@ function details(step: StepResult): string {
     ['sandbox', step.sandbox ?? ''],
     ['what to do', step.hint ?? ''],
     ['attempts', (step.attempts ?? []).map(({ status }) => status).join(', ')],
-    ['taken over', step.reused === true ? 'from another run, with its times' : ''],
+    ['taken over', step.reused ? 'from another run, with its times' : ''],
     ...Object.entries(step.metrics).map(([name, value]) => [name, JSON.stringify(value)]),
   ]
     .filter(([, value]) => value !== '')
@@ -265,7 +265,7 @@ function errorList(errors: readonly ReportedError[] = []): string {
 }
 
 function bar(step: StepResult, span: Span): string {
-  if (step.startedAt === null || step.reused === true) return ''
+  if (step.startedAt === null || step.reused) return ''
   const left = Math.min(99.6, percent(Date.parse(step.startedAt) - span.start, span))
   const width = Math.min(100 - left, Math.max(0.4, percent(step.durationMs, span)))
   return `<span class="bar ${step.status}" style="left:${left.toFixed(2)}%;width:${width.toFixed(2)}%"></span>`

@@ -209,7 +209,7 @@ async function proceed(
     const at = isoNow(setup)
     writer.append({ type: 'status', status, at })
     const left = ended === 'suspended' ? undefined : cleanUp(runId, files, root.policy.cleanupAfter)
-    if (left !== undefined) setup.onProblem?.(left)
+    if (left) setup.onProblem?.(left)
     setup.onEvent?.({ type: 'run-finished', runId, status, at })
     return { runId, skill, status, ...shownRun({ attempts }), winner }
   } catch (error) {
@@ -228,7 +228,7 @@ export function acceptedPlan(
   const { status } = journal
   const { runId } = journal.run
   refuseImported(journal)
-  if (status === 'cancelled' && refusesCancelled === true) {
+  if (status === 'cancelled' && refusesCancelled) {
     throw new RunStateError(
       'run-cancelled',
       `the run ${runId} was cancelled by a user`,
@@ -237,14 +237,14 @@ export function acceptedPlan(
   }
   refuseEnded(journal, line)
   const change = planChanged(journal, plan, command, line)
-  if (change === undefined) return {}
-  if (force !== true) throw change
+  if (!change) return {}
+  if (!force) throw change
   return { plan }
 }
 
 /** Throws {@link RunStateError} for a run that was written elsewhere: nothing in it is an order. */
 export function refuseImported({ run }: RunJournal): void {
-  if (run.imported === undefined) return
+  if (!run.imported) return
   throw new RunStateError(
     'run-imported',
     `the run ${run.runId} was imported; it can only be shown`,
@@ -375,7 +375,7 @@ export function planChanged(
 }
 
 function gatesOf(root: PlannedChain): string[] {
-  return allSteps(root).flatMap(({ step, gate }) => (gate === true ? [step] : []))
+  return allSteps(root).flatMap(({ step, gate }) => (gate ? [step] : []))
 }
 
 function isTrusted(step: PlannedStep): boolean {

@@ -64,7 +64,7 @@ export function runJournalOf(
   diagnostics: readonly Diagnostic[] = [],
 ): RunJournal {
   const [first, ...rest] = records
-  if (first === undefined) throw neverBegan(path)
+  if (!first) throw neverBegan(path)
   if (first.type !== 'run') throw foreign(path, 'it does not begin with the record of a run')
   if (first.runId !== runId) throw foreign(path, `it is that of the run ${first.runId}`)
   const journal: RunJournal = {
@@ -105,16 +105,16 @@ export function readRecords(path: string, runId: string, seal?: JournalSeal) {
       cause: error,
     })
   }
-  const oldest = seal === undefined ? 2 : journalVersion
+  const oldest = seal ? journalVersion : 2
   refuseOtherVersion(path, oldest, reading.records[0] ?? reading.unsummed)
   const { diagnostics } = reading
   const damage = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
-  if (damage !== undefined) {
+  if (damage) {
     const { code, message, hint } = damage
     throw new StateFileError({ code, message: `${path}: ${message}`, hint })
   }
   const records = reading.records.map((read, index) => {
-    const record = seal === undefined ? read : withSecrets(read, seal.code)
+    const record = seal ? withSecrets(read, seal.code) : read
     if (isChainRecord(record)) return record
     throw foreign(
       path,

@@ -41,7 +41,7 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
         ...notExecuted(step, outcome.why === 'interrupted' ? 'cancelled' : 'waiting', ''),
         startedAt: outcome.startedAt === undefined ? null : isoTime(outcome.startedAt),
         durationMs: outcome.durationMs ?? 0,
-        errors: outcome.overdue === undefined ? [] : [outcome.overdue],
+        errors: outcome.overdue ? [outcome.overdue] : [],
         reason: suspensionReason(outcome),
         ...below(outcome.chain),
       }
@@ -108,7 +108,7 @@ export function notExecuted(
 /** What later steps are told, those inside nested chains before their chains. */
 export function previousOutputs(results: readonly (StepResult | undefined)[]): PreviousOutput[] {
   return results.flatMap((result) => {
-    if (result === undefined) return []
+    if (!result) return []
     const { step, skill, status, errors, metrics, artifacts } = result
     const inner = previousOutputs(stepsOf(result))
     if (!isFinal(status)) return inner
@@ -118,7 +118,7 @@ export function previousOutputs(results: readonly (StepResult | undefined)[]): P
 
 /** Of a nested chain, those of the attempt that decides. */
 function stepsOf({ status, steps = [], attempts }: StepResult): readonly StepResult[] {
-  return attempts === undefined ? steps : (decidingAttempt({ status, attempts })?.steps ?? [])
+  return attempts ? (decidingAttempt({ status, attempts })?.steps ?? []) : steps
 }
 
 export function chainOutput(result: ChainResult): StepOutput {
@@ -155,15 +155,15 @@ const suspensions: Record<Suspension, string> = {
 }
 
 function suspensionReason({ why, chain, overdue }: SuspendedOutcome): string {
-  if (overdue !== undefined) return `it exceeded its time limit: ${overdue.message}`
-  if (why !== 'approval' || chain === undefined) return suspensions[why]
+  if (overdue) return `it exceeded its time limit: ${overdue.message}`
+  if (why !== 'approval' || !chain) return suspensions[why]
   const [inner] = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
-  return inner === undefined ? suspensions[why] : `waits for approval of ${inner.step}`
+  return inner ? `waits for approval of ${inner.step}` : suspensions[why]
 }
 
 function waitingLeaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
-    if (step.steps !== undefined) return waitingLeaves(step.steps)
+    if (step.steps) return waitingLeaves(step.steps)
     return step.status === 'waiting' ? [step] : []
   })
 }
@@ -174,7 +174,7 @@ function outline(step: StepResult): unknown[] {
 }
 
 function below(chain: ChainResult | undefined): Pick<StepResult, 'steps' | 'attempts'> {
-  if (chain === undefined) return {}
+  if (!chain) return {}
   const steps = chain.attempts.at(-1)?.steps ?? []
   return chain.attempts.length > 1 ? { steps, attempts: chain.attempts } : { steps }
 }
@@ -312,7 +312,7 @@ export function executionsOf({ attempts }: ShownRun): Execution[] {
 
 /** How a run stands now: `running` while a process holds it, `interrupted` when none does. */
 export function statusOfRun(journal: RunJournal, path: string): RunStatus | 'running' {
-  if (lockHolder(path) !== undefined) return 'running'
+  if (lockHolder(path)) return 'running'
   return journal.status ?? (journal.run.mode === 'stepper' ? 'waiting' : 'interrupted')
 }
 

@@ -65,7 +65,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       endedInVerification = verification.ended || undefined
       sandbox ??= verification.sandbox
     }
-    if (setup.sharesFiles === false && output.artifacts !== undefined) {
+    if (setup.sharesFiles === false && output.artifacts) {
       const message =
         'it returned artifacts; set restate.scratch to a directory that all workers have'
       output = failedOutput('artifact-unusable', message)
@@ -83,9 +83,9 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       const { step, key } = call
       const idempotencyKey = `${runId}/${key}`
       const refusal = refusalFor(step, setup)
-      if (refusal !== undefined) return refusal
+      if (refusal) return refusal
       const executor = options.executors.find((candidate) => candidate.kind === step.executor)
-      if (executor === undefined) {
+      if (!executor) {
         const message = `nothing here can execute the skill ${step.skill}`
         return failed('no-executor', message)
       }
@@ -114,7 +114,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     async finishChain(call, output, context) {
       const { step } = call
       const refusal = step.verify === undefined ? undefined : refusalFor(step, setup)
-      if (refusal !== undefined) return refusal
+      if (refusal) return refusal
       const answer = { kind: 'output', output } as const
       return await conclude(step, answer, context, `${runId}/${call.key}`)
     },
@@ -133,7 +133,7 @@ function refusalFor(step: PlannedStep, setup: ScriptSetup): OutputAnswer | undef
     return failed('digest-changed', message)
   }
   const refusal = untrusted(step, setup)
-  if (refusal === undefined) return undefined
+  if (!refusal) return undefined
   return { ...failed('skill-not-trusted', refusal.message), hint: refusal.hint }
 }
 
@@ -242,5 +242,5 @@ export function readLog(directory: string, key: string): string {
 }
 
 function textOf(path: string): string {
-  return statSync(path, { throwIfNoEntry: false }) === undefined ? '' : readFileSync(path, 'utf8')
+  return statSync(path, { throwIfNoEntry: false }) ? readFileSync(path, 'utf8') : ''
 }

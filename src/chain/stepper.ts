@@ -113,7 +113,7 @@ function dismissedReport(journal: RunJournal, key: string, step: string) {
   if (isReported && outcome.output.evidence !== 'self-reported') return undefined
   const errors = isReported ? outcome.output.errors : chainsAbove(key).flatMap(errorsOf)
   const error = errors.find(({ code }) => code === 'timeout')
-  return error === undefined ? undefined : { step, ...error }
+  return error && { step, ...error }
 
   function errorsOf(chain: string): readonly ReportedError[] {
     const ended = journal.done.get(chain)?.outcome

@@ -59,7 +59,7 @@ export function saidOf(step: StepResult): string {
       ? result
       : countSucceeded(steps)
   const marks = [
-    ...(isFailed(status) && allowFailure === true ? ['allowed'] : []),
+    ...(isFailed(status) && allowFailure ? ['allowed'] : []),
     ...(tries.length === 0 ? [] : [`attempt ${tries.length + 1}`]),
   ]
   return marks.length === 0 ? said : `${marks.join(', ')}: ${said}`
@@ -78,7 +78,7 @@ export function firstFailed(result: ShownRun): StepResult | undefined {
 
 function failedLeaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
-    if (!isFailed(step.status) || step.allowFailure === true) return []
+    if (!isFailed(step.status) || step.allowFailure) return []
     const below = failedLeaves(step.steps ?? [])
     return below.length === 0 ? [step] : below
   })
@@ -145,12 +145,12 @@ function nameOf({ step, depth }: Row): string {
 /** A success needs no words. */
 function noteOf(step: StepResult): string {
   if (step.status !== 'success') return saidOf(step)
-  const again = step.tries === undefined ? '' : `attempt ${step.tries.length + 1}`
-  return step.reason ?? (step.reused === true ? 'taken over' : again)
+  const again = step.tries ? `attempt ${step.tries.length + 1}` : ''
+  return step.reason ?? (step.reused ? 'taken over' : again)
 }
 
 function bar(step: StepResult, { bars, span }: Layout): string {
-  if (bars === 0 || step.startedAt === null || step.reused === true) return ' '.repeat(bars)
+  if (bars === 0 || step.startedAt === null || step.reused) return ' '.repeat(bars)
   const total = Math.max(1, span.length)
   const left = Math.min(bars - 1, Math.floor(((startOf(step) - span.start) / total) * bars))
   const length = Math.round((step.durationMs / total) * bars)
@@ -160,7 +160,7 @@ function bar(step: StepResult, { bars, span }: Layout): string {
 
 function firstFailure(result: ShownRun, style: StyleText): string[] {
   const failed = firstFailed(result)
-  if (failed === undefined) return []
+  if (!failed) return []
   const tail = safeText(failed.log ?? '')
     .split('\n')
     .slice(-10)
@@ -213,7 +213,7 @@ export function spanOf(steps: readonly StepResult[]): Span | undefined {
   let start = Number.POSITIVE_INFINITY
   let end = Number.NEGATIVE_INFINITY
   for (const step of steps) {
-    if (step.startedAt === null || step.reused === true) continue
+    if (step.startedAt === null || step.reused) continue
     start = Math.min(start, startOf(step))
     end = Math.max(end, endOf(step))
   }

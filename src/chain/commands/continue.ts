@@ -133,7 +133,7 @@ function reusedResults(
     const record = journal.done.get(walked.key)
     if (!walked.leaf || record === undefined || !wanted.has(walked.step.step)) return []
     const { outcome } = record
-    if (outcome.kind !== 'finished' || outcome.rejected === true) return []
+    if (outcome.kind !== 'finished' || outcome.rejected) return []
     if (choice.kind === 'retry' && outcome.output.status !== 'success') return []
     const key = walked.key.replace(/(^|\/)[\d.]+:/g, '$11:')
     return [{ type: 'done', key, outcome, reused: true }]
@@ -251,13 +251,13 @@ async function waitingGate(
     const gate = journal.gates.get(walked.key)
     // A chain with waiting steps below has passed its own gate.
     const waits = walked.leaf && walked.step.status === 'waiting'
-    return waits && gate !== undefined ? [gate] : []
+    return waits && gate ? [gate] : []
   })
   const matching = step === undefined ? gates : gates.filter((gate) => gate.step === step)
   const [gate, second] = matching
-  if (gate !== undefined && second === undefined) return gate
+  if (gate && !second) return gate
   const { runId } = journal.run
-  const code = gate === undefined ? 'no-gate-waits' : 'gate-ambiguous'
+  const code = gate ? 'gate-ambiguous' : 'no-gate-waits'
   const names = gates.map((candidate) => candidate.step).join(', ')
   const message =
     gates.length === 0

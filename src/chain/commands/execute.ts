@@ -76,7 +76,7 @@ export async function executeRun(
     ...setup,
     executors,
     refusalOf: refusalIn(project, lockReadOnce(project.policy.workspace)),
-    signal: limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]),
+    signal: limit ? AbortSignal.any([context.signal, limit]) : context.signal,
     yesGates: choice.yesGates,
   })
   const isOver = limit?.aborted === true && !context.signal.aborted
@@ -153,7 +153,7 @@ async function confinementFor(
   const confined = confinedSteps(plan)
   const grants = grantsOf(project, grant)
   const [first] = confined
-  if (first === undefined) {
+  if (!first) {
     const idle = unsafeNoSandbox ? '--unsafe-no-sandbox' : '--grant'
     if (unsafeNoSandbox || grant.length > 0) {
       context.note(`${idle} changes nothing: no script runs in a sandbox`)
@@ -202,7 +202,7 @@ function grantsOf(project: ChainProject, texts: readonly string[]): Grants {
   ]
   const { grants, problems } = parseGrants(texts, { cwd, home, env, guarded })
   const [first] = problems
-  if (first === undefined) return grants
+  if (!first) return grants
   const { grant, message, hint } = first
   throw wrongUse(`--grant ${grant}: ${message}`, hint)
 }
@@ -261,7 +261,7 @@ export async function resumeOn(
   setup: RunSetup,
 ): Promise<RunResult> {
   const { server } = journal.run
-  if (server === undefined) return await resumeRun(resumption, setup)
+  if (!server) return await resumeRun(resumption, setup)
   const { resumeServerRun } = await import('../restate/server-runs.ts')
   return await resumeServerRun(resumption, setup, serverAddress(context, server))
 }
@@ -271,7 +271,7 @@ export async function cancelOn(
   journal: RunJournal,
 ): Promise<void> {
   const { runId, server } = journal.run
-  if (server === undefined || !isOpen(journal)) {
+  if (!server || !isOpen(journal)) {
     return await cancelRun(store, runId, context.runtime)
   }
   const { cancelServerRun } = await import('../restate/server-runs.ts')
@@ -295,7 +295,7 @@ export async function readRuns(
   const list = project.store.list()
   const standings = await standingsOf(project, list.runs)
   return {
-    ...(list.runs.every(({ run }) => run.server === undefined) ? list : project.store.list()),
+    ...(list.runs.every(({ run }) => !run.server) ? list : project.store.list()),
     standings,
   }
 }
@@ -364,7 +364,7 @@ export async function planToContinue(
   // A run that has ended is refused by the caller, as such.
   const hasEnded = status === 'failure' || status === 'critical'
   const change = hasEnded ? undefined : planChanged(journal, plan, command, project.line)
-  if (change !== undefined && !force) throw change
+  if (change && !force) throw change
   return plan
 }
 

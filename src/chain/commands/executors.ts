@@ -76,7 +76,7 @@ export async function modelExecutorOf(
   return modelExecutor({
     async modelNamed(name) {
       const model = models.get(name)
-      if (model === undefined) throw new Error(`no executor is configured for the model ${name}`)
+      if (!model) throw new Error(`no executor is configured for the model ${name}`)
       return model
     },
     contentOf: (step, given) => stepContent(project, step, given),

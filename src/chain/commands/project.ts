@@ -97,14 +97,14 @@ export function planKept(
 export async function usablePlan(project: ChainProject, reading: PlannedSkillRun): Promise<Plan> {
   const { plan, diagnostics, refusals } = reading
   const untrusted = diagnostics.find((diagnostic) => diagnostic.code === 'skill-not-trusted')
-  const refusal = untrusted === undefined ? undefined : refusals.get(untrusted.path)
-  if (refusal !== undefined) {
+  const refusal = untrusted && refusals.get(untrusted.path)
+  if (refusal) {
     const changes = await changesOf(project, [refusal])
     throw new SkillNotTrustedError({ ...refusal.facts, diagnostics: changes })
   }
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
   const [first] = errors
-  if (first === undefined) return plan
+  if (!first) return plan
   const count = errors.length === 1 ? 'an error' : `${errors.length} errors`
   const code = errors.length === 1 ? first.code : 'plan-impossible'
   const message = `${plan.skill} cannot run; its plan has ${count}`
@@ -145,7 +145,7 @@ function planSkill(
   const refusals = new Map<string, SkillNotTrustedError>()
   const lookup = lookupFor(project, skill.scope, refusals)
   const { facts, diagnostics } = lookup.load(directory)
-  if (facts === undefined) {
+  if (!facts) {
     const message = `the skill ${skill.name} cannot be used`
     throw new ChainPlanError('skill-unusable', message, undefined, { diagnostics })
   }
@@ -197,7 +197,7 @@ function lookupFor(
       }
       project.checked.set(directory, checked)
       const refusal = executionRefusal(checked, policy, lockOf)
-      if (refusal !== undefined) refusals.set(skill.path, refusal)
+      if (refusal) refusals.set(skill.path, refusal)
       return trustFact(refusal)
     },
   })
@@ -210,7 +210,7 @@ export function refusalIn(
 ): (directory: string) => Refusal | undefined {
   return (directory) => {
     const skill = project.checked.get(directory)
-    if (skill === undefined) return { message: `the skill in ${directory} is not part of the plan` }
+    if (!skill) return { message: `the skill in ${directory} is not part of the plan` }
     return executionRefusal(skill, project.policy, lockOf)
   }
 }
@@ -234,7 +234,7 @@ export function linesAgain(
     rights: [
       ...(trustWorkspace ? ['--trust-workspace'] : []),
       ...grant.flatMap((text) => ['--grant', text]),
-      ...(unsafeNoSandbox === true ? ['--unsafe-no-sandbox'] : []),
+      ...(unsafeNoSandbox ? ['--unsafe-no-sandbox'] : []),
     ],
   })
 }
@@ -322,8 +322,7 @@ export async function askedChanges(
     throw contradiction('--engine restate', '--base-url', hint)
   }
   const names = tools === undefined ? undefined : commaNames(tools)
-  if (names !== undefined)
-    (await import('../../agent/built-in-tools/built-in-tools.ts')).requireBuiltIns(names)
+  if (names) (await import('../../agent/built-in-tools/built-in-tools.ts')).requireBuiltIns(names)
   return { set, from, only, via, model, baseUrl, tools }
 }
 

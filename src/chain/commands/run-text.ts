@@ -80,7 +80,7 @@ export function codeOfRun({ status, timedOut }: RunAnswer): ExitCode {
       return exitCode.waiting
     case 'interrupted':
     case 'cancelled':
-      return timedOut === true ? exitCode.budget : exitCode.interrupted
+      return timedOut ? exitCode.budget : exitCode.interrupted
   }
 }
 
@@ -152,7 +152,7 @@ function summary(result: RunResult, screen: Screen): string {
 function continuationLines(answer: RunAnswer): string[] {
   const [first, ...others] = (answer.continueWith ?? []).map(safeLine)
   if (first === undefined) return []
-  const again = answer.argumentsNeeded === true ? [argumentsAgain] : []
+  const again = answer.argumentsNeeded ? [argumentsAgain] : []
   if (answer.status === 'failure' || answer.status === 'critical') {
     return [`After a fix: ${first}`, ...again]
   }

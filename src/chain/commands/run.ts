@@ -125,7 +125,7 @@ export const planCommand = defineCommand<PlanAnswer>()({
 function planAnswer({ plan, diagnostics, refusals }: PlannedSkillRun): PlanAnswer {
   const answer = planJson(plan, diagnostics)
   const [confined] = confinedSteps(plan)
-  if (confined === undefined) return answer
+  if (!confined) return answer
   return { ...answer, sandbox: sandboxForeseen(refusals.get(confined.path)?.hint) }
 }
 

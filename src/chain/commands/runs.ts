@@ -65,7 +65,7 @@ export const list = defineCommand<{
         run.runId,
         safeLine(run.skill),
         cell(run.arguments.map(shellWord).join(' '), 30),
-        run.imported === true ? `${run.status} (imported)` : run.status,
+        run.imported ? `${run.status} (imported)` : run.status,
         `${run.finishedSteps}/${run.steps}`,
         duration(Math.max(0, Date.parse(now) - Date.parse(run.startedAt))),
       ]),
@@ -135,7 +135,7 @@ export const show = defineCommand<ShownResult>()({
   render: (run, screen) =>
     linesText([
       headOfRun({ ...run, status: run.standing ?? run.status }),
-      ...(run.imported === undefined ? [] : [`imported from ${safeLine(run.imported.from)}`]),
+      ...(run.imported ? [`imported from ${safeLine(run.imported.from)}`] : []),
       ...renderTimeline(run, screen),
       ...resultLines(run),
       ...approvalLines(run),
@@ -153,8 +153,7 @@ function approvalsOf({ approvals, gates }: RunJournal): ShownApproval[] | undefi
 }
 
 function approvalLines({ approvals = [], yesGates, startedBy = 'the caller' }: ShownResult) {
-  const inAdvance =
-    yesGates === true ? [`Gates approved in advance by ${startedBy} (--yes-gates)`] : []
+  const inAdvance = yesGates ? [`Gates approved in advance by ${startedBy} (--yes-gates)`] : []
   const lines = approvals.flatMap(({ step, approved, at, by, user = 'a user', shown = [] }) => {
     if (by === 'caller') return [`${step}: approved in advance (--yes-gates), ${at}`]
     const seen = shown.map(
@@ -230,7 +229,7 @@ export const prune = defineCommand<PruneResult>()({
   },
   render: ({ removed }) => linesText(removed),
   notes: ({ removed, dryRun }) => [`${removed.length} ${dryRun ? 'would be removed' : 'removed'}`],
-  exitCode: ({ diagnostics }) => (diagnostics === undefined ? exitCode.done : exitCode.badAnswer),
+  exitCode: ({ diagnostics }) => (diagnostics ? exitCode.badAnswer : exitCode.done),
 })
 
 interface ImportedRun extends ShownRun {

@@ -164,7 +164,7 @@ export const status = defineCommand<StatusResult>()({
     const answer = stepperAnswer(result)
     const continueWith = project.line('chain next', runId)
     const steps = answer.kind === 'next' ? answer.next : []
-    const next = steps.map((step) => (step.overdue === true ? { ...step, continueWith } : step))
+    const next = steps.map((step) => (step.overdue ? { ...step, continueWith } : step))
     return { runId, status: result.status, next, result, startedAt: journal.run.at }
   },
   render: (shown, screen) =>
@@ -233,7 +233,7 @@ export function stepperResult(
 
 /** An agent knows its own reports, but not the results of scripts. */
 function passedOn(state: ChainState | undefined): string[] {
-  if (state === undefined || state.previous_outputs.length === 0) return []
+  if (!state || state.previous_outputs.length === 0) return []
   return [statePart(jsonText(state))]
 }
 
@@ -244,17 +244,16 @@ function contentOf(
   given: readonly string[],
 ): string {
   const step = allSteps(plan.root).find((candidate) => candidate.step === named)
-  if (step === undefined) return ''
+  if (!step) return ''
   const { content, references } = stepContent(project, step, given)
   return references === '' ? content : `${content}\n\n${references.trimEnd()}`
 }
 
 function renderStepper(stepper: StepperResult, screen: Screen): string {
   const { dismissed } = stepper
-  const late =
-    dismissed === undefined
-      ? ''
-      : `The report about ${safeLine(dismissed.step)} came too late and does not count: ${safeLine(dismissed.message)}.\n\n`
+  const late = dismissed
+    ? `The report about ${safeLine(dismissed.step)} came too late and does not count: ${safeLine(dismissed.message)}.\n\n`
+    : ''
   return `${late}${standingText(stepper, screen)}`
 }
 
@@ -262,9 +261,9 @@ function standingText(
   { runId, result, waiting, next: steps = [], argumentsNeeded }: StepperResult,
   screen: Screen,
 ): string {
-  if (result !== undefined) return renderRun(result, screen)
-  const again = argumentsNeeded === true ? `${argumentsAgain}\n` : ''
-  if (waiting !== undefined) {
+  if (result) return renderRun(result, screen)
+  const again = argumentsNeeded ? `${argumentsAgain}\n` : ''
+  if (waiting) {
     return `${safeLine(waiting.step)} waits for a user: ${safeLine(waiting.approveWith)}\n${again}`
   }
   return `${steps.map((step) => instructions(runId, step)).join('')}${again}`
@@ -280,10 +279,10 @@ Step ${safeLine(step)} of run ${runId}. When it is done, report it:
 }
 
 function codeOfStepper({ dismissed, result, waiting }: StepperResult): ExitCode {
-  if (waiting !== undefined) return exitCode.waiting
-  const code = result === undefined ? exitCode.done : codeOfRun(result)
+  if (waiting) return exitCode.waiting
+  const code = result ? codeOfRun(result) : exitCode.done
   // A report that does not count is an error, however the run continues.
-  return code === exitCode.done && dismissed !== undefined ? exitCode.badAnswer : code
+  return code === exitCode.done && dismissed ? exitCode.badAnswer : code
 }
 
 function metricOf(text: string): [string, number] {

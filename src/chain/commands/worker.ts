@@ -179,7 +179,7 @@ function clientExecutors(
   )
   const execute: Executor['execute'] = async (request) => {
     const executor = byClient.get(request.call.step.client)
-    if (executor === undefined) throw new Error('the worker has no such client')
+    if (!executor) throw new Error('the worker has no such client')
     return await executor.execute(request)
   }
   return [{ kind: 'agent', execute }]
@@ -201,7 +201,7 @@ function acceptIn(
     // A later edit is noticed by the check of the digest at every execution.
     if (known.has(place)) return undefined
     const refused = refusalOf(project, step, allowance)
-    if (refused === undefined) known.add(place)
+    if (!refused) known.add(place)
     return refused
   }
 }
@@ -236,7 +236,7 @@ function distrusted(own: PlannedStep, step: PlannedStep): Refused | undefined {
     return refused('skill-not-trusted', 'is not trusted on this worker')
   }
   // The trust of this machine counts: the run may have been planned elsewhere.
-  if (own.sandboxed !== true && step.sandboxed !== true) return undefined
+  if (!own.sandboxed && !step.sandboxed) return undefined
   return refused('sandbox-missing', 'runs only in a sandbox, which workers do not have')
 }
 

@@ -47,12 +47,12 @@ export async function ask(
       method,
       headers: { accept: 'application/json', ...content, ...bearer, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
+      ...(signal ? { signal } : {}),
     })
     const text = await response.text()
     return { status: response.status, body: parseJson(text) ?? text }
   } catch (error) {
-    if (signal?.aborted === true) throw error
+    if (signal?.aborted) throw error
     const cause = error instanceof Error ? error.cause : undefined
     throw new RestateServerError(
       'restate-away',
@@ -149,7 +149,7 @@ export async function awaitRun(
 ): Promise<RunAnswer> {
   for (let seen = performance.now(); ;) {
     const once = AbortSignal.timeout(attachMs)
-    const scope = signal === undefined ? once : AbortSignal.any([signal, once])
+    const scope = signal ? AbortSignal.any([signal, once]) : once
     try {
       const answer = await ask(address, 'ingress', placeOf(run, 'attach'), { signal: scope })
       const { status, body } = answer
@@ -159,7 +159,7 @@ export async function awaitRun(
       if (isFinal) throw refusal('finish the run', answer)
       seen = performance.now()
     } catch (error) {
-      if (signal?.aborted === true) throw error
+      if (signal?.aborted) throw error
       const isAway = error instanceof RestateServerError && error.code === 'restate-away'
       if (once.aborted) seen = performance.now()
       else if (!isAway || performance.now() - seen > absenceMs) throw error
@@ -300,7 +300,7 @@ export async function untilWaiting(
     await sleep(intervalMs, undefined, { signal: over })
     try {
       const waiting = await lookAtWaiting(address, invocationId)
-      if (waiting !== undefined && waiting.awakeable !== answered) return waiting
+      if (waiting && waiting.awakeable !== answered) return waiting
     } catch (error) {
       // Who waits for the end of the run notices a server that stays away.
       if (!(error instanceof RestateServerError)) throw error

@@ -61,7 +61,7 @@ export class RestateEngine implements Engine {
 
   task(call: TaskCall): Running {
     const closed = this.#closed(call)
-    if (closed !== undefined) return closed
+    if (closed) return closed
     const { key } = call
     const { context, execution } = this.#parts
     const controller = new AbortController()
@@ -76,7 +76,7 @@ export class RestateEngine implements Engine {
   #closed(call: TaskCall | ChainCall): Running | undefined {
     const { sdk, facts, gates, begunAt, now } = this.#parts
     const { key, step, attempt } = call
-    if (step.gate !== true || facts.yesGates) return undefined
+    if (!step.gate || facts.yesGates) return undefined
     const gate = gateOf(call, facts.planDigest)
     const decision = decisionAbout(facts, key)
     const outcome = passGate(gate, step.step, decision, Date.parse(decision?.at ?? '') || begunAt)
@@ -94,10 +94,10 @@ export class RestateEngine implements Engine {
   chain(call: ChainCall): Running {
     const { sdk, context, facts, gates, pass } = this.#parts
     const closed = this.#closed(call)
-    if (closed !== undefined) return closed
+    if (closed) return closed
     const nested = invokeChain(context, facts, pass, call)
     const outcome = nested.map((answer, failure) => {
-      if (answer === undefined) return this.#failed('chain-failed', failure)
+      if (!answer) return this.#failed('chain-failed', failure)
       addPass(pass, answer.pass)
       for (const gate of answer.gates) gates.set(gate.key, gate)
       return nestedOutcome(answer)
@@ -113,9 +113,9 @@ export class RestateEngine implements Engine {
 
   async firstOf(running: readonly Running[]): Promise<Ended> {
     const list = this.#find(running)
-    for (const { key, instant } of list) if (instant !== undefined) return { key, outcome: instant }
+    for (const { key, instant } of list) if (instant) return { key, outcome: instant }
     const [first] = list
-    if (first === undefined) throw new Error('there is nothing to wait for')
+    if (!first) throw new Error('there is nothing to wait for')
     if (this.#ended) return { key: first.key, outcome: none }
     try {
       for (;;) {
@@ -176,7 +176,7 @@ export class RestateEngine implements Engine {
   async #endAll(list: readonly Entry[]): Promise<CancelledStep[]> {
     const { sdk, context } = this.#parts
     for (const { stands, controller, call } of list) {
-      if (stands !== undefined) continue
+      if (stands) continue
       controller?.abort()
       if (call === undefined) continue
       // A promise of the invocation like any other, whatever its declared type says.
@@ -230,7 +230,7 @@ function leftOf(outcome: Outcome): CancelledStep {
 }
 
 function kept<T>(value: T | undefined, failure: Error | undefined): T {
-  if (failure !== undefined || value === undefined) throw failure ?? new Error('no value')
+  if (failure || value === undefined) throw failure ?? new Error('no value')
   return value
 }
 
@@ -256,7 +256,7 @@ function nestedOutcome(answer: NestedAnswer): Outcome {
   if (chain.ended === 'suspended') {
     return { kind: 'suspended', why: 'approval', startedAt, durationMs, chain }
   }
-  if (output === undefined) return { kind: 'cancelled', startedAt, durationMs, chain }
+  if (!output) return { kind: 'cancelled', startedAt, durationMs, chain }
   const rejected = chain.ended === 'rejected' ? { rejected: true as const } : {}
   return { kind: 'finished', output, log, startedAt, durationMs, chain, ...rejected }
 }

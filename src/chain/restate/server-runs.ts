@@ -165,8 +165,7 @@ async function follow(
   const steps = allSteps(plan.root).length
   onEvent?.({ type: 'run-started', runId, skill: plan.skill, steps, at: at() })
   const over = new AbortController()
-  const following =
-    onEvent === undefined ? undefined : followRun(address, { id, from }, plan, onEvent, over.signal)
+  const following = onEvent && followRun(address, { id, from }, plan, onEvent, over.signal)
   let end: RunAnswer | Waiting
   try {
     end = await endOrWait(followed, address, setup)
@@ -186,7 +185,7 @@ async function follow(
 async function endOrWait(followed: HandedOver, address: ServerAddress, { signal }: RunSetup) {
   const { id, plan, answered } = followed
   const over = new AbortController()
-  const gated = allSteps(plan.root).some((step) => step.gate === true && step.excluded !== true)
+  const gated = allSteps(plan.root).some((step) => step.gate && !step.excluded)
   const end = ended(followed, address, signal, over.signal)
   if (!gated) return await end
   try {
@@ -206,10 +205,10 @@ async function ended(
   over: AbortSignal,
 ): Promise<RunAnswer> {
   try {
-    const scope = signal === undefined ? over : AbortSignal.any([signal, over])
+    const scope = signal ? AbortSignal.any([signal, over]) : over
     return await awaitRun(address, run, plan.digest, scope)
   } catch (error) {
-    if (signal?.aborted !== true) throw error
+    if (!signal?.aborted) throw error
     await cancelInvocation(address, id)
     const answer = await awaitRun(address, run, plan.digest, AbortSignal.timeout(patienceMs))
     // As by Ctrl-C in a run that is executed here.
@@ -243,7 +242,7 @@ export async function syncServerRuns(
   const standings = new Map<string, ServerStanding>()
   for (const journal of journals) {
     const { server } = journal.run
-    if (server === undefined || !isOpen(journal)) continue
+    if (!server || !isOpen(journal)) continue
     const standing = await sync(store, journal, { ...server, token })
     if (standing !== undefined) standings.set(journal.run.runId, standing)
   }
@@ -274,7 +273,7 @@ async function newsOf(journal: RunJournal, address: ServerAddress) {
   const found = await lookAtRun(address, run, journal.plan.digest)
   if (found === 'unknown') return 'forgotten'
   if (found !== 'running') return recordsOf(journal, found)
-  const mayWait = allSteps(journal.plan.root).some((step) => step.gate === true)
+  const mayWait = allSteps(journal.plan.root).some((step) => step.gate)
   const waiting = mayWait ? await waitingRun(address, run) : undefined
   if (waiting === undefined) return 'running'
   const isKnown = waiting.gates.every(({ key, at }) => journal.gates.get(key)?.at === at)
@@ -287,7 +286,7 @@ async function waitingRun(
 ): Promise<(Waiting & { id: string }) | undefined> {
   const id = await findInvocation(address, run)
   const waiting = id === undefined ? undefined : await lookAtWaiting(address, id)
-  return id === undefined || waiting === undefined ? undefined : { ...waiting, id }
+  return id === undefined || !waiting ? undefined : { ...waiting, id }
 }
 
 /** Ends a run on its server. Throws {@link RunStateError} when the server does not execute it. */
@@ -344,7 +343,7 @@ function knownResults(records: Iterable<DoneRecord>): Pass {
   for (const record of records) {
     const outcome = recordedOutcome(record)
     // A chain is put together again from what is below it.
-    if (outcome.kind === 'finished' && outcome.chain === undefined) answered[record.key] = outcome
+    if (outcome.kind === 'finished' && !outcome.chain) answered[record.key] = outcome
   }
   return emptyPass(answered)
 }
@@ -395,7 +394,7 @@ async function advance(followed: Followed, telling: Telling): Promise<void> {
     if (entry.kind === 'started') {
       const { key, nested: id } = entry
       const step = steps.get(stepOfKey(key))
-      if (step === undefined) continue
+      if (!step) continue
       const nested = id === undefined ? undefined : { id, next: 0, open: new Map() }
       followed.open.set(completion, { key, step, nested })
       const { skill } = step
@@ -403,12 +402,12 @@ async function advance(followed: Followed, telling: Telling): Promise<void> {
       continue
     }
     const open = followed.open.get(completion)
-    if (open === undefined) continue
+    if (!open) continue
     followed.open.delete(completion)
-    if (open.nested !== undefined) await advance(open.nested, telling)
+    if (open.nested) await advance(open.nested, telling)
     listener(finishedEvent(open.key, open.step, entry.value ?? {}, at))
   }
   for (const { nested } of followed.open.values()) {
-    if (nested !== undefined) await advance(nested, telling)
+    if (nested) await advance(nested, telling)
   }
 }

@@ -50,7 +50,7 @@ export class StepExecution {
 
   /** What it returns is recorded; what it throws makes the server try elsewhere. */
   async execute(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
-    if (call.wait !== undefined) {
+    if (call.wait) {
       const left = Math.max(0, call.wait.since + call.wait.ms - this.#options.clock.now())
       await sleep(left, undefined, { signal }).catch(() => undefined)
     }
@@ -79,7 +79,7 @@ export class StepExecution {
     // There is nothing to have; the runner says so.
     if (step.executor === 'missing') return undefined
     const refused = this.#options.accept(step)
-    if (refused === undefined) return undefined
+    if (!refused) return undefined
     if (refused.kind === 'elsewhere') {
       return await this.#giveBack(`${otherVersion}: ${refused.reason}`, signal)
     }

@@ -198,7 +198,7 @@ async function executeRun(
     if (typeof decision === 'string') {
       const { cleanupAfter } = plan.root.policy
       const left = cleanUp(runId, setup.filesOf(runId), cleanupAfter)
-      if (left !== undefined) setup.onWarning(`${left.message} (${left.path})`)
+      if (left) setup.onWarning(`${left.message} (${left.path})`)
       return decision === 'ended' ? answer : { ...answer, status: decision, gates: [] }
     }
     const about = decision.approvals.filter((approval) => {
