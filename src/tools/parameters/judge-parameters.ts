@@ -4,7 +4,6 @@ import { plainWords, stemOf } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { mapParameters, type ParameterMapping } from './map-parameters.ts'
-import { parametersOf } from './parameter.ts'
 import { Reading, type Token } from './reading.ts'
 import { maxRequestLength } from './slots.ts'
 
@@ -18,16 +17,15 @@ export function judgeParameters(
   examples?: readonly string[],
 ): ParameterMapping {
   const text = request.slice(0, maxRequestLength)
-  const parameters = parametersOf(tool.inputSchema)
   const byWords = new Map(Object.entries(mapParameters(text, tool, { examples }).params))
-  const reading = new Reading(text, tool, parameters, examples)
+  const reading = new Reading(text, tool, new Set(), examples)
   const said = new Set(reading.tokens.map(({ stem }) => stem))
   const isDoubtful = (name: string, value: JsonValue) => {
     const own = byWords.get(name)
     return own === undefined ? !isSaid(name, value, text, said) : !isDeepStrictEqual(own, value)
   }
   for (const [name, value] of Object.entries(params)) {
-    const parameter = parameters.find((one) => one.name === name)
+    const parameter = reading.parameters.find((one) => one.name === name)
     const tokens = reading.tokens.filter((token) => carries(value, token))
     if (parameter !== undefined) reading.give(parameter, value, 'chosen by a model', tokens)
   }
@@ -62,9 +60,8 @@ function isSaid(of: string, value: JsonValue, text: string, said: ReadonlySet<st
 }
 
 /** Whether a value has a token in it, whole. */
-function carries(value: JsonValue, { text, slot }: Token): boolean {
-  const word = text.toLowerCase()
-  const isPiece = slot !== undefined && slot.kind !== 'number'
+function carries(value: JsonValue, { text, word, kind }: Token): boolean {
+  const isPiece = kind !== undefined && kind !== 'number'
   return leavesOf('', value).some(({ leaf }) => {
     const written = String(leaf).toLowerCase()
     return isPiece ? written.includes(word) : plainWords(written).includes(word) || written === text

@@ -42,11 +42,11 @@ export function mapParameters(
   context: { known?: JsonObject | undefined; examples?: readonly string[] | undefined } = {},
 ): ParameterMapping {
   const { known = {}, examples } = context
-  const parameters = parametersOf(tool.inputSchema)
-  const names = parameters.map(({ name }) => name)
-  const { given, meant, rest } = writtenParameters(request, names)
-  const fillable = parameters.filter(({ name }) => !given.has(name) && !meant.has(name))
-  const reading = new Reading(rest, tool, fillable, examples)
+  const names = parametersOf(tool.inputSchema).map(({ name }) => name)
+  const { given, rest } = writtenParameters(request, names)
+  // A misspelt key keeps the parameter free that it means.
+  const closed = [...given.keys()].map((key) => (names.includes(key) ? key : nearest(key, names)))
+  const reading = new Reading(rest, tool, new Set(closed), examples)
   placeAssigned(reading)
   placeContract(reading)
   placeFullNames(reading)
@@ -60,10 +60,9 @@ export function mapParameters(
     const value = required && Object.hasOwn(known, name) ? known[name] : undefined
     if (value !== undefined) reading.give(parameter, value, 'known from before', [])
   }
-  const trace = [
-    ...names.flatMap((name) => given.get(name) ?? reading.found.get(name) ?? []),
-    ...[...given.values()].filter(({ parameter }) => !names.includes(parameter)),
-  ]
+  const trace = [...new Set([...names, ...given.keys()])].flatMap(
+    (name) => given.get(name) ?? reading.found.get(name) ?? [],
+  )
   return {
     params: Object.fromEntries(trace.map(({ parameter, value }) => [parameter, value])),
     missing: reading
@@ -97,9 +96,7 @@ function writtenParameters(request: string, names: readonly string[]) {
         given.set(parameter, { parameter, value, rule, text: text.slice(start, end) })
     }
   }
-  const misspelt = [...given.keys()].filter((key) => !names.includes(key))
-  const meant = new Set(misspelt.map((key) => nearest(key, names)))
-  return { given, meant, rest: blankObjects(text, objects) }
+  return { given, rest: blankObjects(text, objects) }
 }
 
 /** `name=value` and `name: value`; the value is quoted, a list, a typed piece or one word. */
@@ -114,10 +111,10 @@ function placeAssigned(reading: Reading): void {
     const [whole = '', written = ''] = match ?? []
     if (match === null || written.startsWith('//')) continue
     const start = match.index + whole.length - written.length
-    const slot = reading.tokens.find((token) => token.slot && token.start === start)
-    const end = Math.max(slot?.end ?? 0, match.index + whole.length)
+    const piece = reading.tokens.find((token) => token.kind && token.start === start)
+    const end = Math.max(piece?.end ?? 0, match.index + whole.length)
     const isQuoted = written.startsWith('"')
-    const text = isQuoted ? written.slice(1, -1) : (slot?.text ?? written.replace(/[.,;]$/, ''))
+    const text = isQuoted ? written.slice(1, -1) : (piece?.text ?? written.replace(/[.,;]$/, ''))
     reading.take(parameter, text, 'named in the request', within(reading, match.index, end))
   }
 }
@@ -136,7 +133,7 @@ function placeContract(reading: Reading): void {
     const groups = Object.entries({ ...match?.groups })
     if (match === null || groups.some(([field]) => !open.has(field))) continue
     const tokens = within(reading, match.index, match.index + match[0].length)
-    const before = reading.tokens.findLast(({ end }) => end <= match.index)?.text.toLowerCase()
+    const before = reading.tokens.findLast(({ end }) => end <= match.index)?.word
     // `path docs/guide` is a path, and no repository.
     if (tool === undefined && open.has(before ?? '')) continue
     const isTaken = groups.every(([field, text]) => {
@@ -162,22 +159,26 @@ function placeFullNames(reading: Reading): void {
   for (const parameter of reading.open()) {
     const { words, items } = parameter
     if (words.length < 2 || items !== undefined) continue
-    const start = tokens.findIndex((_, at) =>
-      words.every((word, offset) => tokens[at + offset]?.text.toLowerCase() === word),
-    )
-    const end = start + words.length
-    const value = start < 0 ? undefined : valueAfter(reading, end - 1)
+    const label = inRow(tokens, words, 'word')
+    const value = valueAfter(reading, label.at(-1))
     if (value === undefined) continue
-    const said = [...tokens.slice(start, end), ...value.tokens]
+    const said = [...label, ...value.tokens]
     reading.take(parameter, reading.textOf(value.tokens), 'named in the request', said)
   }
 }
 
+/** The first tokens that follow each other as these words do, or as their stems. */
+function inRow(tokens: readonly Token[], words: readonly string[], by: 'word' | 'stem'): Token[] {
+  const start = tokens.findIndex((_, at) =>
+    words.every((word, offset) => tokens[at + offset]?.[by] === word),
+  )
+  return start < 0 ? [] : tokens.slice(start, start + words.length)
+}
+
 /** `page 2`, `uid btn-1`: a parameter's name before a value. */
 function placeNamed(reading: Reading): void {
-  const { tokens } = reading
-  for (const [at, token] of tokens.entries()) {
-    const value = reading.isUsed(token) ? undefined : valueAfter(reading, at)
+  for (const token of reading.tokens) {
+    const value = reading.isUsed(token) ? undefined : valueAfter(reading, token)
     if (value !== undefined) placeBeside(reading, token, value)
   }
 }
@@ -196,7 +197,7 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
     .open()
     .filter((one) => isLabel(label, one, value) && coerceText(text, one) !== undefined)
   const full = named.filter(({ words }) => words.length === 1)
-  const written = named.filter(({ name }) => name.toLowerCase() === label.text.toLowerCase())
+  const written = named.filter(({ name }) => name.toLowerCase() === label.word)
   const parameter = only(written.length > 0 ? written : full.length > 0 ? full : named)
   if (parameter === undefined) return
   if (isFileElsewhere(reading, parameter, first)) {
@@ -212,15 +213,15 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
 
 /** Whether a word says that the value beside it is for the parameter. */
 function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
-  const word = label.text.toLowerCase()
+  const { word } = label
   const { name, words } = parameter
   if (name.toLowerCase() === word) return true
-  if (label.slot !== undefined) return false
+  if (label.kind !== undefined) return false
   if (namingWords.has(word)) return words.includes('name') || words.includes('title')
   const isId = words.includes('id')
   // A word that nothing marks as a value is none behind `cards`, and no id.
   const [first] = value.tokens
-  const isBare = first?.slot === undefined && !/^\p{Lu}+$/u.test(first?.text ?? '')
+  const isBare = first?.kind === undefined && !/^\p{Lu}+$/u.test(first?.text ?? '')
   const isText = /\s/.test(first?.text ?? '')
   if (isId && (isBare || isText || value.naming !== undefined)) return false
   if (isBare && parameter.items === undefined) return words.includes(word) && !isGrammar(word)
@@ -228,20 +229,20 @@ function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
 }
 
 /** `manifest app.yaml` is the text of one, or the name of a file for a parameter that takes one. */
-function isFileElsewhere(reading: Reading, parameter: Parameter, { slot, text }: Token): boolean {
-  if (slot?.kind !== 'path' || !/\.\w{1,5}$/.test(text) || takesForm(parameter, 'path'))
-    return false
+function isFileElsewhere(reading: Reading, parameter: Parameter, { kind, text }: Token): boolean {
+  if (kind !== 'path' || !/\.\w{1,5}$/.test(text) || takesForm(parameter, 'path')) return false
   return reading.open().some((one) => one !== parameter && takesForm(one, 'path'))
 }
 
-function valueAfter(reading: Reading, at: number): Beside | undefined {
-  const [label, next, second] = reading.tokens.slice(at, at + 3)
+function valueAfter(reading: Reading, label: Token | undefined): Beside | undefined {
+  const next = label && reading.after(label)
+  const second = next && reading.after(next)
   if (label === undefined || next === undefined || !isBeside(reading, label, next)) return undefined
   // `a radius of 500`
-  if (next.text === 'of' && second?.slot?.kind === 'number' && reading.isValue(second)) {
+  if (next.text === 'of' && second?.kind === 'number' && reading.isValue(second)) {
     return { tokens: [second] }
   }
-  const isNaming = next.slot === undefined && namingWords.has(next.text.toLowerCase())
+  const isNaming = next.kind === undefined && namingWords.has(next.word)
   const first = isNaming ? second : next
   if (first === undefined || !isBeside(reading, next, first) || !reading.isValue(first)) {
     return undefined
@@ -256,26 +257,24 @@ function isBeside({ text }: Reading, one: Token, other: Token): boolean {
 
 /** `matching`, `starting`, `assigned`: a word that says something about what is before it. */
 function isPassive(reading: Reading, [first, ...others]: readonly Token[]): boolean {
-  if (first === undefined || first.slot !== undefined || others.length > 0) return false
+  if (first === undefined || first.kind !== undefined || others.length > 0) return false
   const next = reading.after(first)
   const isBeforeValue =
-    next?.slot !== undefined && next.slot.kind !== 'number' && isBeside(reading, first, next)
+    next?.kind !== undefined && next.kind !== 'number' && isBeside(reading, first, next)
   return isBeforeValue || /^[a-z]{2,}(?:ed|ing)$/.test(first.text)
 }
 
 /** `set the status of ENG-42 to Done`, `rename a to b`: what a named parameter becomes. */
 function placeChange(reading: Reading): void {
   const { tokens } = reading
-  const isTo = (token: Token, at: number): boolean => {
-    const value = tokens[at + 1]
-    return token.text.toLowerCase() === 'to' && value !== undefined && reading.isValue(value)
-  }
-  const to = only(tokens.filter(isTo))
-  const value = to && tokens[tokens.indexOf(to) + 1]
-  if (to === undefined || value === undefined) return
-  const named = tokens.slice(0, tokens.indexOf(to)).flatMap((token) => {
-    const word = token.text.toLowerCase().replace(/^re(?=name|title)/, '')
-    if (token.slot !== undefined || reading.isUsed(token)) return []
+  const values = tokens.filter(
+    (token) => tokens[token.at - 1]?.word === 'to' && reading.isValue(token),
+  )
+  const value = only(values)
+  if (value === undefined) return
+  const named = tokens.slice(0, value.at - 1).flatMap((token) => {
+    const word = token.word.replace(/^re(?=name|title)/, '')
+    if (token.kind !== undefined || reading.isUsed(token)) return []
     const ofWord = ({ words }: Parameter): boolean => words.includes(word) && !words.includes('id')
     return reading.open().flatMap((one) => (ofWord(one) ? [{ parameter: one, token }] : []))
   })
@@ -289,7 +288,7 @@ function placeChange(reading: Reading): void {
 function listFrom(reading: Reading, first: Token): Token[] {
   const items = [first]
   let last = first
-  for (const token of reading.tokens.slice(reading.tokens.indexOf(first) + 1)) {
+  for (const token of reading.tokens.slice(first.at + 1)) {
     if (token.text === 'and') continue
     const between = reading.text.slice(last.end, token.start)
     const isNext = /^["'”’`]?\s{0,3}(?:,|,? and\b)\s{0,3}["'“‘`]?$/.test(between)
@@ -302,11 +301,10 @@ function listFrom(reading: Reading, first: Token): Token[] {
 
 /** The one parameter that has a word of the request among its choices. */
 function placeChoices(reading: Reading): void {
-  const own = plainWords(reading.tool.name).map(stemOf)
-  const first = reading.tokens.find(({ text }) => !isGrammar(text))
+  const own = reading.name.map(stemOf)
   const said: { parameter: Parameter; choice: string; token: Token }[] = []
   for (const token of reading.tokens) {
-    if (reading.isUsed(token) || token.slot?.kind === 'quoted') continue
+    if (reading.isUsed(token) || token.kind === 'quoted') continue
     const fitting = reading.open().flatMap((parameter) => {
       const choice = chosen(token, choicesOf(parameter))
       const isOwn = !parameter.required && own.includes(token.stem)
@@ -315,11 +313,11 @@ function placeChoices(reading: Reading): void {
     const [one, ...others] = fitting
     if (one === undefined) continue
     const next = reading.after(token)
-    const isBeforeGrammar = next === undefined || next.slot !== undefined || isGrammar(next.text)
+    const isBeforeGrammar = next === undefined || next.kind !== undefined || isGrammar(next.word)
     // `open issues` says a choice, `open the issue` something to do.
-    const isVerb = token === first && !one.parameter.required && isBeforeGrammar
+    const isVerb = token === reading.first && !one.parameter.required && isBeforeGrammar
     // `created by Ann` says who, not how to sort.
-    const isOpen = others.length > 0 || isVerb || next?.text.toLowerCase() === 'by'
+    const isOpen = others.length > 0 || isVerb || next?.word === 'by'
     if (isOpen || token.negated) reading.doubt([token])
     else said.push(one)
   }
@@ -333,8 +331,7 @@ function placeChoices(reading: Reading): void {
   }
 }
 
-function chosen({ text, stem }: Token, choices: Parameter['choices']): string | undefined {
-  const word = text.toLowerCase()
+function chosen({ word, stem }: Token, choices: Parameter['choices']): string | undefined {
   const names = choices.filter((choice) => typeof choice === 'string')
   return (
     names.find((choice) => choice.toLowerCase() === word) ??
@@ -344,16 +341,12 @@ function chosen({ text, stem }: Token, choices: Parameter['choices']): string | 
 
 /** A flag all of whose words are said, with only grammar between them; negated it is off. */
 function placeFlags(reading: Reading): void {
-  const { tool } = reading
-  const tokens = reading.tokens.filter(({ text }) => !isGrammar(text))
-  const own = new Set(plainWords(tool.name).map(stemOf))
+  const tokens = reading.tokens.filter(({ word }) => !isGrammar(word))
+  const own = reading.name.map(stemOf)
   for (const parameter of reading.open()) {
     const stems = parameter.words.filter((word) => !isGrammar(word)).map(stemOf)
-    if (parameter.kind !== 'boolean' || stems.every((stem) => own.has(stem))) continue
-    const at = tokens.findIndex((_, place) =>
-      stems.every((stem, offset) => tokens[place + offset]?.stem === stem),
-    )
-    const said = at < 0 ? [] : tokens.slice(at, at + stems.length)
+    if (parameter.kind !== 'boolean' || stems.every((stem) => own.includes(stem))) continue
+    const said = inRow(tokens, stems, 'stem')
     if (said.length === 0 || said.some((token) => reading.isUsed(token))) continue
     reading.give(parameter, said[0]?.negated !== true, 'a flag of the schema', said)
   }

@@ -1,5 +1,5 @@
 import { plainWords, stopWords, stemOf } from '../../rank/words.ts'
-import { coerceText, type Parameter, parametersOf } from './parameter.ts'
+import { coerceText, type Parameter } from './parameter.ts'
 import { isGrammar, only, type Reading, type Token } from './reading.ts'
 import type { SlotKind } from './slots.ts'
 
@@ -80,7 +80,7 @@ function placeAlike(reading: Reading, kind: SlotKind, tokens: readonly Token[]):
 }
 
 function free(reading: Reading, kind: SlotKind): Token[] {
-  return reading.tokens.filter((token) => token.slot?.kind === kind && reading.isValue(token))
+  return reading.tokens.filter((token) => token.kind === kind && reading.isValue(token))
 }
 
 /** The only required one, else the only one whose name or format asks for a form or for words. */
@@ -96,14 +96,13 @@ function evident(parameters: readonly Parameter[], kind: SlotKind): Parameter | 
 function takeForm(reading: Reading, parameter: Parameter | undefined, token: Token): void {
   if (parameter === undefined) return
   const isHost =
-    token.slot?.kind === 'path' && takesForm(parameter, 'url') && !takesForm(parameter, 'path')
+    token.kind === 'path' && takesForm(parameter, 'url') && !takesForm(parameter, 'path')
   const text = isHost ? `https://${token.text}` : token.text
   reading.take(parameter, text, 'by its form', [token])
 }
 
 /** The open parameters that take a piece of this form, the more telling ones only. */
-function candidates(reading: Reading, { slot, text }: Token): readonly Parameter[] {
-  const kind = slot?.kind ?? 'identifier'
+function candidates(reading: Reading, { kind = 'identifier', text }: Token): readonly Parameter[] {
   const accepting = reading.open().filter((parameter) => {
     const one = parameter.items ?? parameter
     return one.choices.length === 0 && coerceText(text, one) !== undefined
@@ -164,11 +163,11 @@ function matches(pattern: string, text: string): boolean {
 
 /** `from a to b`: the preposition before a piece says which of two parameters it is for. */
 function placeByDirection(reading: Reading, token: Token): void {
-  const at = reading.tokens.indexOf(token)
-  const wordAt = (place: number): string => reading.tokens[place]?.text.toLowerCase() ?? ''
-  const before = wordAt(at - 1)
+  const { at } = token
+  const before = reading.tokens[at - 1]?.word ?? ''
   // `move a to b`: the piece before the one with `to` is the source.
-  const isSource = ['to', 'into'].includes(wordAt(at + 1)) && reading.tokens[at + 2]?.slot
+  const isSource =
+    ['to', 'into'].includes(reading.tokens[at + 1]?.word ?? '') && reading.tokens[at + 2]?.kind
   const isFrom = fromWords.includes(before) || (isSource && !toWords.includes(before))
   const names = isFrom ? fromNames : toWords.includes(before) ? toNames : []
   const isMeant = ({ words }: Parameter) => words.some((word) => names.includes(word))
@@ -177,11 +176,10 @@ function placeByDirection(reading: Reading, token: Token): void {
 
 /** `from Berlin to Hamburg`: a name or a bare word behind the preposition. */
 function placeWordDirections(reading: Reading): void {
-  const { tokens } = reading
-  for (const [at, token] of tokens.entries()) {
-    const before = tokens[at - 1]?.text.toLowerCase() ?? ''
+  for (const token of reading.tokens) {
+    const before = reading.tokens[token.at - 1]?.word
     const names = before === 'from' ? fromNames : before === 'to' ? toNames : []
-    if (token.slot !== undefined || !reading.isLeft(token)) continue
+    if (token.kind !== undefined || !reading.isLeft(token)) continue
     const meant = reading
       .open()
       .filter(({ kind, words, required }) => kind === 'string' && required && hasWord(words, names))
@@ -209,9 +207,9 @@ function placeSizes(reading: Reading): void {
 /** `10 lines`: the number whose name or description has the word behind it, and the one before. */
 function placeDescribedNumbers(reading: Reading): void {
   for (const token of free(reading, 'number')) {
-    const before = reading.tokens[reading.tokens.indexOf(token) - 1]
+    const before = reading.tokens[token.at - 1]
     const after = reading.after(token)
-    if (after === undefined || after.slot !== undefined || isGrammar(after.text)) continue
+    if (after === undefined || after.kind !== undefined || isGrammar(after.word)) continue
     const described = candidates(reading, token)
       .map((one) => ({ one, stems: plainWords(`${one.name} ${one.description}`).map(stemOf) }))
       .filter(({ stems }) => stems.includes(after.stem))
@@ -255,16 +253,15 @@ function placeOrderedNumbers(reading: Reading): void {
 
 /** `echo hello there`: what follows the whole name of a tool with one parameter, a text. */
 function placeRest(reading: Reading): void {
-  const { tokens, tool, text } = reading
-  const [parameter, ...others] = parametersOf(tool.inputSchema)
-  const name = plainWords(tool.name).map(stemOf)
+  const { tokens, tool, text, name } = reading
+  const [parameter, ...others] = reading.parameters
   const first = tokens[name.length]
-  const isNamed = name.every((stem, at) => tokens[at]?.stem === stem)
+  const isNamed = name.every((word, at) => tokens[at]?.stem === stemOf(word))
   if (!isNamed || parameter?.kind !== 'string' || others.length > 0 || first === undefined) return
   if (!parameter.required || parameter.choices.length > 0 || hasForm(parameter)) return
   // `search wikipedia for …`
-  if (plainWords(tool.server).includes(first.text.toLowerCase())) return
-  if (reading.found.size > 0 || tokens.some((one) => one.slot !== undefined)) return
+  if (plainWords(tool.server).includes(first.word)) return
+  if (reading.found.size > 0 || tokens.some(({ kind }) => kind !== undefined)) return
   const rest = text.slice(first.start).trim()
   reading.take(parameter, rest, 'the words after the name', tokens.slice(name.length))
 }
@@ -276,7 +273,7 @@ function placeProperName(reading: Reading): void {
   const parameter = only(reading.open().filter((one) => one.kind === 'string' && one.required))
   if (parameter === undefined || parameter.choices.length > 0 || hasForm(parameter)) return
   const isAlone = reading.tokens.every((token) => {
-    const isKnown = token.slot === undefined && reading.isKnown(token)
+    const isKnown = token.kind === undefined && reading.isKnown(token)
     return name.includes(token) || reading.isUsed(token) || isKnown
   })
   if (isAlone && name.length > 0)
@@ -287,14 +284,14 @@ function placeProperName(reading: Reading): void {
 function placeSearch(reading: Reading): void {
   const { tokens, text } = reading
   const isLeft = (token: Token) => reading.isLeft(token)
-  const lastSlot = tokens.findLastIndex(({ slot }) => slot !== undefined)
+  const lastSlot = tokens.findLastIndex(({ kind }) => kind !== undefined)
   const from = tokens.findIndex((token, at) => at > lastSlot && isLeft(token))
   const words = tokens.slice(Math.max(from, 0), tokens.findLastIndex(isLeft) + 1)
   const parameter = searchParameter(reading)
   const [first, last] = [words[0], words.at(-1)]
   if (first === undefined || last === undefined || parameter === undefined) return
   const isWhole = words.every(
-    (token) => token.slot === undefined && (isLeft(token) || stopWords.has(token.text)),
+    (token) => token.kind === undefined && (isLeft(token) || stopWords.has(token.text)),
   )
   const isBehind = /\b(?:for|about|on)\s+(?:an?\s+|the\s+)?$/i.test(text.slice(0, first.start))
   if (isWhole && isBehind)

@@ -4,14 +4,19 @@ import type { JsonValue } from '../../skill/model.ts'
 import { callingVerbs, readingVerbs } from '../contract.ts'
 import type { ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
-import { findSlots, type Slot } from './slots.ts'
+import { findSlots, type SlotKind } from './slots.ts'
 
 export interface Token {
   text: string
+  /** The text in small letters. */
+  word: string
   stem: string
   start: number
   end: number
-  slot?: Slot | undefined
+  /** Its place among the tokens. */
+  at: number
+  /** Of a typed piece; undefined for a word. */
+  kind: SlotKind | undefined
   /** `not`, `no` or `without` stands before it. */
   negated: boolean
   /** A name by its capital letter, in the middle of a sentence. */
@@ -31,30 +36,37 @@ export class Reading {
   readonly text: string
   readonly tool: ToolDefinition
   readonly tokens: readonly Token[]
+  /** The first token that is not grammar. */
+  readonly first: Token | undefined
+  readonly parameters: readonly Parameter[]
+  /** The words of the tool's name. */
+  readonly name: readonly string[]
   readonly found = new Map<string, MappedValue>()
   readonly #used = new Set<Token>()
   /** Tokens that may be a value for several parameters, or were negated. */
   readonly #doubtful = new Set<Token>()
-  readonly #parameters: readonly Parameter[]
+  readonly #closed: ReadonlySet<string | undefined>
   readonly #vocabulary: ReadonlySet<string>
   /** Words of each parameter: they say something of the request once it has a value. */
   readonly #described: ReadonlyMap<string, ReadonlySet<string>>
   readonly #said: string
-  readonly #name: readonly string[]
 
+  /** @param closed names of parameters that take nothing of the request */
   constructor(
     text: string,
     tool: ToolDefinition,
-    parameters: readonly Parameter[],
+    closed: ReadonlySet<string | undefined>,
     examples: readonly string[] = [],
   ) {
     this.text = text
     this.tool = tool
     this.tokens = tokensOf(text)
-    this.#parameters = parameters
-    this.#name = plainWords(tool.name)
-    const { name, title = '', description, server } = tool
+    this.first = this.tokens.find(({ word }) => !isGrammar(word))
     const all = parametersOf(tool.inputSchema)
+    this.parameters = all
+    this.#closed = closed
+    const { name, title = '', description, server } = tool
+    this.name = plainWords(name)
     const texts = [name, title, plainDescription(description), server, ...examples]
     const required = all.filter((parameter) => parameter.required)
     this.#vocabulary = stemsOf([...texts, ...required.map((parameter) => parameter.name)])
@@ -67,7 +79,7 @@ export class Reading {
   }
 
   open(): readonly Parameter[] {
-    return this.#parameters.filter(({ name }) => !this.found.has(name))
+    return this.parameters.filter(({ name }) => !this.found.has(name) && !this.#closed.has(name))
   }
 
   /** Gives a text to a parameter; false where its schema does not accept it, or it is negated. */
@@ -99,11 +111,11 @@ export class Reading {
   /** A word with what hyphens join to it, or a name of several words; a typed piece is one. */
   wordFrom(first: Token): readonly Token[] {
     const said = [first]
-    if (first.slot !== undefined) return said
-    for (const next of this.tokens.slice(this.tokens.indexOf(first) + 1)) {
+    if (first.kind !== undefined) return said
+    for (const next of this.tokens.slice(first.at + 1)) {
       const between = this.text.slice(said.at(-1)?.end, next.start)
       const isName = between === ' ' && [first, next].every(({ text }) => /^\p{Lu}/u.test(text))
-      if (next.slot !== undefined || !(isName || between === '-')) break
+      if (next.kind !== undefined || !(isName || between === '-')) break
       said.push(next)
     }
     return said
@@ -115,8 +127,8 @@ export class Reading {
     return this.text.slice(first.start, tokens.at(-1)?.end)
   }
 
-  after(token: Token): Token | undefined {
-    return this.tokens[this.tokens.indexOf(token) + 1]
+  after({ at }: Token): Token | undefined {
+    return this.tokens[at + 1]
   }
 
   isUsed(token: Token): boolean {
@@ -129,22 +141,21 @@ export class Reading {
 
   /** Whether it can be a value: a typed piece, or a word that the tool does not say. */
   isValue(token: Token): boolean {
-    if (token.slot === undefined) return this.isLeft(token)
-    return !this.isUsed(token) && !this.#isOwnName(token.slot)
+    return !this.isUsed(token) && !this.#isOwn(token)
   }
 
-  isKnown({ stem, text, start }: Token): boolean {
-    const word = text.toLowerCase()
+  isKnown(token: Token): boolean {
+    const { stem, word } = token
     // The verb of a request says no more than the choice of the tool: `run`, and `show` of a reader.
     const isVerb =
-      callingVerbs.has(word) || (readingVerbs.has(word) && readingVerbs.has(this.#name[0] ?? ''))
+      callingVerbs.has(word) || (readingVerbs.has(word) && readingVerbs.has(this.name[0] ?? ''))
     return (
-      stopWords.has(word) ||
+      isGrammar(word) ||
       plainPrepositions.has(word) ||
       this.#vocabulary.has(stem) ||
       [...this.found.keys()].some((name) => this.#described.get(name)?.has(stem)) ||
-      isInitials(word, this.#name) ||
-      (isVerb && start === this.tokens.find(({ text: one }) => !isGrammar(one))?.start)
+      isInitials(word, this.name) ||
+      (isVerb && token === this.first)
     )
   }
 
@@ -152,9 +163,7 @@ export class Reading {
   unplaced(): string[] {
     const left = this.tokens.filter((token) => {
       if (this.isUsed(token)) return false
-      if (this.#doubtful.has(token)) return true
-      if (this.#isNaming(token)) return false
-      return token.slot === undefined ? !this.isKnown(token) : !this.#isOwnName(token.slot)
+      return this.#doubtful.has(token) || !(this.#isNaming(token) || this.#isOwn(token))
     })
     return [...new Set(left.map(({ text }) => text))]
   }
@@ -162,12 +171,14 @@ export class Reading {
   /** `called` before a value that a parameter took. */
   #isNaming(token: Token): boolean {
     const next = this.after(token)
-    return namingWords.has(token.text.toLowerCase()) && next !== undefined && this.isUsed(next)
+    return namingWords.has(token.word) && next !== undefined && this.isUsed(next)
   }
 
-  /** An identifier that the tool says itself, such as `pull_request` or `GraphQL`, is not a value. */
-  #isOwnName({ kind, value }: Slot): boolean {
-    return kind === 'identifier' && !/\d/.test(value) && this.#said.includes(value.toLowerCase())
+  /** A known word, or an identifier that the tool says itself, such as `pull_request` or `GraphQL`. */
+  #isOwn(token: Token): boolean {
+    const { kind, text, word } = token
+    if (kind === undefined) return this.isKnown(token)
+    return kind === 'identifier' && !/\d/.test(text) && this.#said.includes(word)
   }
 }
 
@@ -179,8 +190,9 @@ export function only<T>(list: readonly T[]): T | undefined {
   return list.length === 1 ? list[0] : undefined
 }
 
+/** Of a word in small letters. */
 export function isGrammar(word: string): boolean {
-  return stopWords.has(word.toLowerCase())
+  return stopWords.has(word)
 }
 
 export const namingWords: ReadonlySet<string> = new Set(['called', 'named', 'titled', 'entitled'])
@@ -191,28 +203,26 @@ const plainPrepositions: ReadonlySet<string> = new Set(['through', 'via', 'insid
 const negations: ReadonlySet<string> = new Set(['not', 'no', 'without', 'dont', 'except', 'never'])
 
 function tokensOf(text: string): Token[] {
-  const slots = findSlots(text)
-  const found: Token[] = slots.map((slot) => ({
-    text: slot.value,
-    stem: slot.value.toLowerCase(),
-    start: slot.start,
-    end: slot.end,
-    slot,
-    negated: false,
-    isProper: false,
-  }))
-  for (const { 0: word, index } of text.matchAll(/[\p{L}\p{M}\p{N}]+(?:['’]\p{L}+)?/gu)) {
-    const end = index + word.length
-    if (slots.some((slot) => slot.start < end && index < slot.end)) continue
-    const plain = plainWords(word).join('')
-    const before = text.slice(0, index).trimEnd()
+  const found: Omit<Token, 'word' | 'at' | 'negated'>[] = []
+  for (const { kind, value, start, end } of findSlots(text)) {
+    found.push({ text: value, stem: value.toLowerCase(), start, end, kind, isProper: false })
+  }
+  const slots = [...found]
+  for (const { 0: word, index: start } of text.matchAll(/[\p{L}\p{M}\p{N}]+(?:['’]\p{L}+)?/gu)) {
+    const end = start + word.length
+    if (slots.some((slot) => slot.start < end && start < slot.end)) continue
+    const before = text.slice(0, start).trimEnd()
     const isProper = /^\p{Lu}/u.test(word) && before !== '' && !/[.!?:]$/.test(before)
-    found.push({ text: word, stem: stemOf(plain), start: index, end, negated: false, isProper })
+    const stem = stemOf(plainWords(word).join(''))
+    found.push({ text: word, stem, start, end, kind: undefined, isProper })
   }
   const tokens = found.toSorted((a, b) => a.start - b.start)
-  const isNegation = ({ text: word }: Token) => negations.has(plainWords(word).join(''))
+  const isNegation = ({ text: word }: Pick<Token, 'text'>) =>
+    negations.has(plainWords(word).join(''))
   return tokens.map((token, at) => ({
     ...token,
+    word: token.text.toLowerCase(),
+    at,
     negated: tokens.slice(Math.max(0, at - 2), at).some(isNegation),
   }))
 }
@@ -222,7 +232,7 @@ const exampleText =
   /(?:\be\.g\.,?|\bfor example,?|\bexamples?:|\bsuch as)\s{0,3}([^;)\n]{1,300}?)(?=[;)\n]|\.\s|\.?$)|(?<!\w)["'`]([^"'`\n]{1,60})["'`]/gi
 
 /** The values without spaces that a parameter's description gives as examples. */
-export function examplesOf({ description }: Parameter): string[] {
+function examplesOf({ description }: Parameter): string[] {
   return [...description.matchAll(exampleText)]
     .flatMap(([, list = '', quoted = '']) => [...list.split(/,|\bor\b|\band\b/), quoted])
     .map((item) => withoutEnd(item.trim(), '."\'`').replace(/^["'`]/, ''))
