@@ -10,11 +10,11 @@ import { callFailureText, partialText } from '../tools/call/failure-text.ts'
 import { findDefinition, namedTool } from '../tools/call/find-tool.ts'
 import { foreseeCall, foreseeGuard, foreseeSteps } from '../tools/call/foresee.ts'
 import {
-  type ChainResult,
   checkSteps,
-  runBatch,
-  runToolChain,
+  isBatch,
+  runSteps,
   type StepOptions,
+  type StepsResult,
 } from '../tools/call/steps.ts'
 import { callResult, type CallResult, valueOfReport } from '../tools/commands/call.ts'
 import { foundAmongAsked } from '../tools/commands/project-tools.ts'
@@ -275,9 +275,7 @@ class ToolRequest {
         else await this.#requireCall(one, texts)
       },
     }
-    return kind === 'batch'
-      ? answerOfBatch(await runBatch(steps, calls, options))
-      : answerOfChain(await runToolChain(steps, calls, options))
+    return answerOfSteps(await runSteps(kind, steps, calls, options))
   }
 
   /** Words of a model teach the router nothing. */
@@ -336,10 +334,8 @@ function textsIn(value: unknown): string {
 
 async function answerOfRequest(answer: RequestAnswer, place: ToolCalls['place']) {
   switch (answer.kind) {
-    case 'batch':
-      return answerOfBatch(answer.results)
-    case 'chain':
-      return answerOfChain(answer.result)
+    case 'steps':
+      return answerOfSteps(answer.result)
     case 'called': {
       const { status, cancelled, tried } = answer
       const calls: CallResult[] = []
@@ -363,11 +359,9 @@ async function answerOfRequest(answer: RequestAnswer, place: ToolCalls['place'])
   }
 }
 
-function answerOfBatch(results: Parameters<typeof partialText>[0]): ToolAnswer {
-  return { text: JSON.stringify(results), isError: partialText(results) !== undefined }
-}
-
-function answerOfChain(chain: ChainResult): ToolAnswer {
-  const isError = chain.failed !== undefined || chain.cancelled !== undefined
-  return { text: JSON.stringify(chain), isError }
+function answerOfSteps(result: StepsResult): ToolAnswer {
+  const isError = isBatch(result)
+    ? partialText(result) !== undefined
+    : (result.failed ?? result.cancelled) !== undefined
+  return { text: JSON.stringify(result), isError }
 }

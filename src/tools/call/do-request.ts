@@ -1,6 +1,11 @@
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { judgeParameters } from '../parameters/judge-parameters.ts'
-import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
+import {
+  type PlannedCall,
+  planRequest,
+  type PlanTools,
+  singleCall,
+} from '../parameters/plan-request.ts'
 import type { Route } from '../route/router.ts'
 import type { CallContext, CallIndex, CallReport } from './context.ts'
 import { decideRequest, planTools, takesAll } from './decide-request.ts'
@@ -12,13 +17,11 @@ import { foreseeSteps } from './foresee.ts'
 import { parsePassthrough } from './passthrough.ts'
 import { type ProposedCall, requireNamedPaths, requireYes } from './consent.ts'
 import {
-  type BatchResult,
-  type ChainResult,
   checkSteps,
-  runBatch,
-  runToolChain,
+  runSteps,
   type StepListener,
   type StepOptions,
+  type StepsResult,
 } from './steps.ts'
 
 /** Executes a request in words; one that is unclear is `unsure`. Throws as a call does. */
@@ -43,13 +46,17 @@ async function doSteps(
   const { context, onStep, toValue } = setup
   await checkSteps(kind, steps, context)
   await requireYes(await foreseeSteps(kind, steps, context), request, setup)
-  const beforeCall: StepOptions['beforeCall'] = async ({ tool, params }) => {
-    await requireNamedPaths(await findDefinition(tool, context), params, request, setup)
+  const options: StepOptions = {
+    onStep,
+    toValue,
+    requestText: request,
+    async beforeCall({ tool, params }) {
+      if (kind === 'chain')
+        await requireNamedPaths(await findDefinition(tool, context), params, request, setup)
+    },
   }
-  const options = { onStep, toValue, requestText: request }
-  return kind === 'batch'
-    ? { kind, results: await runBatch(steps, context, options) }
-    : { kind, result: await runToolChain(steps, context, { ...options, beforeCall }) }
+  const result = await runSteps(kind, steps, context, options)
+  return { kind: 'steps', result }
 }
 
 async function doCall(
@@ -188,11 +195,9 @@ async function readNamed(
       const { tool, written, isLoose, params } = found
       if (isLoose) context.note(looseNote(written, tool))
       const words = withoutName(request, written)
-      const steps = params === undefined ? planFor(words, tool.id, setup) : []
-      if (steps.length > 0) return { kind: 'call', steps, decidedBy: 'name' }
-      const none = { bindings: [], missing: [], unplaced: [], trace: [], after: [] }
-      const call = { name: tool.name, tool: tool.id, params: params ?? {}, reason: 'asked for' }
-      return { kind: 'call', steps: [{ ...call, ...none }], decidedBy: 'name' }
+      const steps = params === undefined ? [...planFor(words, tool.id, setup)] : []
+      if (steps.length === 0) steps.push(singleCall(tool, { params: params ?? {} }))
+      return { kind: 'call', steps, decidedBy: 'name' }
     }
   }
 }
@@ -243,9 +248,8 @@ async function readByModel(
     return { kind: 'unsure', route, reason, decidedBy, steps: [] }
   }
   const judged = judgeParameters(request, tool, choice.params, examples?.(tool.id))
-  const call = { name: tool.name, tool: tool.id, bindings: [], after: [], reason: 'asked for' }
   const decided: Route = { ...route, decision: 'answer', tool: tool.id }
-  return { kind: 'call', steps: [{ ...call, ...judged }], route: decided, decidedBy }
+  return { kind: 'call', steps: [singleCall(tool, judged)], route: decided, decidedBy }
 }
 
 /** The words beside a tool's name, without the verb that only asks for its call. */
@@ -297,8 +301,7 @@ export interface RequestSetup {
 }
 
 export type RequestAnswer =
-  | { kind: 'batch'; results: readonly BatchResult[] }
-  | { kind: 'chain'; result: ChainResult }
+  | { kind: 'steps'; result: StepsResult }
   | {
       kind: 'called'
       calls: readonly { call: PlannedCall; report: CallReport }[]

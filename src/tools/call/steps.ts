@@ -84,6 +84,19 @@ export async function runToolChain(
   return chain
 }
 
+export type StepsResult = readonly BatchResult[] | ChainResult
+
+export function isBatch(result: object): result is readonly BatchResult[] {
+  return Array.isArray(result)
+}
+
+export async function runSteps(
+  kind: DirectiveKind,
+  ...given: Parameters<typeof runBatch>
+): Promise<StepsResult> {
+  return kind === 'batch' ? await runBatch(...given) : await runToolChain(...given)
+}
+
 const limits = {
   batch: { most: 10, message: 'Batch size exceeds limit of 10 tools' },
   chain: { most: 5, message: 'Chain length exceeds limit of 5 tools' },

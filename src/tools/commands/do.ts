@@ -20,6 +20,7 @@ import { bareMessage } from '../call/failure-text.ts'
 import { findDefinition } from '../call/find-tool.ts'
 import { foreseeCall, foreseeGuard } from '../call/foresee.ts'
 import { openCall } from '../call/run-plan.ts'
+import { isBatch } from '../call/steps.ts'
 import type { PlannedCall } from '../parameters/plan-request.ts'
 import { confirmedRequests, learnExample, readLearned } from '../route/learned.ts'
 import type { Route } from '../route/router.ts'
@@ -27,13 +28,11 @@ import { callView, shownCall, type ShownCall, valueOfReport } from './call.ts'
 import { answerOf, sayUnasked } from './project-tools.ts'
 import { requestRouter } from './route.ts'
 import {
-  boundedChain,
-  boundedResults,
+  boundedSteps,
   dryRun,
   guardResult,
-  isBatch,
   plannedText,
-  type StepsResult,
+  type ShownSteps,
   stepsView,
 } from './steps.ts'
 import {
@@ -57,7 +56,7 @@ interface RouteFacts extends Partial<
 type Called = Awaited<ReturnType<typeof calledResult>>
 type Unclear = ReturnType<typeof unclear>
 type Plan = Awaited<ReturnType<typeof planOf>>
-type Result = StepsResult | Called | Unclear | Plan
+type Result = ShownSteps | Called | Unclear | Plan
 
 export const command = defineCommand<Result, CallEvent>()({
   arguments: { '<request...>': 'what to do, in words; - for stdin' },
@@ -179,8 +178,7 @@ function unclearNotes({ error, tool, params, unplaced = [], candidates, tried }:
 }
 
 async function resultOf(answer: RequestAnswer, place: SavePlace, raw: boolean): Promise<Result> {
-  if (answer.kind === 'batch') return await boundedResults(answer.results, place)
-  if (answer.kind === 'chain') return await boundedChain(answer.result, place)
+  if (answer.kind === 'steps') return await boundedSteps(answer.result, place)
   return answer.kind === 'unsure' ? unclear(answer) : await calledResult(answer, place, raw)
 }
 

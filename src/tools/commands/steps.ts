@@ -18,9 +18,10 @@ import {
   type BatchResult,
   type ChainResult,
   checkSteps,
-  runBatch,
-  runToolChain,
+  isBatch,
+  runSteps,
   type StepOptions,
+  type StepsResult,
 } from '../call/steps.ts'
 import { summariseValue } from '../call/summarise.ts'
 import { boundedValue, valueOfReport } from './call.ts'
@@ -36,7 +37,7 @@ import {
 } from './tool-calls.ts'
 
 type DryRun = Awaited<ReturnType<typeof dryRun>>
-export type StepsResult = readonly BatchResult[] | ChainResult | DryRun
+export type ShownSteps = StepsResult | DryRun
 
 export const batch = stepsCommand(
   'batch',
@@ -50,7 +51,7 @@ export const chain = stepsCommand(
 
 function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
   const word = kind.toUpperCase()
-  return defineCommand<StepsResult, CallEvent>()({
+  return defineCommand<ShownSteps, CallEvent>()({
     arguments: {
       [`[${kind}]`]: `${word}: […] or the list alone, @FILE, or - for stdin (default: "-")`,
     },
@@ -63,9 +64,7 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
         if (options.dryRun) return await dryRun(kind, steps, calls)
         const toValue: StepOptions['toValue'] = (report) => valueOfReport(report, place)
         const listened = { onStep: stepListener(context, steps.length), toValue }
-        return kind === 'batch'
-          ? await boundedResults(await runBatch(steps, calls, listened), place)
-          : await boundedChain(await runToolChain(steps, calls, listened), place)
+        return await boundedSteps(await runSteps(kind, steps, calls, listened), place)
       })
     },
     ...viewedBy(stepsView),
@@ -73,13 +72,9 @@ function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
   })
 }
 
-export function stepsView(result: StepsResult): ResultView {
+export function stepsView(result: ShownSteps): ResultView {
   if (isBatch(result)) return batchView(result)
   return 'steps' in result ? dryRunView(result) : chainView(result)
-}
-
-export function isBatch(result: object): result is readonly BatchResult[] {
-  return Array.isArray(result)
 }
 
 function batchView(results: readonly BatchResult[]): ResultView {
@@ -118,7 +113,7 @@ function outcomeOf(result: BatchResult): string {
   return `Error: ${safeLine(bareMessage(result.error))}`
 }
 
-export async function boundedResults<T extends { tool: string; result?: JsonValue }>(
+async function boundedResults<T extends { tool: string; result?: JsonValue }>(
   results: readonly T[],
   place: SavePlace,
 ): Promise<T[]> {
@@ -130,7 +125,8 @@ export async function boundedResults<T extends { tool: string; result?: JsonValu
   )
 }
 
-export async function boundedChain(result: ChainResult, place: SavePlace): Promise<ChainResult> {
+export async function boundedSteps(result: StepsResult, place: SavePlace): Promise<StepsResult> {
+  if (isBatch(result)) return await boundedResults(result, place)
   return { ...result, completed: await boundedResults(result.completed, place) }
 }
 

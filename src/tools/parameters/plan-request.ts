@@ -6,7 +6,7 @@ import type { JsonObject, ToolDefinition } from '../model.ts'
 import { contractOpener, contractProviders, contractSequences } from '../contract.ts'
 import { mapParameters, type ParameterMapping } from './map-parameters.ts'
 import { parametersOf } from './parameter.ts'
-import { type MappedValue, only } from './reading.ts'
+import { only } from './reading.ts'
 import { findSlots } from './slots.ts'
 
 export interface Binding {
@@ -16,17 +16,12 @@ export interface Binding {
   extraction: Extraction
 }
 
-export interface PlannedCall {
+/** What neither the request nor an earlier step gives is `missing`. */
+export interface PlannedCall extends ParameterMapping {
   /** Unique in the plan: `take_snapshot`, `take_snapshot2`. */
   name: string
   tool: string
-  params: JsonObject
   bindings: readonly Binding[]
-  /** Required parameters that neither the request nor an earlier step has. */
-  missing: readonly string[]
-  /** What the request says to this step and nothing took. */
-  unplaced: readonly string[]
-  trace: readonly MappedValue[]
   /** Why the step is there: `asked for`, `gives uid to click`. */
   reason: string
   after: readonly string[]
@@ -53,6 +48,15 @@ export function planRequest(
     for (const one of sequenceOf(text, definition, tools)) planner.addAsked(text, one)
   }
   return planner.steps
+}
+
+/** A plan of one call that needs no other. */
+export function singleCall(
+  { id, name }: Pick<ToolDefinition, 'id' | 'name'>,
+  mapping: Partial<ParameterMapping>,
+): PlannedCall {
+  const none = { params: {}, missing: [], unplaced: [], trace: [], bindings: [], after: [] }
+  return { name, tool: id, reason: 'asked for', ...none, ...mapping }
 }
 
 /** Puts in what earlier texts give; `candidates` is what there is to choose from. */

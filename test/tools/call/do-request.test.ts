@@ -151,7 +151,7 @@ const answering = (answer: string): readonly FakeTool[] =>
 it('takes no yes in advance for a path that an earlier step of the chain answered', async () => {
   const given = setup({ yes: true }, {}, answering('/home/u/.bashrc'))
   expect(await doRequest(chainOfTwo('$where'), given)).toMatchObject({
-    kind: 'chain',
+    kind: 'steps',
     result: {
       completed: [{ tool: 'take_snapshot' }],
       failed: {
@@ -296,10 +296,10 @@ it('runs a batch and a chain that stand in the text', async () => {
       'Do BATCH: [{"tool": "take_snapshot"}, {"tool": "take_screenshot"}] now',
       given,
     ),
-  ).toMatchObject({ kind: 'batch', results: [{ status: 'success' }, { status: 'success' }] })
+  ).toMatchObject({ kind: 'steps', result: [{ status: 'success' }, { status: 'success' }] })
   expect(
     await doRequest('CHAIN: [{"tool": "take_snapshot", "output_as": "s"}]', given),
-  ).toMatchObject({ kind: 'chain', result: { completed: [{ tool: 'take_snapshot' }] } })
+  ).toMatchObject({ kind: 'steps', result: { completed: [{ tool: 'take_snapshot' }] } })
 })
 
 it('does not take prose with __ for a tool, and an id alone that nobody has for prose', async () => {
