@@ -1,13 +1,14 @@
-import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
 import { type Child, Trouble } from './parts.tsx'
 import { ask, AskError } from './server.ts'
 
-export interface Asked<T> {
+interface Asked<T> {
   answer?: T | undefined
   error?: unknown
 }
+
+type Question = Readonly<Record<string, unknown>>
 
 interface Timing {
   delayMs?: number
@@ -21,7 +22,7 @@ const longPauseMs = 5000
 /** Asks, and again when the question changes; an answer that comes too late is ignored. */
 export function useAnswer<Name extends keyof Answers>(
   name: Name,
-  question: Readonly<Record<string, unknown>> = {},
+  question: Question = {},
   { delayMs = 0, everyMs }: Timing = {},
 ): Asked<Answers[Name]> {
   const [asked, setAsked] = useState<Asked<Answers[Name]>>({})
@@ -54,17 +55,19 @@ export function useAnswer<Name extends keyof Answers>(
   return asked
 }
 
-export function Answered<T>({
-  asked,
-  children,
-}: {
-  asked: Asked<T>
-  children(answer: T): Child
-}): JSX.Element {
+interface AnsweredProperties<Name extends keyof Answers> extends Timing {
+  name: Name
+  question?: Question
+  children(answer: Answers[Name]): Child
+}
+
+export function Answered<Name extends keyof Answers>(properties: AnsweredProperties<Name>) {
+  const { name, question, children } = properties
+  const { answer, error } = useAnswer(name, question, properties)
   return (
     <>
-      {asked.error !== undefined && <Trouble error={asked.error} />}
-      {asked.answer !== undefined && children(asked.answer)}
+      {error !== undefined && <Trouble error={error} />}
+      {answer !== undefined && children(answer)}
     </>
   )
 }

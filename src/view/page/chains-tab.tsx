@@ -1,4 +1,3 @@
-import type { JSX } from 'preact'
 import { shellWord } from '../../core/text.ts'
 import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
@@ -10,7 +9,7 @@ import { stepsIn } from './run-view.tsx'
 type ChainsAnswer = Answers['chains']
 type PlanAnswer = Answers['plan']
 
-export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
+export function ChainsTab({ id }: { id: string | undefined }) {
   const { answer, error } = useAnswer('chains')
   return (
     <List<ChainsAnswer['chains'][number]>
@@ -18,7 +17,7 @@ export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
       items={answer?.chains}
       error={error}
       selected={id}
-      detail={(key) => <Plan key={key} id={key} />}
+      Detail={Plan}
       resting={<p class="soft">Choose a chain to see what it would run, and how.</p>}
       keyOf={(chain) => chain.id}
       words={({ name, description }) => [name, description]}
@@ -45,11 +44,10 @@ export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
   )
 }
 
-function Plan({ id }: { id: string }): JSX.Element {
-  const asked = useAnswer('plan', { id })
+function Plan({ id }: { id: string }) {
   const { answer: runs } = useAnswer('runs', { most: 100 })
   return (
-    <Answered asked={asked}>
+    <Answered name="plan" question={{ id }}>
       {({ skill, digest, policy, graph, diagnostics }) => {
         const last = runs?.runs.find((run) => run.skill === skill)
         return (
@@ -80,7 +78,7 @@ function Plan({ id }: { id: string }): JSX.Element {
 }
 
 /** The plan with how its steps stood in the newest run. */
-function LastRun({ graph, runId }: { graph: PlanAnswer['graph']; runId: string }): JSX.Element {
+function LastRun({ graph, runId }: { graph: PlanAnswer['graph']; runId: string }) {
   const { answer } = useAnswer('run', { id: runId })
   if (answer === undefined) return <Steps graph={graph} />
   const attempt = answer.attempts.at(-1)

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { addressOf, amount, type Child, count, Findings, More, Trouble } from './parts.tsx'
@@ -16,7 +15,7 @@ interface ListProperties<Item> {
   content(item: Item): Child
   empty: Child
   /** What the right side shows of the selected item. */
-  detail(key: string): Child
+  Detail(properties: { id: string }): Child
   /** What it shows while nothing is open. */
   resting: Child
   /** Whether `resting` is shown on a narrow screen too. */
@@ -30,8 +29,8 @@ const page = 200
 const searches = new Map<string, string>()
 
 /** A list on the left and what is open on the right; on a narrow screen one of them. */
-export function List<Item>(properties: ListProperties<Item>): JSX.Element {
-  const { noun, selected, resting, overview = false } = properties
+export function List<Item>(properties: ListProperties<Item>) {
+  const { noun, selected, resting, Detail, overview = false } = properties
   const detail = useRef<HTMLDivElement>(null)
   const isOpen = selected !== undefined
   useEffect(() => {
@@ -48,14 +47,14 @@ export function List<Item>(properties: ListProperties<Item>): JSX.Element {
             ← Back to the list
           </a>
         )}
-        {isOpen ? properties.detail(selected) : resting}
+        {isOpen ? <Detail key={selected} id={selected} /> : resting}
       </div>
     </div>
   )
 }
 
 /** A list with a search. */
-function Search<Item>(properties: ListProperties<Item>): JSX.Element {
+function Search<Item>(properties: ListProperties<Item>) {
   const { noun, items = [], error, diagnostics = [], selected, empty } = properties
   const [search, setSearch] = useState(searches.get(noun) ?? '')
   const [shown, setShown] = useState(page)
@@ -114,7 +113,7 @@ function Search<Item>(properties: ListProperties<Item>): JSX.Element {
 
 const severities: readonly Diagnostic['severity'][] = ['error', 'warning', 'info']
 
-function Diagnostics({ list }: { list: readonly Diagnostic[] }): JSX.Element | null {
+function Diagnostics({ list }: { list: readonly Diagnostic[] }) {
   if (list.length === 0) return null
   const worst = severities.find((one) => list.some(({ severity }) => severity === one))
   return (
@@ -125,7 +124,7 @@ function Diagnostics({ list }: { list: readonly Diagnostic[] }): JSX.Element | n
   )
 }
 
-export function RowHead({ name, children }: { name: string; children?: Child }): JSX.Element {
+export function RowHead({ name, children }: { name: string; children?: Child }) {
   return (
     <div class="head">
       <span class="name">{name}</span>

@@ -1,6 +1,6 @@
 import { type JSX, render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Answered, useAnswer } from './answer.tsx'
+import { Answered } from './answer.tsx'
 import { ChainsTab } from './chains-tab.tsx'
 import { addressOf, Empty } from './parts.tsx'
 import { OverviewTab } from './overview-tab.tsx'
@@ -24,7 +24,7 @@ const tabs = new Map<string, { title: string; Tab: Tab }>([
 const start = (): void => render(<Page />, document.body)
 void takeToken().then(start, start)
 
-function Page(): JSX.Element {
+function Page() {
   const [[name, id], setPlace] = useState(placeOf(location.hash))
   const hasToken = knownToken() !== undefined
   useEffect(() => {
@@ -63,9 +63,9 @@ function decoded(word: string): string {
   }
 }
 
-function Project(): JSX.Element {
+function Project() {
   return (
-    <Answered asked={useAnswer('project')}>
+    <Answered name="project">
       {({ project, version }) => {
         document.title = `Skillrail: ${project.split('/').at(-1) ?? ''}`
         return (
@@ -78,7 +78,7 @@ function Project(): JSX.Element {
   )
 }
 
-function WithoutToken(): JSX.Element {
+function WithoutToken() {
   return (
     <div class="single">
       <h1>Nothing is shown without the whole address</h1>

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact'
 import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { addressOf, Chip, Clock, Empty, Section, Typed } from './parts.tsx'
@@ -7,18 +6,19 @@ type Part = Answers['overview']['parts'][number]
 type Entry = Part['entries'][number]
 
 /** What stands here and what needs somebody, as `skillrail` without arguments says it. */
-export function OverviewTab(): JSX.Element {
-  const asked = useAnswer('overview', {}, { everyMs: 5000 })
+export function OverviewTab() {
   return (
     <div class="single">
       <h1 class="unseen">Overview</h1>
-      <Answered asked={asked}>{({ parts }) => <Parts parts={parts} />}</Answered>
+      <Answered name="overview" everyMs={5000}>
+        {Parts}
+      </Answered>
       <RecentRuns />
     </div>
   )
 }
 
-function Parts({ parts }: { parts: readonly Part[] }): JSX.Element {
+function Parts({ parts }: { parts: readonly Part[] }) {
   const others = parts.flatMap(({ name, entries }) => (name === 'clients' ? [] : entries))
   const urgent = ['problem', 'warning'].flatMap((wanted) =>
     others.filter(({ status }) => status === wanted),
@@ -26,11 +26,7 @@ function Parts({ parts }: { parts: readonly Part[] }): JSX.Element {
   const clients = parts.find(({ name }) => name === 'clients')?.entries ?? []
   return (
     <>
-      <div class="tiles">
-        {parts.map((part) => (
-          <Tile {...part} />
-        ))}
-      </div>
+      <div class="tiles">{parts.map(Tile)}</div>
       {parts.every(({ name, total }) => name !== 'skills' || total === 0) && (
         <Empty text="There are no skills here. This makes one:" line="skillrail new NAME" />
       )}
@@ -38,9 +34,7 @@ function Parts({ parts }: { parts: readonly Part[] }): JSX.Element {
         {urgent.length === 0 && (
           <p class="soft">Nothing. All skills are valid and trusted, and no run waits or failed.</p>
         )}
-        {urgent.map((entry) => (
-          <Row {...entry} />
-        ))}
+        {urgent.map(Row)}
       </Section>
       <Section title="Agent clients on this machine">
         {clients.length === 0 && (
@@ -49,16 +43,14 @@ function Parts({ parts }: { parts: readonly Part[] }): JSX.Element {
             line="skillrail hooks install"
           />
         )}
-        {clients.map((entry) => (
-          <Row {...entry} />
-        ))}
+        {clients.map(Row)}
       </Section>
     </>
   )
 }
 
 /** How much there is of something, coloured by what is worst. */
-function Tile({ tab, summary, entries }: Part): JSX.Element {
+function Tile({ tab, summary, entries }: Part) {
   const [total, ...rest] = summary.split(', ')
   const worst = ['problem', 'warning', 'information'].find((one) =>
     entries.some(({ status }) => status === one),
@@ -71,7 +63,7 @@ function Tile({ tab, summary, entries }: Part): JSX.Element {
   )
 }
 
-function Row({ name, status, state, about, fix, place }: Entry): JSX.Element {
+function Row({ name, status, state, about, fix, place }: Entry) {
   return (
     <div class="entry">
       <div>
@@ -83,7 +75,7 @@ function Row({ name, status, state, about, fix, place }: Entry): JSX.Element {
   )
 }
 
-function RecentRuns(): JSX.Element | null {
+function RecentRuns() {
   const { answer } = useAnswer('runs', { most: 6 }, { everyMs: 2000 })
   if (answer === undefined || answer.total === 0) return null
   return (

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { amount, count } from '../../core/text.ts'
@@ -14,19 +14,19 @@ export function addressOf(words: readonly string[]): string {
   return `#/${words.map(encodeURIComponent).join('/')}`
 }
 
-export function Chip({ text, kind = text }: { text: string; kind?: string }): JSX.Element {
+export function Chip({ text, kind = text }: { text: string; kind?: string }) {
   return <span class={`chip ${kind.replaceAll(' ', '-')}`}>{text}</span>
 }
 
 /** A label and a value each; those without a value are left out. */
-export function Facts({ rows }: { rows: readonly (readonly [string, Child])[] }): JSX.Element {
+export function Facts({ rows }: { rows: readonly (readonly [string, Child])[] }) {
   const present = rows.filter(([, value]) => value !== undefined && value !== '')
   return (
     <dl class="facts">{present.map(([label, value]) => [<dt>{label}</dt>, <dd>{value}</dd>])}</dl>
   )
 }
 
-export function Section({ title, children }: { title: Child; children: Child }): JSX.Element {
+export function Section({ title, children }: { title: Child; children: Child }) {
   return (
     <section>
       <h2>{title}</h2>
@@ -40,7 +40,7 @@ interface TableProperties {
   rows: readonly (readonly Child[])[]
 }
 
-export function Table({ head, rows }: TableProperties): JSX.Element {
+export function Table({ head, rows }: TableProperties) {
   if (rows.length === 0) return <p class="soft">None.</p>
   return (
     <div class="scroll">
@@ -67,7 +67,7 @@ export function Table({ head, rows }: TableProperties): JSX.Element {
   )
 }
 
-export function Typed({ line, what }: { line: string; what?: string | undefined }): JSX.Element {
+export function Typed({ line, what }: { line: string; what?: string | undefined }) {
   const [label, setLabel] = useState('Copy')
   const copy = (): void => {
     navigator.clipboard.writeText(line).then(
@@ -88,7 +88,7 @@ export function Typed({ line, what }: { line: string; what?: string | undefined 
 
 const mostFindings = 50
 
-export function Findings({ list }: { list: readonly Diagnostic[] }): JSX.Element | null {
+export function Findings({ list }: { list: readonly Diagnostic[] }) {
   if (list.length === 0) return null
   const rest = list.length - mostFindings
   return (
@@ -111,7 +111,7 @@ function place(message: string, path: string, line: number | undefined): string 
   return line === undefined ? '' : `line ${line} `
 }
 
-export function Trouble({ error }: { error: unknown }): JSX.Element {
+export function Trouble({ error }: { error: unknown }) {
   const message = (error instanceof Error ? error.message : String(error)).replace(/^error: /i, '')
   const first = message.slice(0, 1).toUpperCase() + message.slice(1)
   const hint = error instanceof AskError && error.hint !== undefined ? `\n${error.hint}` : ''
@@ -122,7 +122,7 @@ export function Trouble({ error }: { error: unknown }): JSX.Element {
   )
 }
 
-export function Empty({ text, line }: { text: string; line: string }): JSX.Element {
+export function Empty({ text, line }: { text: string; line: string }) {
   return (
     <div class="empty">
       <p>{text}</p>
@@ -131,7 +131,7 @@ export function Empty({ text, line }: { text: string; line: string }): JSX.Eleme
   )
 }
 
-export function Clock({ iso }: { iso: string }): JSX.Element {
+export function Clock({ iso }: { iso: string }) {
   const date = new Date(iso)
   const isToday = date.toDateString() === new Date().toDateString()
   const shown = isToday ? date.toLocaleTimeString() : date.toLocaleString()
@@ -150,7 +150,7 @@ export function More(properties: { rest: number; size: number; onMore(): void })
 }
 
 /** A text of any length: its beginning at once, and each further piece on request. */
-export function LongText({ read }: { read(from: number): Promise<TextAnswer> }): JSX.Element {
+export function LongText({ read }: { read(from: number): Promise<TextAnswer> }) {
   const [shown, setShown] = useState<TextAnswer>()
   const [error, setError] = useState<unknown>()
   const load = (from: number): void => {

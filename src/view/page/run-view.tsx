@@ -1,19 +1,21 @@
-import type { JSX } from 'preact'
 import type { ShownStep } from '../run-answer.ts'
 import type { Answers } from '../questions.ts'
-import { Answered, useAnswer } from './answer.tsx'
+import { Answered } from './answer.tsx'
 import { Graph } from './graph.tsx'
 import { type Child, Chip, Clock, Facts, Findings, LongText, Section, Typed } from './parts.tsx'
 import { ask } from './server.ts'
 
 type RunAnswer = Answers['run']
 
-export function Run({ id }: { id: string }): JSX.Element {
-  const asked = useAnswer('run', { id }, { everyMs: 1200 })
-  return <Answered asked={asked}>{(run) => <Standing {...run} />}</Answered>
+export function Run({ id }: { id: string }) {
+  return (
+    <Answered name="run" question={{ id }} everyMs={1200}>
+      {Standing}
+    </Answered>
+  )
 }
 
-function Standing(run: RunAnswer): JSX.Element {
+function Standing(run: RunAnswer) {
   const { attempts, failedFirst } = run
   return (
     <>
@@ -30,7 +32,7 @@ function Standing(run: RunAnswer): JSX.Element {
   )
 }
 
-function Header(run: RunAnswer): JSX.Element {
+function Header(run: RunAnswer) {
   const { runId, skill, status, startedAt, updatedAt, winner, failedFirst, next } = run
   return (
     <>
@@ -49,8 +51,8 @@ function Header(run: RunAnswer): JSX.Element {
         ]}
       />
       {failedFirst !== undefined && <p class="note bad">Failed first: {failedFirst}</p>}
-      {next.map(({ what, line }) => (
-        <Typed line={line} what={what} />
+      {next.map((one) => (
+        <Typed {...one} />
       ))}
       {status === 'waiting' && run.mode === 'run' && (
         <p class="soft">A user decides in a terminal. This page and models cannot approve.</p>
@@ -67,7 +69,7 @@ interface AttemptProperties {
 }
 
 /** The graph of an attempt, each step with its result. */
-function Attempt({ run, attempt, open }: AttemptProperties): JSX.Element {
+function Attempt({ run, attempt, open }: AttemptProperties) {
   const steps = stepsIn(attempt.steps)
   return (
     <Graph
@@ -87,7 +89,7 @@ export function stepsIn(steps: readonly ShownStep[] = []): ReadonlyMap<string, S
   return new Map(steps.flatMap((step) => [[step.step, step], ...stepsIn(step.steps)]))
 }
 
-function StepDetail(properties: { runId: string; attempt: number; step: ShownStep }): JSX.Element {
+function StepDetail(properties: { runId: string; attempt: number; step: ShownStep }) {
   const { runId, attempt, step } = properties
   const { result, log, metrics } = step
   const text = (part: 'result' | 'log'): Child => (

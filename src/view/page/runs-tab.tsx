@@ -1,4 +1,3 @@
-import type { JSX } from 'preact'
 import type { Answers } from '../questions.ts'
 import { useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
@@ -7,7 +6,7 @@ import { Run } from './run-view.tsx'
 
 type ListedRun = Answers['runs']['runs'][number]
 
-export function RunsTab({ id }: { id: string | undefined }): JSX.Element {
+export function RunsTab({ id }: { id: string | undefined }) {
   const { answer, error } = useAnswer('runs', { most: 500 }, { everyMs: 2000 })
   const { runs = [], total = 0, diagnostics = [] } = answer ?? {}
   const seen = runs.length + diagnostics.length
@@ -18,11 +17,11 @@ export function RunsTab({ id }: { id: string | undefined }): JSX.Element {
       error={error}
       diagnostics={diagnostics}
       selected={id}
-      detail={(key) => <Run key={key} id={key} />}
+      Detail={Run}
       resting={<p class="soft">Choose a run to see its steps. A running run is updated.</p>}
       keyOf={({ runId }) => runId}
       words={({ runId, skill, status }) => [runId, skill, status]}
-      content={(run) => <Row {...run} />}
+      content={Row}
       empty={<Empty text="There are no runs here. This makes one:" line="skillrail run SKILL" />}
     >
       {seen < total && (
@@ -35,7 +34,7 @@ export function RunsTab({ id }: { id: string | undefined }): JSX.Element {
   )
 }
 
-function Row({ runId, skill, status, finishedSteps, startedAt }: ListedRun): JSX.Element {
+function Row({ runId, skill, status, finishedSteps, startedAt }: ListedRun) {
   return (
     <>
       <RowHead name={skill}>

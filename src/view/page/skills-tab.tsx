@@ -1,7 +1,6 @@
-import type { JSX } from 'preact'
 import { shellWord } from '../../core/text.ts'
 import type { Answers } from '../questions.ts'
-import { Answered, useAnswer } from './answer.tsx'
+import { useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
 import {
   addressOf,
@@ -22,7 +21,7 @@ import { ask, AskError } from './server.ts'
 type ListedSkill = Answers['skills']['skills'][number]
 type SkillAnswer = Answers['skill']
 
-export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
+export function SkillsTab({ id }: { id: string | undefined }) {
   const { answer, error } = useAnswer('skills')
   return (
     <List<ListedSkill>
@@ -31,7 +30,7 @@ export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
       error={error}
       diagnostics={answer?.diagnostics}
       selected={id}
-      detail={(key) => <Skill key={key} id={key} />}
+      Detail={Skill}
       resting={
         <p class="soft">Choose a skill to see what it is, what it can do and what it says.</p>
       }
@@ -39,7 +38,7 @@ export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
       words={({ name, description, path, scope, trust, standing, clients }) =>
         [name, description, path, scope, trust, standing].concat(clients)
       }
-      content={(skill) => <Row {...skill} />}
+      content={Row}
       empty={<Empty text="There are no skills here. This makes one:" line="skillrail new NAME" />}
     />
   )
@@ -49,7 +48,7 @@ function problemsOf({ diagnostics }: ListedSkill): number {
   return diagnostics.filter(({ severity }) => severity !== 'info').length
 }
 
-function Row(skill: ListedSkill): JSX.Element {
+function Row(skill: ListedSkill) {
   const { name, description, scope, trust, tokens, standing, shadows = [] } = skill
   const problems = problemsOf(skill)
   return (
@@ -70,7 +69,7 @@ function Row(skill: ListedSkill): JSX.Element {
   )
 }
 
-function Skill({ id }: { id: string }): JSX.Element {
+function Skill({ id }: { id: string }) {
   const { answer, error } = useAnswer('skill', { id })
   if (error instanceof AskError && error.code === 'skill-unusable') {
     return (
@@ -82,10 +81,15 @@ function Skill({ id }: { id: string }): JSX.Element {
       </>
     )
   }
-  return <Answered asked={{ answer, error }}>{(skill) => <Details {...skill} />}</Answered>
+  return (
+    <>
+      {error !== undefined && <Trouble error={error} />}
+      {answer !== undefined && <Details {...answer} />}
+    </>
+  )
 }
 
-function Details(skill: SkillAnswer): JSX.Element {
+function Details(skill: SkillAnswer) {
   const { id, name, description, directory, trust, trustReason, fields } = skill
   const { diagnostics, facts, clients } = skill
   return (
@@ -115,7 +119,7 @@ function Details(skill: SkillAnswer): JSX.Element {
 }
 
 /** As `skillrail trust` says it; what the files mention is no permission. */
-function Allowed({ trust, acting }: SkillAnswer): JSX.Element {
+function Allowed({ trust, acting }: SkillAnswer) {
   return (
     <Section title={trust === 'trusted' ? 'What it can execute' : 'What it asks to execute'}>
       {trust !== 'trusted' && (
@@ -127,7 +131,7 @@ function Allowed({ trust, acting }: SkillAnswer): JSX.Element {
   )
 }
 
-function Source({ id }: { id: string }): JSX.Element {
+function Source({ id }: { id: string }) {
   return (
     <Section title="SKILL.md">
       <LongText read={(from) => ask('skill-text', { id, from })} />

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact'
 import type { Answers } from '../questions.ts'
 import { shellWord } from '../../core/text.ts'
 import { Answered, useAnswer } from './answer.tsx'
@@ -10,7 +9,7 @@ type ServerRow = Answers['tools']['servers'][number]
 type ToolAnswer = Answers['tool']
 type ToolsAnswer = Answers['tools']
 
-export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
+export function ToolsTab({ id }: { id: string | undefined }) {
   const { answer, error } = useAnswer('tools')
   const overview = (
     <div>
@@ -25,7 +24,7 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
       items={answer?.tools}
       error={error}
       selected={id}
-      detail={(key) => <Tool key={key} id={key} />}
+      Detail={Tool}
       resting={overview}
       overview
       keyOf={(tool) => tool.id}
@@ -36,7 +35,7 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
         caution,
         readOnly === true ? 'read-only' : '',
       ]}
-      content={(tool) => <Row {...tool} />}
+      content={Row}
       empty={
         <Empty
           text="No tools are known here. This asks the servers for their tools:"
@@ -47,7 +46,7 @@ export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
   )
 }
 
-function Row({ id, description, category, readOnly, caution }: ListedTool): JSX.Element {
+function Row({ id, description, category, readOnly, caution }: ListedTool) {
   return (
     <>
       <RowHead name={id}>
@@ -62,7 +61,7 @@ function Row({ id, description, category, readOnly, caution }: ListedTool): JSX.
   )
 }
 
-function Servers({ servers, state, message, refreshedAt, diagnostics }: ToolsAnswer): JSX.Element {
+function Servers({ servers, state, message, refreshedAt, diagnostics }: ToolsAnswer) {
   return (
     <Section title="Servers">
       {state !== 'fresh' && message !== undefined && <p class="note warn">{message}</p>}
@@ -77,9 +76,7 @@ function Servers({ servers, state, message, refreshedAt, diagnostics }: ToolsAns
           line="skillrail tools import --all"
         />
       )}
-      {servers.map((server) => (
-        <Server {...server} />
-      ))}
+      {servers.map(Server)}
       <Findings list={diagnostics} />
     </Section>
   )
@@ -103,12 +100,15 @@ function Server({ name, state, client, path, address, message, stderrTail }: Ser
   )
 }
 
-function Tool({ id }: { id: string }): JSX.Element {
-  const asked = useAnswer('tool', { id })
-  return <Answered asked={asked}>{(answer) => <Details {...answer} />}</Answered>
+function Tool({ id }: { id: string }) {
+  return (
+    <Answered name="tool" question={{ id }}>
+      {Details}
+    </Answered>
+  )
 }
 
-function Details(answer: ToolAnswer): JSX.Element {
+function Details(answer: ToolAnswer) {
   const { tool, definition, hints, caution, guards } = answer
   const { id, server, category, readOnly, examples = [] } = tool
   return (
@@ -136,7 +136,7 @@ function Details(answer: ToolAnswer): JSX.Element {
   )
 }
 
-function Parameters({ parameters }: ToolAnswer): JSX.Element {
+function Parameters({ parameters }: ToolAnswer) {
   if (parameters === undefined) {
     return (
       <Empty
@@ -158,10 +158,10 @@ function Parameters({ parameters }: ToolAnswer): JSX.Element {
 }
 
 /** What must run before a tool is called. */
-function Workflows(): JSX.Element {
+function Workflows() {
   return (
     <Section title="Workflows">
-      <Answered asked={useAnswer('workflows')}>
+      <Answered name="workflows">
         {({ workflows, diagnostics }) => (
           <>
             <Findings list={diagnostics} />
@@ -171,9 +171,7 @@ function Workflows(): JSX.Element {
                 line="skillrail workflow add NAME"
               />
             )}
-            {workflows.map((workflow) => (
-              <Workflow {...workflow} />
-            ))}
+            {workflows.map(Workflow)}
           </>
         )}
       </Answered>
@@ -181,7 +179,7 @@ function Workflows(): JSX.Element {
   )
 }
 
-function Workflow(workflow: Answers['workflows']['workflows'][number]): JSX.Element {
+function Workflow(workflow: Answers['workflows']['workflows'][number]) {
   const { name, enabled, description, mode, triggers, prerequisites, path } = workflow
   return (
     <>

@@ -1,7 +1,6 @@
-import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Answers } from '../questions.ts'
-import { Answered, useAnswer } from './answer.tsx'
+import { Answered } from './answer.tsx'
 import {
   addressOf,
   amount,
@@ -20,9 +19,8 @@ type TriggerVerdict = MatchAnswer['explanation'][number]['verdicts'][number]
 
 let kept = ''
 
-export function TriggersTab(): JSX.Element {
+export function TriggersTab() {
   const [prompt, setPrompt] = useState(kept)
-  const asked = useAnswer('match', { prompt }, { delayMs: 150 })
   return (
     <div class="single">
       <h1>Triggers</h1>
@@ -37,7 +35,9 @@ export function TriggersTab(): JSX.Element {
         />
       </div>
       <div aria-live="polite">
-        <Answered asked={asked}>{(answer) => <Matched {...answer} />}</Answered>
+        <Answered name="match" question={{ prompt }} delayMs={150}>
+          {Matched}
+        </Answered>
       </div>
       {prompt.trim() === '' && <TriggersAndLog />}
     </div>
@@ -45,10 +45,9 @@ export function TriggersTab(): JSX.Element {
 }
 
 /** While no prompt is typed: every trigger, and what the hook did for the latest prompts. */
-function TriggersAndLog(): JSX.Element {
-  const asked = useAnswer('triggers', {}, { everyMs: 5000 })
+function TriggersAndLog() {
   return (
-    <Answered asked={asked}>
+    <Answered name="triggers" everyMs={5000}>
       {({ triggers, log, path }) => (
         <>
           <Section title={amount(triggers.length, 'trigger')}>
@@ -77,9 +76,7 @@ function TriggersAndLog(): JSX.Element {
                 line="skillrail hooks status"
               />
             )}
-            {log.map((trace) => (
-              <Trace {...trace} />
-            ))}
+            {log.map(Trace)}
             {log.length > 0 && <p class="soft">From {path}</p>}
           </Section>
         </>
@@ -88,7 +85,7 @@ function TriggersAndLog(): JSX.Element {
   )
 }
 
-function Trace(trace: Answers['triggers']['log'][number]): JSX.Element {
+function Trace(trace: Answers['triggers']['log'][number]) {
   const { at, platform, prompt, injected, withheld, durationMs, error, denied } = trace
   return (
     <div class="trace">
@@ -114,7 +111,7 @@ interface ShownFile {
 }
 
 /** References that were given, and those that were held back. */
-function Files({ given, held }: Record<'given' | 'held', readonly ShownFile[]>): JSX.Element[] {
+function Files({ given, held }: Record<'given' | 'held', readonly ShownFile[]>) {
   return [...given, ...held].map(({ skill, path, tokens, characters = 0, reason }) => (
     <div>
       {reason === undefined ? '+' : '−'} <code>{`${skill}/${path}`}</code>{' '}
@@ -125,7 +122,7 @@ function Files({ given, held }: Record<'given' | 'held', readonly ShownFile[]>):
 
 const mostVerdicts = 200
 
-function Matched(answer: MatchAnswer): JSX.Element {
+function Matched(answer: MatchAnswer) {
   const { injected, deferred, explanation, triggers, quiet, untried, diagnostics } = answer
   if (answer.prompt.trim() === '') return <Findings list={diagnostics} />
   const tokens = injected.reduce((sum, reference) => sum + reference.tokens, 0)
@@ -174,7 +171,7 @@ const words: Record<TriggerVerdict['outcome'], string> = {
   invalid: 'invalid',
 }
 
-function Verdict(verdict: TriggerVerdict & { skill: string }): JSX.Element {
+function Verdict(verdict: TriggerVerdict & { skill: string }) {
   const { skill, trigger, outcome } = verdict
   return (
     <div class="trace">
