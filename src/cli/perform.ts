@@ -83,7 +83,7 @@ export async function perform(call: Call): Promise<ExitCode> {
   } else {
     const text = command.render(result, screen)
     if (!reports.ownsStdout) output.raw(shown.rest(text))
-    for (const note of command.notes?.(result, screen) ?? []) {
+    for (const note of command.notes?.(result, screen).flat() ?? []) {
       if (note !== undefined && note !== false) printNote(output, note)
     }
   }

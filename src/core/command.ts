@@ -23,7 +23,7 @@ export interface Command<R, O extends OptionSpecs, E = never> {
   /** The exact text for stdout; empty for nothing. */
   render(result: R, screen: Screen): string
   /** What is printed on stderr beside the rendering, and not with `--json`, which has it as data. */
-  notes?(result: R, screen: Screen): readonly (Note | false | undefined)[]
+  notes?(result: R, screen: Screen): Notes
   exitCode?(result: R): ExitCode
   /** Further forms of the Result, for an option `format` (choice) or `report` (list of FORMAT[=FILE]). */
   formats?: Readonly<Record<string, Format<R>>>
@@ -63,6 +63,9 @@ export interface Progress<E> {
 
 /** A note or a diagnostic. `detail` is printed with `--verbose` only, `failure` also with `--quiet`. */
 export type Note = string | Diagnostic | { detail: string } | { failure: string }
+
+/** In the order of printing; what is not there says nothing. */
+export type Notes = readonly (Note | false | undefined | readonly Note[])[]
 
 /** A Result that is printed at once while the command continues until `ended`. */
 export class Serving<R> {

@@ -76,16 +76,16 @@ function viewOf(result: ShownCall): ResultView {
 export function callView(shown: ShownCall): Pick<ResultView, 'text' | 'notes'> {
   const { diagnostics, notes, text } = shown
   if (shown.status === 'error') {
-    return { text: '', notes: [...diagnostics, { failure: text ?? '' }] }
+    return { text: '', notes: [diagnostics, { failure: text ?? '' }] }
   }
   const { raw, result, summary, files } = shown
   if (raw !== true) {
     const lines = text === undefined ? summary : [...summary, text]
-    return { text: linesText(lines), notes: [...diagnostics, ...notes] }
+    return { text: linesText(lines), notes: [diagnostics, notes] }
   }
   const value = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
   const paths = files.map(({ path }) => `Path: ${path}`)
-  return { text: `${safeText(text ?? value)}\n`, notes: [...diagnostics, ...paths, ...notes] }
+  return { text: `${safeText(text ?? value)}\n`, notes: [diagnostics, paths, notes] }
 }
 
 export async function shownCall(

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note, option } from '../../core/command.ts'
+import { type Context, defineCommand, type Notes, option } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
 import { isYes, safeLine } from '../../core/text.ts'
@@ -122,12 +122,11 @@ function calledView({ status, calls, cancelled, decidedBy }: Called): ResultView
   const asked = calls
     .filter((call) => call.reason === 'asked for' || call === last)
     .map((call) => viewOfCall(call, decidedBy))
-  const stopped =
-    cancelled === undefined ? [] : [{ failure: `Cancelled: [${cancelled.join(', ')}]` }]
+  const stopped = cancelled && { failure: `Cancelled: [${cancelled.join(', ')}]` }
   return {
     code: calledCodes[status],
     text: asked.map(({ text }) => text).join(''),
-    notes: [...asked.flatMap(({ notes }) => notes), ...stopped],
+    notes: [...asked.flatMap(({ notes }) => notes), stopped],
   }
 }
 
@@ -150,31 +149,32 @@ const calledCodes = {
 function planView({ steps, missing, unplaced, complete, exitCode: code }: Plan): ResultView {
   const isOpen = missing.length > 0 || unplaced.length > 0
   const hasProblems = steps.some(({ problems }) => problems.length > 0)
-  const next = complete === undefined ? [] : [`Next: complete it: ${complete}`]
   return {
     code: isOpen ? (code ?? exitCode.notFound) : hasProblems ? exitCode.usage : exitCode.done,
     text: plannedText(steps, (step) => [
       ...step.missing.map((name) => `${name} is missing`),
       ...step.unplaced.map((text) => `${JSON.stringify(text)} has no place`),
     ]),
-    notes: ['Nothing was called.', ...next],
+    notes: ['Nothing was called.', complete && `Next: complete it: ${complete}`],
   }
 }
 
-function unclearNotes({ error, tool, params, unplaced = [], candidates, tried }: Unclear): Note[] {
+function unclearNotes({ error, tool, params, unplaced = [], candidates, tried }: Unclear): Notes {
   const hasParams = Object.keys(params ?? {}).length > 0
   const tools = candidates.map((one) => one.tool).join(', ')
   return [
     error.message,
-    ...(tool === undefined ? [] : [`Tool: ${tool}`]),
-    ...(hasParams ? [`Params: ${JSON.stringify(params)}`] : []),
-    ...(unplaced.length === 0
+    tool === undefined ? [] : `Tool: ${tool}`,
+    hasParams ? `Params: ${JSON.stringify(params)}` : [],
+    unplaced.length === 0
       ? []
-      : [`Not placed: ${unplaced.map((text) => JSON.stringify(text)).join(', ')}`]),
-    ...(tools === '' ? [] : [`Candidates: ${tools}`]),
-    ...tried.map((one) => `Tried: ${one.tool}: ${safeLine(bareMessage(one.why))}`),
+      : `Not placed: ${unplaced.map((text) => JSON.stringify(text)).join(', ')}`,
+    tools === '' ? [] : `Candidates: ${tools}`,
+    tried.map((one) => `Tried: ${one.tool}: ${safeLine(bareMessage(one.why))}`),
     `Next: ${error.hint}`,
-  ].map((failure) => ({ failure }))
+  ]
+    .flat()
+    .map((failure) => ({ failure }))
 }
 
 async function resultOf(answer: RequestAnswer, place: SavePlace, raw: boolean): Promise<Result> {

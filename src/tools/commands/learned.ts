@@ -71,7 +71,7 @@ export const list = defineCommand<{
     return screen.table([['TOOL', '', 'REQUEST', 'SAID', 'WEIGHT'], ...rows])
   },
   notes: ({ examples, diagnostics }) => [
-    ...diagnostics,
+    diagnostics,
     `${amount(examples.length, 'example')} learned in this project`,
   ],
 })
@@ -103,13 +103,10 @@ export const remove = defineCommand<Forgotten>()({
   },
   exitCode: ({ removed }) => (removed > 0 ? exitCode.done : exitCode.notFound),
   render: ({ removed }) => (removed > 0 ? forgottenLine(removed) : ''),
-  notes: ({ wanted }) =>
-    wanted === undefined
-      ? []
-      : [
-          { failure: `Nothing like that was learned: ${wanted.join(', ')}.` },
-          { failure: '`skillrail tools learn list` shows what was.' },
-        ],
+  notes: ({ wanted }) => [
+    wanted && { failure: `Nothing like that was learned: ${wanted.join(', ')}.` },
+    wanted && { failure: '`skillrail tools learn list` shows what was.' },
+  ],
 })
 
 export const clear = defineCommand<Forgotten>()({

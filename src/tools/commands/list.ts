@@ -1,4 +1,4 @@
-import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
+import { defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { amount, cell, didYouMean, safeLine } from '../../core/text.ts'
@@ -75,13 +75,13 @@ export const list = defineCommand<ListResult>()({
     const byId = new Map(tools.map((tool) => [tool.id, tool]))
     return categories.map((category) => categoryText(category, byId, screen)).join('')
   },
-  notes({ servers, tools, diagnostics }): Note[] {
+  notes({ servers, tools, diagnostics }) {
     const isFiltered = tools.length === 0 && servers.some(({ toolCount }) => toolCount > 0)
     const named = new Set(tools.map(({ server }) => server))
     return [
-      ...diagnostics,
-      ...(isFiltered ? ['There are no such tools. `skillrail tools refresh` looks for more.'] : []),
-      ...unavailableNotes(servers),
+      diagnostics,
+      isFiltered && 'There are no such tools. `skillrail tools refresh` looks for more.',
+      unavailableNotes(servers),
       `${amount(tools.length, 'tool')} of ${amount(named.size, 'server')}`,
     ]
   },
@@ -184,8 +184,8 @@ export const search = defineCommand<SearchResult>()({
         cell(description, screen.width - 50),
       ]),
     ),
-  notes: ({ tools, diagnostics }): Note[] => [
-    ...diagnostics,
-    ...(tools.length === 0 ? ['No tool matches. `skillrail tools list` shows all.'] : []),
+  notes: ({ tools, diagnostics }) => [
+    diagnostics,
+    tools.length === 0 && 'No tool matches. `skillrail tools list` shows all.',
   ],
 })

@@ -1,4 +1,4 @@
-import { defineCommand, type Note, option } from '../../core/command.ts'
+import { defineCommand, option } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { amount, linesText, safeLine } from '../../core/text.ts'
@@ -54,16 +54,16 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
   exitCode: ({ refreshed }) => (refreshed ? exitCode.done : exitCode.badAnswer),
   render(report) {
     const lines = report.refreshed
-      ? [...summaryLines(report), ...changeLines(report)]
+      ? [summaryLines(report), changeLines(report)]
       : ['Nothing was refreshed, because no server answered.']
-    return linesText([...lines, ...failureLines(report)].map(safeLine))
+    return linesText([...lines, failureLines(report)].flat().map(safeLine))
   },
-  notes({ diagnostics, servers }): Note[] {
+  notes({ diagnostics, servers }) {
     const tails = servers.flatMap(({ failure }) => failure?.stderrTail || [])
     return [
-      ...diagnostics.filter(({ severity }) => severity !== 'info'),
-      ...tails.map((tail) => ({ detail: indented(tail) })),
-      ...(tails.length > 0 ? [whereTheRestIs] : []),
+      diagnostics.filter(({ severity }) => severity !== 'info'),
+      tails.map((tail) => ({ detail: indented(tail) })),
+      tails.length > 0 && whereTheRestIs,
     ]
   },
   progress() {
@@ -107,39 +107,39 @@ function summaryLines({ movedAside, uncategorized, ...report }: RefreshReport): 
   const rest = uncategorized > 0 ? [{ name: 'uncategorized', tools: uncategorized }] : []
   const categories = [...report.categories, ...rest]
   return [
-    ...(movedAside === undefined ? [] : [`The old cache was corrupt and is kept at ${movedAside}`]),
+    movedAside === undefined ? [] : `The old cache was corrupt and is kept at ${movedAside}`,
     `Agent Skill Tools Index ${report.dryRun ? '(nothing written)' : 'Refreshed'}:`,
     'Categories:',
-    ...categories.map(({ name, tools }) => `  - ${name}: ${amount(tools, 'tool')}`),
+    categories.map(({ name, tools }) => `  - ${name}: ${amount(tools, 'tool')}`),
     'Summary:',
     `  - Total tools: ${report.tools}`,
     `  - Categories: ${report.categories.length}`,
     `  - Cache: ${report.path}`,
-  ]
+  ].flat()
 }
 
 function changeLines({ changes, held }: RefreshReport): string[] {
   const { added, removed, changed, accepted } = changes
   const lines = [
-    ...idsLine('added', added),
-    ...idsLine('removed', removed),
-    ...idsLine(
+    idsLine('added', added),
+    idsLine('removed', removed),
+    idsLine(
       'changed',
       changed.map(({ id, what }) => `${id} (${what.join(' and ')})`),
     ),
-    ...idsLine('accepted as they are now', accepted),
-  ]
+    idsLine('accepted as they are now', accepted),
+  ].flat()
   const holding =
     `${amount(held.length, 'tool')} held back, added or changed since first seen: \`skillrail tools list --changed\`,` +
     ' then `skillrail tools refresh --accept`.'
   const heading = lines.length > 0 ? 'Changes:' : 'Nothing changed.'
-  return [heading, ...lines, ...(held.length > 0 ? [holding] : [])]
+  return [heading, ...lines, held.length > 0 ? holding : []].flat()
 }
 
-function idsLine(kind: string, ids: readonly string[]): string[] {
+function idsLine(kind: string, ids: readonly string[]): string | string[] {
   if (ids.length === 0) return []
   const more = ids.length > shown ? `, and ${ids.length - shown} more` : ''
-  return [`  - ${ids.length} ${kind}: ${ids.slice(0, shown).join(', ')}${more}`]
+  return `  - ${ids.length} ${kind}: ${ids.slice(0, shown).join(', ')}${more}`
 }
 
 function failureLines({ servers }: RefreshReport): string[] {

@@ -1,4 +1,4 @@
-import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
+import { defineCommand, type Notes, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
@@ -146,11 +146,11 @@ function routeText(result: RouteResult, screen: Screen): string {
     `intent: ${JSON.stringify(intent)}`,
     `category: ${category ?? '-'}`,
     `tool: ${tool ?? '-'}`,
-    ...(params === undefined ? [] : [`params: ${JSON.stringify(params)}`]),
-    ...(missing.length === 0 ? [] : [`missing: ${missing.join(', ')}`]),
-    ...(unplaced.length === 0 ? [] : [`not placed: ${unplaced.join(', ')}`]),
+    params === undefined ? [] : `params: ${JSON.stringify(params)}`,
+    missing.length === 0 ? [] : `missing: ${missing.join(', ')}`,
+    unplaced.length === 0 ? [] : `not placed: ${unplaced.join(', ')}`,
     `decision: ${decision}, margin ${margin.toFixed(2)}`,
-  ]
+  ].flat()
   return [
     linesText(facts.map(safeLine)),
     rows.length === 0 ? '' : `candidates:\n${screen.table(rows)}`,
@@ -179,23 +179,21 @@ function explanationText(
 }
 
 const decisionNotes = {
-  answer: [],
-  shortlist: ['More than one tool may be meant. Say it with the name of one.'],
-  ask: ['No tool fits well enough. Say it in other words; `skillrail tools list` shows all.'],
-} as const satisfies Record<Route['decision'], readonly string[]>
+  answer: undefined,
+  shortlist: 'More than one tool may be meant. Say it with the name of one.',
+  ask: 'No tool fits well enough. Say it in other words; `skillrail tools list` shows all.',
+} as const satisfies Record<Route['decision'], string | undefined>
 
-function routeNotes({ decision, candidates, heldBack = [], diagnostics }: RouteResult): Note[] {
+function routeNotes({ decision, candidates, heldBack = [], diagnostics }: RouteResult): Notes {
   const [first] = candidates
   const failing = first?.unavailable
   return [
-    ...diagnostics,
-    ...heldBack.map(
+    diagnostics,
+    heldBack.map(
       (id) =>
         `${id} is held back, since it was added or changed: \`skillrail tools show ${id}\`, then \`skillrail tools refresh --accept\`.`,
     ),
-    ...(failing === undefined
-      ? []
-      : [`The server of ${first?.tool} is configured but failing: ${failing}`]),
-    ...decisionNotes[decision],
+    failing !== undefined && `The server of ${first?.tool} is configured but failing: ${failing}`,
+    decisionNotes[decision],
   ]
 }

@@ -1,4 +1,4 @@
-import { type Context, defineCommand, type Note, option, type Screen } from '../../core/command.ts'
+import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, messageOf } from '../../core/errors.ts'
 import { amount, safeLine, safeText } from '../../core/text.ts'
@@ -47,14 +47,11 @@ export const servers = defineCommand<ServersResult>()({
     if (servers.length === 0) return ''
     return screen.table([['SERVER', 'STATE', 'TOOLS', 'FROM'], ...servers.map(cells)])
   },
-  notes: ({ servers, diagnostics }): Note[] => [
-    ...diagnostics,
-    ...(servers.length === 0
-      ? [
-          'No servers are configured here. `skillrail tools import --all` shows where they are looked for.',
-        ]
-      : []),
-    ...servers.flatMap(({ name, message, stderrTail = '' }) => {
+  notes: ({ servers, diagnostics }) => [
+    diagnostics,
+    servers.length === 0 &&
+      'No servers are configured here. `skillrail tools import --all` shows where they are looked for.',
+    servers.flatMap(({ name, message, stderrTail = '' }) => {
       if (message === undefined) return []
       const isSaid = stderrTail === '' || message.includes(stderrTail)
       const note = `\n${safeLine(name)}: ${safeText(message)}`
@@ -119,11 +116,10 @@ then the first of the table; a server that is not allowed to start does not hide
   },
   exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
   render: (result, screen) => filesText(result, screen) + serversText(result, screen),
-  notes: ({ servers, diagnostics }): Note[] => [
-    ...(servers.length === 0
-      ? ['No servers are configured here. `--all` shows where they are looked for.']
-      : []),
-    ...diagnostics,
+  notes: ({ servers, diagnostics }) => [
+    servers.length === 0 &&
+      'No servers are configured here. `--all` shows where they are looked for.',
+    diagnostics,
   ],
 })
 

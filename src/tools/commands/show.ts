@@ -1,4 +1,4 @@
-import { defineCommand, type Note, type Screen } from '../../core/command.ts'
+import { defineCommand, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { linesText, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -50,9 +50,9 @@ export const command = defineCommand<ShowResult>()({
       examples.length === 0 ? '' : linesText(['\nExamples', ...examples]),
     ].join('')
   },
-  notes: ({ definition, diagnostics }): Note[] => [
-    ...diagnostics,
-    ...(definition === undefined ? ['The full schema comes with `skillrail tools refresh`.'] : []),
+  notes: ({ definition, diagnostics }) => [
+    diagnostics,
+    definition === undefined && 'The full schema comes with `skillrail tools refresh`.',
   ],
 })
 
@@ -79,10 +79,10 @@ function parametersText({ tool, definition }: ShowResult, screen: Screen): strin
   const parameters = describeParameters(definition.inputSchema)
   const lines = parameters.flatMap((parameter) => {
     const { name, required, type, description, limits, default: preset } = parameter
-    const facts = [type, ...limits, ...(preset === undefined ? [] : [`default ${preset}`])]
+    const facts = [type, limits, preset === undefined ? [] : `default ${preset}`].flat()
     const head = screen.style('cyan', `${safeLine(name)}${required ? '*' : ''}`)
     const about = safeLine(description.trim()).slice(0, 400)
-    return [`  ${head}  ${safeLine(facts.join('; '))}`, ...(about === '' ? [] : [`      ${about}`])]
+    return [`  ${head}  ${safeLine(facts.join('; '))}`, about === '' ? [] : `      ${about}`].flat()
   })
   return linesText([lines.length === 0 ? 'No parameters' : 'Parameters (* required)', ...lines])
 }

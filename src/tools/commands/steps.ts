@@ -83,16 +83,15 @@ function batchView(results: readonly BatchResult[]): ResultView {
   return {
     code: isStopped ? exitCode.interrupted : isDone ? exitCode.done : exitCode.badAnswer,
     text: results.map(resultText).join(''),
-    notes: [partialText(results)].filter((line) => line !== undefined),
+    notes: [partialText(results)],
   }
 }
 
 function chainView({ completed, failed, cancelled, skipped }: ChainResult): ResultView {
-  const { code, text } = batchView([
-    ...completed.map((result) => ({ ...result, status: 'success' as const })),
-    ...(failed === undefined ? [] : [{ ...failed, status: 'error' as const }]),
-    ...(cancelled === undefined ? [] : [{ ...cancelled, status: 'cancelled' as const }]),
-  ])
+  const results: BatchResult[] = completed.map((one) => ({ ...one, status: 'success' }))
+  if (failed !== undefined) results.push({ ...failed, status: 'error' })
+  if (cancelled !== undefined) results.push({ ...cancelled, status: 'cancelled' })
+  const { code, text } = batchView(results)
   const rest = skipped.length === 0 ? '' : `Skipped: ${safeLine(skipped.join(', '))}\n`
   return { code, text: text + rest, notes: [] }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import {
   type Context,
-  type Note,
+  type Notes,
   option,
   type OptionSpecs,
   type Progress,
@@ -57,7 +57,7 @@ export interface ToolCalls {
 export interface ResultView {
   code: ExitCode
   text: string
-  notes: readonly Note[]
+  notes: Notes
 }
 
 export function viewedBy<R>(view: (result: R) => ResultView) {

@@ -3,7 +3,7 @@ import { writeLimit } from '../../core/project-state.ts'
 import {
   type AnyCommand,
   defineCommand,
-  type Note,
+  type Notes,
   option,
   type OptionSpecs,
   type Values,
@@ -48,21 +48,7 @@ import {
   type WorkflowProject,
 } from './workflow-project.ts'
 
-interface WorkflowChange {
-  name: string
-  path: string
-  written: boolean
-  /** The file has changed, and its workflows act only after `skillrail trust`. */
-  toBeAccepted: boolean
-  before: string
-  after: string
-  diagnostics: readonly Diagnostic[]
-  change: 'added' | 'changed' | 'removed' | 'enabled' | 'disabled'
-  file: string
-  dryRun: boolean
-  acceptance?: string | undefined
-  about?: readonly string[] | undefined
-}
+type WorkflowChange = Awaited<ReturnType<typeof changeWorkflow>>
 
 const output = {
   render({ name, before, after, change, file, dryRun }: WorkflowChange): string {
@@ -70,10 +56,10 @@ const output = {
     if (dryRun) return `${unifiedDiff(file, before, after)}\n`
     return `Workflow '${name}' ${change}.\n`
   },
-  notes: ({ about = [], diagnostics, acceptance }: WorkflowChange): Note[] => [
-    ...about.map(safeLine),
-    ...diagnostics,
-    ...(acceptance === undefined ? [] : [acceptance]),
+  notes: ({ about = [], diagnostics, acceptance }: WorkflowChange): Notes => [
+    about.map(safeLine),
+    diagnostics,
+    acceptance,
   ],
 }
 
@@ -99,16 +85,7 @@ const nameArgument = { '<name>': 'the workflow' }
 const lifted =
   'Without a terminal and --yes, calls that it guards are blocked until you accept the change: skillrail trust'
 
-interface TemplateList {
-  templates: readonly {
-    template: string
-    name: string
-    description: string
-    definition: JsonObject
-  }[]
-}
-
-export const add = defineCommand<WorkflowChange | TemplateList>()({
+export const add = defineCommand<WorkflowChange | ReturnType<typeof listTemplates>>()({
   arguments: { '[name]': 'name of the workflow; default: that of the template' },
   options: {
     template: option.optional(
@@ -149,9 +126,8 @@ export const add = defineCommand<WorkflowChange | TemplateList>()({
   },
   render(result, screen) {
     if (!('templates' in result)) return output.render(result)
-    return screen.table(
-      result.templates.map((item) => [item.template, item.name, item.description]),
-    )
+    const { templates } = result
+    return screen.table(templates.map((one) => [one.template, one.name, one.description]))
   },
   notes: (result) => ('templates' in result ? [] : output.notes(result)),
 })
@@ -161,9 +137,7 @@ export const edit = defineCommand<WorkflowChange>()({
   options: { ...workflowOptions, ...changeOptions },
   examples: ['workflow edit database-safe-query --mode warn'],
   async run(context, { arguments: [name = ''], yes, dryRun, ...flags }) {
-    const opened = openWorkflows(context)
-    const workflow = requireWorkflow(opened, name)
-    const { path } = workflow
+    const { opened, workflow, path, about } = openOne(context, name)
     const current = definitionText(workflow)
     const accept = (text: string, file: string): JsonObject =>
       accepted(opened, name, applyFlags(checkDefinitionText(name, text, file), flags), path)
@@ -171,7 +145,6 @@ export const edit = defineCommand<WorkflowChange>()({
       ? accept(current, path)
       : await editByHand(context, current, (text) => accept(text, editedFile))
     const request = { edit: { kind: 'write', name, definition }, change: 'changed' } as const
-    const about = listLines(workflow)
     return await changeWorkflow(context, opened, { ...request, path, yes, dryRun, about })
   },
   ...output,
@@ -186,16 +159,19 @@ export const remove = defineCommand<WorkflowChange>()({
   details: lifted,
   examples: ['workflow remove old-workflow --yes'],
   async run(context, { arguments: [name = ''], yes, dryRun }) {
-    const opened = openWorkflows(context)
-    const workflow = requireWorkflow(opened, name)
-    const { path } = workflow
-    const about = listLines(workflow)
+    const { opened, path, about } = openOne(context, name)
     if (!dryRun && !yes) await confirm(context, name, about)
     const request = { path, edit: { kind: 'remove', name }, dryRun, yes } as const
     return await changeWorkflow(context, opened, { ...request, change: 'removed', about })
   },
   ...output,
 })
+
+function openOne(context: ToolContext, name: string) {
+  const opened = openWorkflows(context)
+  const workflow = requireWorkflow(opened, name)
+  return { opened, workflow, path: workflow.path, about: listLines(workflow) }
+}
 
 /** @throws {ToolError} */
 async function confirm({ ask }: ToolContext, name: string, about: readonly string[]) {
@@ -223,9 +199,7 @@ function toggle(enabled: boolean): AnyCommand {
     ...(enabled ? {} : { details: lifted }),
     examples: [`workflow ${enabled ? 'enable' : 'disable'} database-safe-query`],
     async run(context, { arguments: [name = ''], yes, dryRun }) {
-      const opened = openWorkflows(context)
-      const workflow = requireWorkflow(opened, name)
-      const { path } = workflow
+      const { opened, workflow, path } = openOne(context, name)
       if (enabled) {
         const definition = checkDefinitionText(name, definitionText(workflow), path)
         accepted(opened, name, { ...definition, enabled }, path)
@@ -239,11 +213,9 @@ function toggle(enabled: boolean): AnyCommand {
   })
 }
 
-function listTemplates(): TemplateList {
+function listTemplates() {
   const templates = workflowTemplates.map(({ template, name, definition }) => {
-    const { description } = definition
-    const text = typeof description === 'string' ? description : ''
-    return { template, name, description: text, definition }
+    return { template, name, description: definition.description, definition }
   })
   return { templates }
 }
@@ -343,11 +315,15 @@ function newFindings(
 async function changeWorkflow(
   context: ToolContext,
   { project, workflows }: WorkflowProject,
-  request: Pick<WorkflowChange, 'path' | 'dryRun' | 'change' | 'about'> & {
+  request: {
+    path: string
     edit: WorkflowEdit
+    change: 'added' | 'changed' | 'removed' | 'enabled' | 'disabled'
     yes: boolean
+    dryRun: boolean
+    about?: readonly string[] | undefined
   },
-): Promise<WorkflowChange> {
+) {
   const { path, edit, yes, dryRun, change, about } = request
   const { name } = edit
   const { tools } = installedTools(context, project)
@@ -363,6 +339,7 @@ async function changeWorkflow(
   if (written && (yes || context.interactive))
     await acceptChange(context, project, { path, edit, before })
   const trust = trustOfWorkflows(context, openWorkflows(context))
+  // The file has changed, and its workflows act only after `skillrail trust`.
   const toBeAccepted = written && trust.blockOf(path) !== undefined
   const file = relative(context.runtime.cwd, path)
   const facts = { name, path, written, toBeAccepted, before, after, diagnostics }

@@ -1,4 +1,4 @@
-import { defineCommand, type Note, option, type Screen } from '../../core/command.ts'
+import { defineCommand, type Notes, option, type Screen } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
 import { isObject, parseJson } from '../../core/json.ts'
@@ -72,10 +72,7 @@ export const check = defineCommand<WorkflowCheck>()({
     const verdict = problems === 0 ? 'nothing wrong' : amount(problems, 'finding')
     return `${amount(checked, 'workflow')}, ${verdict}\n`
   },
-  notes: ({ diagnostics, message }) => [
-    ...diagnostics,
-    ...(message === undefined ? [] : [message]),
-  ],
+  notes: ({ diagnostics, message }) => [diagnostics, message],
 })
 
 type PlanResult = Awaited<ReturnType<typeof planCall>>
@@ -150,17 +147,17 @@ function guardText({ workflow = '', mode, why, steps }: Guard, screen: Screen): 
   return `${safeLine(`Workflow '${workflow}' [${mode ?? ''}]${reason}`)}\n${screen.table(rows)}`
 }
 
-function planNotes(result: PlanResult): Note[] {
+function planNotes(result: PlanResult): Notes {
   const { diagnostics, notes, notInstalled, keywordOnly, workflow, also } = result
   return [
-    ...diagnostics,
-    ...notes,
-    ...notInstalled.map(notInstalledLine),
-    ...keywordOnly.map(
+    diagnostics,
+    notes,
+    notInstalled.map(notInstalledLine),
+    keywordOnly.map(
       ({ workflow: name, keyword }) =>
         `Workflow '${name}' has the keyword '${keyword}', but not this tool's category`,
     ),
-    ...(workflow === undefined || also.length === 0 ? [] : [multipleLine(workflow, also)]),
+    workflow !== undefined && also.length > 0 && multipleLine(workflow, also),
   ]
 }
 

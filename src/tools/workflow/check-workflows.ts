@@ -12,15 +12,13 @@ export function checkWorkflows(
   workflows: readonly WorkflowDefinition[],
   installed?: readonly WorkflowTool[],
 ): Diagnostic[] {
-  const found = [
-    ...workflows.flatMap((workflow) => [
-      ...checkForm(workflow),
-      ...checkReferences(workflow, installed ?? []),
-      ...(installed === undefined ? [] : checkTools(workflow, installed)),
-    ]),
-    ...findCycles(workflows.filter(({ enabled }) => enabled)),
-  ]
-  return found.toSorted(compareDiagnostics)
+  const found = workflows.flatMap((workflow) => [
+    checkForm(workflow),
+    checkReferences(workflow, installed ?? []),
+    installed === undefined ? [] : checkTools(workflow, installed),
+  ])
+  const cycles = findCycles(workflows.filter(({ enabled }) => enabled))
+  return [...found, cycles].flat().toSorted(compareDiagnostics)
 }
 
 function checkForm(workflow: WorkflowDefinition): Diagnostic[] {
@@ -28,13 +26,13 @@ function checkForm(workflow: WorkflowDefinition): Diagnostic[] {
   const isReachable = changes || (server ?? category) !== undefined
   const hint = 'Give a server, a category, tools or keywords.'
   return [
-    ...(workflow.prerequisites.length > 0
+    workflow.prerequisites.length > 0
       ? []
-      : [finding(workflow, 'workflow-no-steps', 'warning', 'it has no prerequisites')]),
-    ...(isReachable || tools.length + keywords.length > 0
+      : finding(workflow, 'workflow-no-steps', 'warning', 'it has no prerequisites'),
+    isReachable || tools.length + keywords.length > 0
       ? []
-      : [finding(workflow, 'workflow-unreachable', 'warning', 'nothing triggers it', hint)]),
-  ]
+      : finding(workflow, 'workflow-unreachable', 'warning', 'nothing triggers it', hint),
+  ].flat()
 }
 
 function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {

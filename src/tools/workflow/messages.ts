@@ -26,11 +26,11 @@ export function listLines(workflow: WorkflowDefinition): string[] {
 function triggerText(triggers: WorkflowDefinition['triggers']): string {
   const { server, category, tools, changes, keywords } = triggers
   const parts = [
-    server === undefined ? undefined : `server=${server}`,
-    category === undefined ? undefined : `category=${category}`,
-    tools === undefined ? undefined : `tools=[${tools.join(', ')}]`,
-    changes === true ? 'changes' : undefined,
-    keywords === undefined ? undefined : `keywords=[${keywords.join(', ')}]`,
+    server === undefined ? [] : `server=${server}`,
+    category === undefined ? [] : `category=${category}`,
+    tools === undefined ? [] : `tools=[${tools.join(', ')}]`,
+    changes === true ? 'changes' : [],
+    keywords === undefined ? [] : `keywords=[${keywords.join(', ')}]`,
   ]
-  return parts.filter((part) => part !== undefined).join(', ') || 'none'
+  return parts.flat().join(', ') || 'none'
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from './model.ts'
 
-export interface WorkflowTemplate {
+interface WorkflowTemplate {
   template: string
   name: string
-  definition: JsonObject
+  definition: JsonObject & { description: string }
 }
 
 /** The tables of the statement in the call, or those that the call names: all at once, or one by one. */
@@ -29,10 +29,7 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
       },
       prerequisites: [
         {
-          step: 1,
-          tool: 'list_databases',
-          description: 'Know which databases there are',
-          required: true,
+          ...prerequisite(1, 'list_databases', 'Know which databases there are'),
           params: { database_url: '$call.database_url?' },
           output_as: 'databases',
         },
@@ -56,10 +53,11 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
       },
       prerequisites: [
         {
-          step: 1,
-          tool: 'take_snapshot',
-          description: 'Capture the state of the page and the uids of its elements',
-          required: true,
+          ...prerequisite(
+            1,
+            'take_snapshot',
+            'Capture the state of the page and the uids of its elements',
+          ),
           params: { pageId: '$call.pageId?' },
           scope: ['page', 'instance'],
           invalidated_by: ['navigate_page', 'new_page', 'select_page', 'close_page'],
@@ -99,31 +97,29 @@ export const workflowTemplates: readonly WorkflowTemplate[] = [
         keywords: ['graphql query', 'graphql mutation'],
       },
       prerequisites: [
-        { step: 1, tool: 'get_schema', description: 'Fetch the schema', required: true },
-        {
-          step: 2,
-          tool: 'filter_types',
-          description: 'Find the types that matter',
-          required: false,
-        },
+        prerequisite(1, 'get_schema', 'Fetch the schema'),
+        { ...prerequisite(2, 'filter_types', 'Find the types that matter'), required: false },
       ],
       mode: 'suggest',
     },
   },
 ]
 
+function prerequisite(step: number, tool: string, description: string) {
+  return { step, tool, description, required: true }
+}
+
 function databaseStep(step: number, tool: string, description: string, more: JsonObject = {}) {
   const params = { database, database_url: '$call.database_url?', ...more }
-  return { step, tool, description, required: true, params, scope: Object.keys(params) }
+  return { ...prerequisite(step, tool, description), params, scope: Object.keys(params) }
 }
 
 function pullRequestStep(step: number, tool: string, description: string): JsonObject {
-  const params = {
-    owner: '$call.owner',
-    repo: '$call.repo',
-    pull_number: '$call.pull_number',
-  }
   const scope = ['owner', 'repo', 'pull_number']
-  const invalidated = ['update_pull_request_branch', 'push_files', 'create_or_update_file']
-  return { step, tool, description, required: true, params, scope, invalidated_by: invalidated }
+  return {
+    ...prerequisite(step, tool, description),
+    params: Object.fromEntries(scope.map((name) => [name, `$call.${name}`])),
+    scope,
+    invalidated_by: ['update_pull_request_branch', 'push_files', 'create_or_update_file'],
+  }
 }
