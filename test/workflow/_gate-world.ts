@@ -4,11 +4,8 @@ import type {
   WorkflowDefinition,
   WorkflowTool,
 } from '../../src/tools/workflow/model.ts'
-import {
-  type GateOptions,
-  type PrerequisiteResult,
-  runGate,
-} from '../../src/tools/workflow/gate.ts'
+import type { StepAnswer } from '../../src/tools/call/context.ts'
+import { type GateOptions, runGate } from '../../src/tools/workflow/gate.ts'
 import { openSession, type SessionStore } from '../../src/tools/workflow/session.ts'
 import { settings, temporaryProject, testRuntime } from './helpers.ts'
 
@@ -21,7 +18,7 @@ export interface World {
   gate(call: GatedCall, more?: Partial<GateOptions>): Promise<void>
 }
 
-export type Answer = (tool: WorkflowTool, params: JsonObject) => PrerequisiteResult
+export type Answer = (tool: WorkflowTool, params: JsonObject) => StepAnswer
 
 export function world(
   workflows: readonly WorkflowDefinition[],
@@ -42,8 +39,10 @@ export function world(
         tools,
         session,
         note: (line) => void notes.push(line),
-        caller: async (called, params) => {
-          calls.push(`${called.id} ${JSON.stringify(params)}`)
+        callStep: async (id, params) => {
+          calls.push(`${id} ${JSON.stringify(params)}`)
+          const called = tools.find((tool) => tool.id === id)
+          if (called === undefined) throw new Error(`${id} is not installed`)
           return answer(called, params)
         },
         ...more,

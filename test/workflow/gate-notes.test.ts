@@ -211,7 +211,7 @@ it('says that it was cancelled, not that the prerequisite failed', async () => {
   const { gate } = world(workflowsOf(workflow('a')), toolsNamed('go', 'look'))
   const gated = gate(call(tool('s__go')), {
     signal: controller.signal,
-    caller: async (_tool, _params, { signal }) => {
+    callStep: async (_id, _params, signal) => {
       seen.push(signal)
       controller.abort(new Error('stopped'))
       return { ok: false, error: 'connection lost' }

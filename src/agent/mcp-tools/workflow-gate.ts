@@ -18,7 +18,7 @@ import {
   workflowTrust,
 } from '../../tools/call/gate.ts'
 import type { ServerFailure } from '../../tools/model.ts'
-import { afterCall, atInstance, isStateful, runGate } from '../../tools/workflow/gate.ts'
+import { afterCall, inTurnWhereStateful, runGate } from '../../tools/workflow/gate.ts'
 import { matchWorkflows } from '../../tools/workflow/match.ts'
 import type { WorkflowDefinition, WorkflowTool } from '../../tools/workflow/model.ts'
 import { loadWorkflows } from '../../tools/workflow/read-workflows.ts'
@@ -90,10 +90,9 @@ export class WorkflowGate implements CallGate {
 
   /** Calls to a server whose state counts are made one after the other. */
   async inTurn<T>(call: CallInTurn, work: () => Promise<T>): Promise<T> {
-    const installed = this.#servers.index.tools
-    return isStateful(call.server, this.#workflows, installed)
-      ? await atInstance(this.#context.session, call, work)
-      : await work()
+    const { session } = this.#context
+    const { tools } = this.#servers.index
+    return await inTurnWhereStateful(call, work, { session, workflows: this.#workflows, tools })
   }
 
   /** Records what a call that was made means for the steps of workflows; `text`: of a success. */
@@ -151,7 +150,7 @@ export class WorkflowGate implements CallGate {
       ...this.#context,
       workflows,
       tools: [...offered, ...named.map((name) => ({ id: name, server: '', name }))],
-      caller: noSteps,
+      callStep: noSteps,
       signal: call.signal,
     })
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { makePrivateDirectory, requireWithin } from '../../core/write-files.ts'
 import { messageOf, systemCode } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { answerJson } from '../workflow/gate.ts'
+import { jsonIn } from '../workflow/gate.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolContent, ToolOutcome } from '../model.ts'
 
@@ -107,8 +107,7 @@ export function outcomeValue(
   const [only] = outcome.content
   if (only === undefined) return null
   if (outcome.content.every((block) => block.type === 'text')) {
-    const text = outcomeText(outcome)
-    return /^\s*[[{]/.test(text) ? (answerJson(text) ?? text) : text
+    return jsonIn(outcomeText(outcome))
   }
   const values = outcome.content.map((block) => blockValue(block, pathOf?.(block)))
   return values.length === 1 ? (values[0] ?? null) : values

@@ -88,16 +88,19 @@ export type StepCaller = (
   signal?: AbortSignal,
 ) => Promise<StepAnswer>
 
-type StepAnswer =
+export type StepAnswer =
   | { ok: true; text: string; value: JsonValue }
   | { ok: false; error: string; suggestion?: string | undefined }
 
+/** A call as it is kept in the log of its session. */
 export interface CallRecord {
   tool: string
   durationMs: number
-  outcome: 'success' | FailureKind
+  /** `success`, or why there is none: `error`, `timeout`, `refused` … */
+  outcome: string
+  /** Bytes of the raw answer. */
   size: number
-  params: JsonObject
+  params?: JsonObject | undefined
   error?: string | undefined
 }
 

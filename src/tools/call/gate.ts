@@ -8,7 +8,7 @@ import { sha256 } from '../../core/json.ts'
 import type { AcceptedPart, ActingKind } from '../../trust/model.ts'
 import { acceptedPlacements } from '../../trust/decide.ts'
 import { TrustStore } from '../../trust/store.ts'
-import { afterCall, atInstance, isStateful, runGate } from '../workflow/gate.ts'
+import { afterCall, inTurnWhereStateful, runGate } from '../workflow/gate.ts'
 import type { GatedCall, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
 import { matchWorkflows } from '../workflow/match.ts'
 import { planGate } from '../workflow/plan.ts'
@@ -66,7 +66,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
         workflows,
         tools: installed(),
         session,
-        caller: (tool, params, { signal }) => callStep(tool.id, params, signal),
+        callStep,
         permit: (workflow) => requireTrusted(workflow, trust),
         ask,
         skipPrerequisites,
@@ -97,11 +97,8 @@ export function projectGate(options: ProjectGateOptions): CallGate {
       if (binding.length === 0) return false
       return matchWorkflows(call, binding, installed()).notInstalled.length > 0
     },
-    async inTurn(call, work) {
-      return isStateful(call.server, workflows, installed())
-        ? await atInstance(session, call, work)
-        : await work()
-    },
+    inTurn: (call, work) =>
+      inTurnWhereStateful(call, work, { session, workflows, tools: installed() }),
     async after(call, text) {
       if (workflows.length > 0) await afterCall(call, session, workflows, text)
     },

@@ -3,17 +3,17 @@ import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { amount, didYouMean, linesText, safeLine } from '../../core/text.ts'
 import { ToolError } from '../errors.ts'
-import { listSessions, type SessionSummary } from '../workflow/session.ts'
-import type { ToolContext } from './project-tools.ts'
-import { openWorkflows, sessionOf } from './workflow-project.ts'
+import { hasLeft, listSessions, readWhole } from '../workflow/session.ts'
+import { type ToolContext, toolProject } from './project-tools.ts'
+import { sessionOf } from './workflow-project.ts'
 
 const sessionOption = option.text('--session <id>', 'a session other than that of this shell')
 
-export const list = defineCommand<{ sessions: readonly SessionSummary[] }>()({
+export const list = defineCommand<{ sessions: Awaited<ReturnType<typeof listSessions>> }>()({
   options: {},
   examples: ['session list'],
   async run({ runtime, settings }) {
-    const { project } = openWorkflows({ runtime })
+    const project = toolProject({ runtime })
     return { sessions: await listSessions({ project, runtime, settings }) }
   },
   exitCode: ({ sessions }) =>
@@ -29,8 +29,8 @@ export const list = defineCommand<{ sessions: readonly SessionSummary[] }>()({
     return screen.table([['SESSION', 'STARTED', 'PREREQUISITES', 'CALLS', ''], ...rows])
   },
   notes: ({ sessions }) => [
-    ...sessions.flatMap(({ diagnostics }) => diagnostics),
-    ...(sessions.length === 0 ? ['There are no sessions here.'] : []),
+    sessions.flatMap(({ diagnostics }) => diagnostics),
+    sessions.length === 0 && 'There are no sessions here.',
   ],
 })
 
@@ -52,18 +52,8 @@ async function showSession(
   context: SessionContext,
   { session: id }: { session?: string | undefined },
 ) {
-  const { session, reading, log } = await readSession(context, id)
-  return {
-    id: session.id,
-    path: session.path,
-    sharedPath: session.sharedPath,
-    logPath: session.logPath,
-    startedAt: reading.recordedStart ?? log.calls[0]?.at,
-    isOver: reading.isOver,
-    completed: reading.state.completed,
-    calls: log.calls.slice(-mostCalls),
-    diagnostics: [...reading.diagnostics, ...log.diagnostics],
-  }
+  const { whole } = await readSession(context, id)
+  return { ...whole, calls: whole.calls.slice(-mostCalls) }
 }
 
 function sessionText(
@@ -107,16 +97,17 @@ export const clear = defineCommand<Clearing>()({
   },
   examples: ['session clear'],
   async run(context, { session: id, log: withLog, dryRun }) {
-    const { session, reading, log } = await readSession(context, id)
+    const { session, whole } = await readSession(context, id)
+    const { path, completed, calls } = whole
     return {
       id: session.id,
-      path: session.path,
-      workflows: [...new Set(reading.state.completed.map(({ workflow }) => workflow))],
-      prerequisites: reading.state.completed.length,
-      calls: withLog ? log.calls.length : 0,
+      path,
+      workflows: [...new Set(completed.map(({ workflow }) => workflow))],
+      prerequisites: completed.length,
+      calls: withLog ? calls.length : 0,
       cleared: dryRun ? false : await session.clear({ log: withLog }),
-      ...(dryRun ? { dryRun, diagnostics: reading.diagnostics } : {}),
-      ...(withLog || log.calls.length === 0 ? {} : { callsKept: log.calls.length }),
+      ...(dryRun ? { dryRun, diagnostics: (await session.read()).diagnostics } : {}),
+      ...(withLog || calls.length === 0 ? {} : { callsKept: calls.length }),
     }
   },
   render({ id, workflows, prerequisites, calls, dryRun }) {
@@ -131,23 +122,19 @@ export const clear = defineCommand<Clearing>()({
     return linesText(calls === 0 ? [first] : [first, log])
   },
   notes: ({ callsKept = 0, diagnostics = [] }) => [
-    ...diagnostics,
-    ...(callsKept === 0
-      ? []
-      : [`Its log of ${amount(callsKept, 'call')} stays; --log deletes it.`]),
+    diagnostics,
+    callsKept > 0 && `Its log of ${amount(callsKept, 'call')} stays; --log deletes it.`,
   ],
 })
 
 type SessionContext = Pick<ToolContext, 'runtime' | 'settings' | 'note'>
 
 async function readSession(context: SessionContext, id: string | undefined) {
-  const { project } = openWorkflows(context)
+  const project = toolProject(context)
   const session = sessionOf(context, project, id)
-  const [reading, log] = [await session.read(), await session.calls()]
-  const left = reading.recordedStart !== undefined || log.calls.length > 0
-  const isDamaged = reading.diagnostics.length > 0 || log.diagnostics.length > 0
+  const whole = await readWhole(session)
   const own = [sessionOf(context, project, undefined).id, 'default']
-  if (left || isDamaged || own.includes(session.id)) return { session, reading, log }
+  if (hasLeft(whole) || own.includes(session.id)) return { session, whole }
   const known = (await listSessions({ ...context, project })).map((one) => one.id)
   const there =
     known.length === 0 ? 'There are no sessions here.' : `Sessions here: ${known.join(', ')}.`

@@ -6,36 +6,20 @@ import {
   openSync,
   readSync,
   renameSync,
-  writeSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type * as Zod from 'zod'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { parseJson } from '../../core/json.ts'
-import { makePrivateDirectory } from '../../core/write-files.ts'
+import { makePrivateDirectory, writeAll } from '../../core/write-files.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { redactValue } from '../../core/redact.ts'
 import { withFileLock } from '../../core/file-lock.ts'
-import type { JsonObject } from './model.ts'
+import type { CallRecord } from '../call/context.ts'
 
-export interface CallLogEntry {
-  /** When it began, an ISO time; default: now. */
-  at?: string | undefined
-  tool: string
-  durationMs: number
-  /** `success`, or why there is none: `error`, `timeout`, `refused` … */
-  outcome: string
-  /** Bytes of the raw answer. */
-  size: number
-  attempts?: number | undefined
-  params?: JsonObject | undefined
-  error?: string | undefined
-  /** The workflow whose prerequisite it was. */
-  workflow?: string | undefined
-}
-
-export type LoggedCall = CallLogEntry & { at: string; session: string }
+/** `at`: when it began, an ISO time. */
+type LoggedCall = CallRecord & { at: string; session: string }
 
 export interface CallLogReading {
   calls: readonly LoggedCall[]
@@ -53,7 +37,7 @@ const listLength = 50
  */
 export async function appendCall(
   path: string,
-  entry: CallLogEntry,
+  entry: CallRecord,
   context: Pick<LoggedCall, 'at' | 'session'>,
 ): Promise<void> {
   const line = JSON.stringify({ ...context, ...redactValue(entry) }, cut)
@@ -112,9 +96,7 @@ function appendLine(path: string, line: string): number {
     const { size, mode } = fstatSync(descriptor)
     if ((mode & 0o077) !== 0) fchmodSync(descriptor, 0o600)
     const bytes = Buffer.from(`${endsWhole(descriptor, size) ? '' : '\n'}${line}\n`)
-    for (let written = 0; written < bytes.length;) {
-      written += writeSync(descriptor, bytes, written)
-    }
+    writeAll(descriptor, bytes)
     return size + bytes.length
   } finally {
     closeSync(descriptor)

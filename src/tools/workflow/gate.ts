@@ -5,6 +5,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { StateFileError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
+import type { CallInTurn, StepAnswer, StepCaller } from '../call/context.ts'
 import { ToolError } from '../errors.ts'
 import { callsTool, matchWorkflows, ownStep, resolveTool } from './match.ts'
 import type {
@@ -21,21 +22,11 @@ import type { SessionChange, SessionStore } from './session.ts'
 import { multipleLine, notInstalledLine } from './messages.ts'
 import { amount } from '../../core/text.ts'
 
-export type PrerequisiteResult =
-  | { ok: true; text: string; value: JsonValue }
-  | { ok: false; error: string; suggestion?: string | undefined }
-
-export type PrerequisiteCaller = (
-  tool: WorkflowTool,
-  params: JsonObject,
-  options: { signal?: AbortSignal | undefined },
-) => Promise<PrerequisiteResult>
-
 export interface GateOptions {
   workflows: readonly WorkflowDefinition[]
   tools: readonly WorkflowTool[]
   session: SessionStore
-  caller: PrerequisiteCaller
+  callStep: StepCaller
   /**
    * Throws where a workflow may make no calls; called before anything of it is announced or asked.
    */
@@ -63,19 +54,19 @@ export async function runGate(call: GatedCall, options: GateOptions): Promise<vo
   )
   for (const missing of notInstalled) note(notInstalledLine(missing))
   if (matched !== undefined && also.length > 0) note(multipleLine(matched.name, also))
-  const caller = calledOnce(options.caller)
+  const callStep = calledOnce(options.callStep)
   for (const { workflow } of acting) {
     const { steps } = planWorkflow(call, workflow, state, options.tools)
-    await pass(call, workflow, steps.filter(isOpen), diagnostics, { ...options, caller })
+    await pass(call, workflow, steps.filter(isOpen), diagnostics, { ...options, callStep })
   }
 }
 
 /** Two workflows that want one call get its answer. */
-function calledOnce(caller: PrerequisiteCaller): PrerequisiteCaller {
-  const answers = new Map<string, ReturnType<PrerequisiteCaller>>()
-  return (tool, params, given) => {
-    const key = JSON.stringify([tool.id, params])
-    const answer = answers.get(key) ?? caller(tool, params, given)
+function calledOnce(callStep: StepCaller): StepCaller {
+  const answers = new Map<string, ReturnType<StepCaller>>()
+  return (id, params, signal) => {
+    const key = JSON.stringify([id, params])
+    const answer = answers.get(key) ?? callStep(id, params, signal)
     answers.set(key, answer)
     return answer
   }
@@ -163,7 +154,7 @@ async function runStep(
   results: Map<number, JsonValue>,
   options: GateOptions,
 ): Promise<void> {
-  const { caller, note, session, signal } = options
+  const { callStep, note, session, signal } = options
   const { step: number, tool: name, scope } = step
   const tool = options.tools.find(({ id }) => id === step.id)
   if (step.status === 'valid') return
@@ -174,11 +165,11 @@ async function runStep(
     return
   }
   signal?.throwIfAborted()
-  const result = await callEach(step, (params) => caller(tool, params, { signal }))
+  const result = await callEach(step, (params) => callStep(tool.id, params, signal))
   // A prerequisite may invalidate other steps.
   await afterCall({ tool, params: step.params }, session, options.workflows)
   if (result.ok) {
-    const value = parsed(result.value)
+    const value = jsonIn(result.value)
     results.set(number, value)
     const record = { workflow: workflow.name, tool: name, scope, result: result.text }
     const kept = isReferred(number, workflow.prerequisites) ? value : undefined
@@ -194,8 +185,8 @@ async function runStep(
 /** One call, or one for each value of a list, up to the first that fails. */
 async function callEach(
   { params, each }: PlannedStep,
-  call: (params: JsonObject) => Promise<PrerequisiteResult>,
-): Promise<PrerequisiteResult> {
+  call: (params: JsonObject) => Promise<StepAnswer>,
+): Promise<StepAnswer> {
   const list = each === undefined ? undefined : params[each]
   if (each === undefined || !isList(list)) return await call(params)
   const texts: string[] = []
@@ -204,7 +195,7 @@ async function callEach(
     const result = await call({ ...params, [each]: value })
     if (!result.ok) return result
     texts.push(result.text)
-    values.push(parsed(result.value))
+    values.push(jsonIn(result.value))
   }
   return { ok: true, text: texts.join('\n'), value: values }
 }
@@ -227,7 +218,7 @@ function isOpen({ status }: PlannedStep): boolean {
 }
 
 /** Many servers answer with JSON as text. */
-function parsed(value: JsonValue): JsonValue {
+export function jsonIn(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   return answerJson(value) ?? value
 }
@@ -261,31 +252,36 @@ function changesFor(
   const stale = prerequisites.filter((step) =>
     step.invalidatedBy?.some((tool) => callsTool(call, tool, triggers.category)),
   )
-  const own = workflow.enabled && result !== undefined ? ownStep(call, workflow) : undefined
-  return [
-    ...stale.map((step): SessionChange => ({
-      kind: 'invalidate',
-      workflow: name,
-      tool: step.tool,
-      holds: (scope) => survives(scope, step, call),
-    })),
-    ...(own === undefined
-      ? []
-      : [
-          {
-            kind: 'record' as const,
-            workflow: name,
-            tool: own.tool,
-            scope: scopeValues(own, call.params, call, call.tool.server),
-            result: result ?? '',
-            value: isReferred(own.step, prerequisites) ? value : undefined,
-          },
-        ]),
-  ]
+  const own = workflow.enabled ? ownStep(call, workflow) : undefined
+  const changes = stale.map((step): SessionChange => ({
+    kind: 'invalidate',
+    workflow: name,
+    tool: step.tool,
+    holds: (scope) => survives(scope, step, call),
+  }))
+  if (own === undefined || result === undefined) return changes
+  const scope = scopeValues(own, call.params, call, call.tool.server)
+  const kept = isReferred(own.step, prerequisites) ? value : undefined
+  const { tool } = own
+  return [...changes, { kind: 'record', workflow: name, tool, scope, result, value: kept }]
+}
+
+/**
+ * Makes a call of a server whose state counts one after the other at one instance of it, in this
+ * process and in all others of the user; every other call at once.
+ */
+export async function inTurnWhereStateful<T>(
+  call: CallInTurn,
+  work: () => Promise<T>,
+  { session, workflows, tools }: Pick<GateOptions, 'session' | 'workflows' | 'tools'>,
+): Promise<T> {
+  if (!isStateful(call.server, workflows, tools)) return await work()
+  const path = join(dirname(session.path), `instance-${hexDigest(call.instance, 16)}`)
+  return await inTurn(path, call.signal, () => withFileLock(path, work, { waitMs: longestTurnMs }))
 }
 
 /** Whether workflows hold for what a server is in now, such as the page of a browser. */
-export function isStateful(
+function isStateful(
   server: string,
   workflows: readonly WorkflowDefinition[],
   installed: readonly WorkflowTool[],
@@ -299,16 +295,6 @@ export function isStateful(
           ({ tool }) => resolveTool(tool, workflow, installed, undefined)?.tool.server === server,
         ),
   )
-}
-
-/** One after the other at one instance of a server, in this process and in all others of the user. */
-export async function atInstance<T>(
-  session: SessionStore,
-  { instance, signal }: { instance: string; signal: AbortSignal },
-  work: () => Promise<T>,
-): Promise<T> {
-  const path = join(dirname(session.path), `instance-${hexDigest(instance, 16)}`)
-  return await inTurn(path, signal, () => withFileLock(path, work, { waitMs: longestTurnMs }))
 }
 
 const longestTurnMs = 600_000

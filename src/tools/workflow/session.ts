@@ -9,13 +9,8 @@ import { StateFileError, UsageError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
 import { amount } from '../../core/text.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
-import {
-  appendCall,
-  type CallLogEntry,
-  type CallLogReading,
-  readCalls,
-  rotatedPath,
-} from './call-log.ts'
+import { appendCall, type CallLogReading, readCalls, rotatedPath } from './call-log.ts'
+import type { CallRecord } from '../call/context.ts'
 import type { ScopeValues } from './model.ts'
 import {
   commonCompletions,
@@ -77,10 +72,10 @@ export class SessionStore {
       state,
       recordedStart: own?.startedAt,
       isOver: own !== undefined && own !== current,
-      diagnostics: [
-        ...problems,
-        ...(foreign === 0 || path === undefined ? [] : [foreignDiagnostic(path, foreign)]),
-      ],
+      diagnostics:
+        foreign === 0 || path === undefined
+          ? problems
+          : [...problems, foreignDiagnostic(path, foreign)],
     }
   }
 
@@ -131,7 +126,7 @@ export class SessionStore {
     return { ...known, state: commonCompletions(current, shared), shared }
   }
 
-  log(entry: CallLogEntry): Promise<void> {
+  log(entry: CallRecord): Promise<void> {
     return appendCall(this.logPath, entry, { session: this.id, at: this.#now() })
   }
 
@@ -147,9 +142,9 @@ export class SessionStore {
         const { own, problems } = this.#load()
         this.#setAside(problems)
         const logs = [logPath, rotatedPath(logPath)].filter((each) => existsSync(each))
-        const files = [path, ...(sharedPath === undefined ? [] : [sharedPath])]
+        const files = [path, sharedPath ?? []].flat()
         const hadFile = files.some((each) => existsSync(each))
-        for (const each of [...files, ...(log ? logs : [])]) rmSync(each, { force: true })
+        for (const each of log ? [...files, ...logs] : files) rmSync(each, { force: true })
         // Beside a log that stays, the file says that the session begins now.
         if (own !== undefined && !log && logs.length > 0) {
           await writeFileAtomic(path, serializeSession(this.#fresh()), { mode: 0o600 })
@@ -295,37 +290,52 @@ function sharedFile(project: string): string | undefined {
   return isThere ? join(openCode, '.agent-skill-session.json') : undefined
 }
 
-export type SessionSummary = Awaited<ReturnType<typeof summarise>>
-
 /** Every session of a project that left something, the default one first. */
-export async function listSessions(options: OpenSessionOptions): Promise<SessionSummary[]> {
+export async function listSessions(options: OpenSessionOptions) {
   const current = openSession(options).id
   const named = namesIn(sessionsDirectory(options))
     .flatMap((file) => /^(.+?)(?:\.calls\.jsonl|\.json)$/.exec(file)?.[1] ?? [])
     .filter((name) => isSessionId(name))
     .toSorted(compareText)
   const ids = new Set([defaultSession, ...named])
-  const all = await Promise.all(Array.from(ids, (id) => summarise(id, { ...options, id }, current)))
-  return all.filter(
-    ({ startedAt, diagnostics }) => startedAt !== undefined || diagnostics.length > 0,
-  )
+  const all = await Promise.all(Array.from(ids, (id) => readWhole(openSession({ ...options, id }))))
+  return all
+    .filter(hasLeft)
+    .map(({ id, path, startedAt, completed, calls, isOver, diagnostics }) => ({
+      id,
+      path,
+      current: id === current,
+      startedAt,
+      completed: completed.length,
+      calls: calls.length,
+      isOver,
+      diagnostics,
+    }))
 }
 
-async function summarise(id: string, options: OpenSessionOptions, current: string) {
-  const session = openSession(options)
+/** What a session has finished, and all of its calls. */
+export async function readWhole(session: SessionStore) {
+  const { id, path, sharedPath, logPath } = session
   const { state, recordedStart, isOver, diagnostics } = await session.read()
   const { calls, diagnostics: torn } = await session.calls()
   return {
     id,
-    path: session.path,
-    current: id === current,
+    path,
+    sharedPath,
+    logPath,
     /** When it began: its file says so, else its first call. */
     startedAt: recordedStart ?? calls[0]?.at,
-    completed: state.completed.length,
-    calls: calls.length,
     isOver,
+    completed: state.completed,
+    calls,
     diagnostics: [...diagnostics, ...torn],
   }
+}
+
+export function hasLeft(
+  session: Pick<Awaited<ReturnType<typeof readWhole>>, 'startedAt' | 'diagnostics'>,
+) {
+  return session.startedAt !== undefined || session.diagnostics.length > 0
 }
 
 /**
