@@ -1,6 +1,4 @@
-import { hexDigest, isObject } from '../core/json.ts'
-import type { JsonValue } from '../skill/model.ts'
-import type { JsonObject } from '../tools/model.ts'
+import { hexDigest, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { ToolNameError, usageError } from './errors.ts'
 import type { AgentTool, ToolContext } from './types.ts'
 

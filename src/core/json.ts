@@ -1,3 +1,7 @@
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
+
+export type JsonObject = { readonly [key: string]: JsonValue }
+
 /** JSON nested deeper exhausts the stack of what reads it, writes it or walks through it. */
 export const deepestJson = 200
 

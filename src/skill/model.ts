@@ -1,6 +1,9 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
+import type { JsonValue } from '../core/json.ts'
 import type { earlyExits, retryEnds } from './field-table.ts'
 import type { YamlMap } from './read-yaml.ts'
+
+export type { JsonValue }
 
 /** One entry of `allowed-tools`: `Bash(git:*)` is `{ tool: 'Bash', pattern: 'git:*' }`. */
 export interface AllowedTool {
@@ -76,14 +79,6 @@ export interface ChainDeclaration {
   gates: readonly string[]
   line: number
 }
-
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue }
 
 /**
  * The fields of a skill, normalised. String forms are read, defaults filled in, and a field that is

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
-import type { JsonValue } from '../skill/model.ts'
+import type { JsonObject, JsonValue } from '../core/json.ts'
 
-export type JsonObject = { readonly [key: string]: JsonValue }
+export type { JsonObject }
 
 /** What a server says about a tool; a claim, believed only of trusted servers (MCP, tool annotations). */
 export interface ToolAnnotations {

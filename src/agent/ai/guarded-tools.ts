@@ -1,7 +1,6 @@
 import type { ToolSet } from 'ai'
 import { messageOf } from '../../core/errors.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject } from '../../tools/model.ts'
+import type { JsonObject, JsonValue } from '../../core/json.ts'
 import { usageError } from '../errors.ts'
 import { failureText } from '../loop/results.ts'
 import { jsonValue } from '../tool.ts'

@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import type { AllowedTool } from '../../skill/model.ts'
-import type { JsonObject } from '../../tools/model.ts'
 import { Queue } from '../queue.ts'
 import type { SessionPart } from '../session.ts'
 import type { HookAnswer } from '../skills/hook-format.ts'

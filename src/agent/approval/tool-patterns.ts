@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../core/json.ts'
 import { parseAllowedTools } from '../../skill/allowed-tools.ts'
 import type { AllowedTool } from '../../skill/model.ts'
-import type { JsonObject } from '../../tools/model.ts'
 import type { AgentTool } from '../types.ts'
 import { commandFits, commandMayFit, placesAfter, wordFits } from './command-patterns.ts'
 

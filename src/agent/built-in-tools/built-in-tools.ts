@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { didYouMean } from '../../core/text.ts'
 import { findProgram } from '../../exec/find-program.ts'
@@ -7,7 +8,6 @@ import {
   type ProcessResult,
   runProcess,
 } from '../../exec/process.ts'
-import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
 import { objectSchema } from '../tool.ts'
 import type { AgentTool } from '../types.ts'

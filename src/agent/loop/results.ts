@@ -1,8 +1,6 @@
 import type { ToolResultPart } from 'ai'
 import { messageOf, SkillrailError } from '../../core/errors.ts'
-import { isObject } from '../../core/json.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject } from '../../tools/model.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { RequestedCall } from './sdk.ts'
 
 /** What came of a call: for events, and as the model reads it. */

@@ -1,5 +1,5 @@
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import type { JsonValue } from '../../skill/model.ts'
+import type { JsonValue } from '../../core/json.ts'
 import { stepCaller } from '../../tools/call/call-tool.ts'
 import type {
   CallAtGate,

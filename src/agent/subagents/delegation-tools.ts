@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { cutToColumns } from '../../core/text.ts'
-import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { JsonValue } from '../../skill/model.ts'
+import type { JsonValue } from '../../core/json.ts'
 import { SubagentDelegationError, SubagentNestingError, SubagentTimeoutError } from '../errors.ts'
 import { EventLog } from '../events.ts'
 import { failureText } from '../loop/results.ts'
