@@ -8,14 +8,20 @@ import type { Skill, SkillInfo } from '../library/model.ts'
 import { parseAllowedTools } from '../skill/allowed-tools.ts'
 import type { AllowedTool } from '../skill/model.ts'
 import { projectInstructions } from './agents-file.ts'
-import { callSettings, limits, requireOptions, runLimits } from './check-options.ts'
+import {
+  type CallSettings,
+  callSettings,
+  limits,
+  requireOptions,
+  runLimits,
+} from './check-options.ts'
 import type { ConversationLimits } from './conversation/compact.ts'
 import type { ConversationStore } from './conversation/store.ts'
 import { type PromptText, promptText } from './prompt-template.ts'
 import { type ModelProvider, resolveModel } from './resolve-model.ts'
 import type { PermissionMode, SubagentConfig } from './subagents/config.ts'
 import type { DiscoverAgentsOptions } from './subagents/discover-agents.ts'
-import type { AgentEvent, AgentTool, Approver, CallSettings, ModelObject } from './types.ts'
+import type { AgentEvent, AgentTool, Approver, ModelObject } from './types.ts'
 
 /** What an agent is made of. Only `model` is required. */
 export interface AgentOptions<

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { isObject } from '../core/json.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
 import { didYouMean } from '../core/text.ts'
 import { usageError } from './errors.ts'
-import type { CallSettings } from './types.ts'
 
 export interface OptionProblem {
   field: string
@@ -68,10 +67,17 @@ export const callSettings = z
       temperature: fraction(0, 100),
       topP: fraction(0, 1),
       seed: whole(-(2 ** 53 - 1), 2 ** 53 - 1),
+      /** Further attempts after HTTP 408, 409, 429, 5xx or a lost connection; default 2. */
       maxRetries: whole(0, 100),
       headers: z.record(z.string(), z.string(), 'an object of texts').optional(),
-      providerOptions: z.custom<CallSettings['providerOptions']>(isObject, 'an object').optional(),
+      /** Options that only one provider knows, by its name. */
+      providerOptions: z
+        .custom<Readonly<Record<string, JsonObject>>>(isObject, 'an object')
+        .optional(),
     },
     'an object',
   )
   .optional()
+
+/** Settings of model calls that are passed on to the provider. */
+export type CallSettings = NonNullable<z.infer<typeof callSettings>>

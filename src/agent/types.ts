@@ -140,19 +140,6 @@ export type AgentEvent = { agent: string; delegation?: string | undefined } & (
   | { type: 'notice'; message: string }
 )
 
-/** Settings of model calls that are passed on to the provider. */
-export interface CallSettings {
-  maxOutputTokens?: number | undefined
-  temperature?: number | undefined
-  topP?: number | undefined
-  seed?: number | undefined
-  /** Further attempts after HTTP 408, 409, 429, 5xx or a lost connection; default 2. */
-  maxRetries?: number | undefined
-  headers?: Readonly<Record<string, string>> | undefined
-  /** Options that only one provider knows, by its name. */
-  providerOptions?: Readonly<Record<string, Readonly<Record<string, JsonValue>>>> | undefined
-}
-
 export interface RunOptions {
   signal?: AbortSignal | undefined
   onEvent?: ((event: AgentEvent) => void) | undefined

@@ -18,7 +18,8 @@ import { messageOf } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { redactText } from '../../core/redact.ts'
 import { cutToColumns } from '../../core/text.ts'
-import type { AgentTool, CallSettings, ModelObject, TokenUsage } from '../types.ts'
+import type { CallSettings } from '../check-options.ts'
+import type { AgentTool, ModelObject, TokenUsage } from '../types.ts'
 
 // Only imported dynamically: the AI SDK is loaded when a model is called for the first time.
 
