@@ -1,7 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { ModelMessage } from 'ai'
 import { z } from 'zod'
 import { loadConfiguration } from '../../core/configuration.ts'
 import { exitCode, messageOf, reasonOf, StateFileError, systemCode } from '../../core/errors.ts'
@@ -18,40 +17,21 @@ import { aiSdk } from '../ai-sdk.ts'
 import { ConversationError } from '../errors.ts'
 import { failureText } from '../loop/results.ts'
 import { jsonValue } from '../tool.ts'
-import type { RunStatus, TokenUsage } from '../types.ts'
+import type { TokenUsage } from '../types.ts'
 import { addUsage, noUsage, subtractUsage } from '../usage.ts'
 
+type Stored = z.infer<Awaited<ReturnType<typeof conversationSchema>>>
+
+type State = Pick<Stored, 'messages' | 'waiting' | 'skills' | 'delegations'>
+
 /** A conversation without its messages. */
-export interface ConversationInfo {
-  id: string
-  /** The beginning of the first prompt. */
-  title: string
-  /** Milliseconds since the epoch. */
-  createdAt: number
-  updatedAt: number
-  /** As it was given: `provider:name`, or the ID of a model object. */
-  model: string
+export interface ConversationInfo extends Omit<Stored, keyof State | 'version' | 'status'> {
   /** How the last run ended; `running` also after a crash. */
-  status: RunStatus | 'running' | 'unreadable'
-  usage: TokenUsage
+  status: Stored['status'] | 'unreadable'
 }
 
 /** Everything that another process needs to continue. Plain JSON. */
-export interface Conversation extends ConversationInfo {
-  messages: ModelMessage[]
-  /** IDs of calls that wait for an approval. */
-  waiting: string[]
-  /** Skills that were active, `name arguments`. */
-  skills: string[]
-  /** Finished delegations that can be resumed. */
-  delegations: {
-    id: string
-    subagent: string
-    messages: ModelMessage[]
-    /** What its limit of tokens counts from when it is resumed. */
-    used?: TokenUsage | undefined
-  }[]
-}
+export interface Conversation extends ConversationInfo, State {}
 
 /** Where conversations are kept. Implement it to keep them elsewhere, in a database say. */
 export interface ConversationStore {
@@ -211,21 +191,34 @@ async function conversationSchema() {
     reasoningTokens: count,
     requests: count,
   })
-  const id = z.string()
-  const delegation = z.object({ id, subagent: z.string(), messages, used: usage.optional() })
+  const text = z.string()
   return z.object({
     version: z.literal(version),
-    id,
-    title: z.string(),
+    id: text,
+    /** The beginning of the first prompt. */
+    title: text,
+    /** Milliseconds since the epoch. */
     createdAt: count,
     updatedAt: count,
-    model: z.string(),
+    /** As it was given: `provider:name`, or the ID of a model object. */
+    model: text,
     status: z.enum(['completed', 'failed', 'cancelled', 'capped', 'waiting', 'running']),
     usage,
     messages,
-    waiting: z.array(z.string()),
-    skills: z.array(z.string()),
-    delegations: z.array(delegation),
+    /** IDs of calls that wait for an approval. */
+    waiting: z.array(text),
+    /** Skills that were active, `name arguments`. */
+    skills: z.array(text),
+    /** Finished delegations that can be resumed. */
+    delegations: z.array(
+      z.object({
+        id: text,
+        subagent: text,
+        messages,
+        /** What its limit of tokens counts from when it is resumed. */
+        used: usage.optional(),
+      }),
+    ),
   })
 }
 
@@ -236,8 +229,6 @@ function refuseLink(path: string): void {
   const hint = 'Remove it, or keep conversations in another directory.'
   throw new StateFileError({ code: 'conversation-unwritable', message: `${file.message}.`, hint })
 }
-
-type State = Omit<Conversation, keyof ConversationInfo>
 
 interface KeeperOptions {
   store: ConversationStore
@@ -289,7 +280,7 @@ export class ConversationKeeper {
   }
 
   /** What cannot be stored is a notice, once a run: the run continues. */
-  async save(status: RunStatus | 'running'): Promise<void> {
+  async save(status: Stored['status']): Promise<void> {
     const { store, state, runtime, used, notice } = this.#options
     if (this.#info === undefined) return
     const updatedAt = Math.max(runtime.now(), this.#info.updatedAt + 1)

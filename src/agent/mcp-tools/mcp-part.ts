@@ -10,7 +10,7 @@ import {
 } from '../../tools/cache/tool-index.ts'
 import { callTool } from '../../tools/call/call-tool.ts'
 import { outcomeValue } from '../../tools/call/content.ts'
-import type { CallContext, CallGate } from '../../tools/call/context.ts'
+import type { CallContext } from '../../tools/call/context.ts'
 import { callFailureText } from '../../tools/call/failure-text.ts'
 import { isDeclaredReadOnly, permissionOf } from '../../tools/workflow/match.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
@@ -43,10 +43,8 @@ export class McpPart implements SessionPart {
   readonly #hooks = this.#workflows(() => this.#session?.tools() ?? [])
   readonly beforeTool: WorkflowHooks['beforeTool'] = this.#hooks.beforeTool
   readonly afterTool: WorkflowHooks['afterTool'] = this.#hooks.afterTool
-  #opened: { servers: AgentServers; gate: WorkflowGate } | undefined
+  #opened: AgentServers | undefined
   #offered: readonly AgentTool[] = []
-  /** There are no workflows: known after the first call. */
-  #isIdle = false
   #request: string | undefined
   #session: AgentSession | undefined
 
@@ -75,8 +73,7 @@ export class McpPart implements SessionPart {
 
   /** Whether there are no workflows, which are read now. */
   get isIdle(): boolean {
-    this.#isIdle ||= this.#open().gate.none
-    return this.#isIdle
+    return (this.#opened ?? this.#open()).gate.none
   }
 
   tools(): readonly AgentTool[] {
@@ -87,7 +84,7 @@ export class McpPart implements SessionPart {
   async ready(signal?: AbortSignal): Promise<void> {
     const { mcp } = this.#environment.options
     if (mcp === undefined) return
-    const { servers } = this.#open()
+    const servers = this.#open()
     this.#offered = await servers.tools(servers.chosen, mcp !== 'project', signal)
   }
 
@@ -96,12 +93,12 @@ export class McpPart implements SessionPart {
     const isOfServer = ({ origin }: AgentTool): boolean =>
       origin.kind === 'mcp' && origin.server === server
     if (this.#offered.some(isOfServer)) return []
-    return await this.#open().servers.tools([server], true, signal)
+    return await this.#open().tools([server], true, signal)
   }
 
   /** The part of a subagent's session that checks workflows; empty when there are none. */
   workflowsOfChild(): readonly SessionPart[] {
-    if (this.#isIdle) return []
+    if (this.#opened?.gate.none === true) return []
     let child: AgentSession | undefined
     const attach = (session: AgentSession): void => void (child = session)
     return [{ attach, ...this.#workflows(() => child?.tools() ?? []) }]
@@ -110,7 +107,7 @@ export class McpPart implements SessionPart {
   async close(): Promise<void> {
     this.#closing.abort(usageError('agent-closed', 'The agent was closed.'))
     this.#offered = []
-    await this.#opened?.servers.close()
+    await this.#opened?.close()
   }
 
   /** Checks workflows before tools that are not a server's, in the conversation that has these tools. */
@@ -123,19 +120,20 @@ export class McpPart implements SessionPart {
         await this.#open().gate.passOnce(calls, tools())
       },
       afterTool: async (tool, params, output, isError) => {
-        if (tool.origin.kind === 'mcp' || this.#isIdle) return undefined
+        const gate = this.#opened?.gate
+        if (tool.origin.kind === 'mcp' || gate?.none !== false) return undefined
         const value = isError || tool.hasFailed?.(params) === true ? undefined : output
         const text = typeof value === 'object' ? JSON.stringify(value) : value?.toString()
         for (const call of namesAtGate(tool)) {
           const made = { ...call, params, request: this.#request }
-          await this.#opened?.gate.after(made, text, value)
+          await gate.after(made, text, value)
         }
         return undefined
       },
     }
   }
 
-  #open(): { servers: AgentServers; gate: WorkflowGate } {
+  #open(): AgentServers {
     this.#closing.signal.throwIfAborted()
     if (this.#opened !== undefined) return this.#opened
     const { runtime, settings, options } = this.#environment
@@ -144,15 +142,13 @@ export class McpPart implements SessionPart {
     const session = openSession({ project, runtime, settings, note })
     const context = { project, runtime, settings, session, note }
     const tools = (): readonly AgentTool[] => this.#session?.tools() ?? []
-    const servers = new AgentServers({
+    this.#opened = new AgentServers({
       ...context,
       choice: options.mcp,
-      gate: () => gate,
+      gate: (servers) => new WorkflowGate(context, servers, tools),
       requestText: () => this.#request,
       closing: this.#closing.signal,
     })
-    const gate = new WorkflowGate(context, servers, tools)
-    this.#opened = { servers, gate }
     return this.#opened
   }
 }
@@ -169,7 +165,7 @@ export interface ProjectContext {
 
 interface AgentServersOptions extends ProjectContext {
   choice: McpChoice | undefined
-  gate: () => CallGate
+  gate: (servers: AgentServers) => WorkflowGate
   /** What the user asked for last; keywords of workflows see nothing else. */
   requestText: () => string | undefined
   closing: AbortSignal
@@ -182,6 +178,7 @@ interface AgentServersOptions extends ProjectContext {
  * workflows, the session's log.
  */
 export class AgentServers {
+  readonly gate: WorkflowGate
   readonly #options: AgentServersOptions
   readonly #own
   readonly #schemas = createSchemaChecker()
@@ -204,6 +201,7 @@ export class AgentServers {
     }
     this.#options = options
     this.#own = openServers(own, options)
+    this.gate = options.gate(this)
   }
 
   get chosen(): readonly string[] {
@@ -249,7 +247,7 @@ export class AgentServers {
   }
 
   calls(signal: AbortSignal): CallContext {
-    const { gate, session, settings, runtime, note } = this.#options
+    const { session, settings, runtime, note } = this.#options
     const { retryWaits, replaySafe, neverReplay } = settings.tools
     const index = this.#index
     return {
@@ -259,7 +257,7 @@ export class AgentServers {
         this.#poolOf(name).definitions.find((one) => one.name === name) ?? { trusted: false },
       hold: ({ id }) => holdOf(id, index),
       permissions: settings.tools,
-      gate: gate(),
+      gate: this.gate,
       log: (record) => session.log(record),
       retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
       schemas: this.#schemas,
