@@ -20,22 +20,20 @@ export async function toolModel(
   return {
     name,
     async choose(request, tools, signal) {
-      const { generateText, jsonSchema, tool: defineTool } = await aiSdk()
+      await aiSdk()
+      const { callModel } = await import('./loop/sdk.ts')
       const byName = new Map(tools.map((tool) => [wireName(tool.id), tool]))
-      const offered = Array.from(byName, ([wire, { description, inputSchema }]) => {
-        return [wire, defineTool({ description, inputSchema: jsonSchema({ ...inputSchema }) })]
-      })
       try {
-        const { toolCalls: calls } = await generateText({
+        const { calls } = await callModel({
           model,
           instructions,
-          prompt: request,
-          tools: Object.fromEntries(offered),
+          messages: [{ role: 'user', content: request }],
+          tools: byName,
           telemetry: { isEnabled: false },
-          abortSignal: signal,
+          signal,
         })
         const [call] = calls
-        const tool = byName.get(call?.toolName ?? '')
+        const tool = byName.get(call?.name ?? '')
         if (call === undefined || tool === undefined) return undefined
         return { tool: tool.id, params: isObject<JsonValue>(call.input) ? call.input : {} }
       } catch (error) {

@@ -1,4 +1,4 @@
-import { safeLine } from './text.ts'
+import { amount, safeLine } from './text.ts'
 
 export type Severity = 'error' | 'warning' | 'info'
 
@@ -36,6 +36,33 @@ export function diagnosticText(
   const first = `${head} ${style('dim', `[${code}]`)}`
   const below = [...(hint === undefined ? [] : [hint]), ...(diff === '' ? [] : diff.split('\n'))]
   return [first, ...below.map((text) => `  ${safeLine(text)}`)].join('\n')
+}
+
+/** What a command that validates files says of all of them. */
+export type ValidationSummary = Record<
+  'checked' | 'valid' | 'invalid' | 'errors' | 'warnings',
+  number
+>
+
+export function summaryOf(
+  verdicts: readonly { valid: boolean; diagnostics: readonly Diagnostic[] }[],
+): ValidationSummary {
+  const checked = verdicts.length
+  const valid = verdicts.filter((verdict) => verdict.valid).length
+  const found = verdicts.flatMap(({ diagnostics }) => diagnostics)
+  const count = (wanted: Severity) => found.filter(({ severity }) => severity === wanted).length
+  const [errors, warnings] = [count('error'), count('warning')]
+  return { checked, valid, invalid: checked - valid, errors, warnings }
+}
+
+export function summaryLine(
+  subject: string,
+  { checked, invalid, errors, warnings }: ValidationSummary,
+  style: (format: 'green' | 'red', text: string) => string,
+): string {
+  const good = style('green', checked === 1 ? 'valid' : 'all valid')
+  const verdict = invalid === 0 ? good : style('red', `${invalid} invalid`)
+  return `${subject} checked, ${verdict}: ${amount(errors, 'error')}, ${amount(warnings, 'warning')}`
 }
 
 /** Total order for output: path, line, column, code, all by code point. */

@@ -1,7 +1,13 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Context, defineCommand } from '../../core/command.ts'
-import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import {
+  type Diagnostic,
+  hasErrors,
+  summaryLine,
+  summaryOf,
+  type ValidationSummary,
+} from '../../core/diagnostic.ts'
 import { exitCode, SkillrailError, UsageError } from '../../core/errors.ts'
 import { amount, cell, didYouMean, safeLine, safeText } from '../../core/text.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
@@ -34,9 +40,7 @@ type AgentFacts = Omit<SubagentConfig, 'config' | 'systemPrompt'> &
 type Place = Pick<Context, 'runtime' | 'settings'>
 
 export function findAgents({ runtime, settings }: Place): AgentDiscovery {
-  const { trustedPaths, precedence } = settings.skills
-  const { workspaceTrust } = settings
-  return discoverAgents({ runtime, trustedPaths, precedence, workspaceTrust })
+  return discoverAgents(discoverOptionsFrom(runtime, settings))
 }
 
 function factsOf({ config, ...info }: AgentInfo): AgentFacts {
@@ -133,27 +137,17 @@ interface AgentVerdict {
   diagnostics: readonly Diagnostic[]
 }
 
-type Summary = Record<'checked' | 'valid' | 'invalid' | 'errors' | 'warnings', number>
-
-export const validate = defineCommand<{ agents: AgentVerdict[]; summary: Summary }>()({
+export const validate = defineCommand<{ agents: AgentVerdict[]; summary: ValidationSummary }>()({
   arguments: { '[path...]': 'files or folders; default: all files of this project' },
   options: {},
   examples: ['agents validate', 'agents validate .claude/agents/reviewer.md'],
   async run(context, values) {
     const paths = values.arguments.map((path) => resolve(context.runtime.cwd, path))
     const agents = validateAgents(context, paths)
-    const found = agents.flatMap(({ diagnostics }) => diagnostics)
-    const count = (wanted: string) => found.filter(({ severity }) => severity === wanted).length
-    const [errors, warnings, checked] = [count('error'), count('warning'), agents.length]
-    const valid = agents.filter((agent) => agent.valid).length
-    return { agents, summary: { checked, valid, invalid: checked - valid, errors, warnings } }
+    return { agents, summary: summaryOf(agents) }
   },
-  render({ summary: { checked, invalid, errors, warnings } }, { style }) {
-    const good = style('green', checked === 1 ? 'valid' : 'all valid')
-    const verdict = invalid === 0 ? good : style('red', `${invalid} invalid`)
-    const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}`
-    return `${amount(checked, 'subagent')} checked, ${verdict}: ${found}\n`
-  },
+  render: ({ summary }, { style }) =>
+    `${summaryLine(amount(summary.checked, 'subagent'), summary, style)}\n`,
   notes: ({ agents }) => agents.flatMap(({ diagnostics }) => diagnostics),
   exitCode: ({ summary }) => (summary.invalid > 0 ? exitCode.badAnswer : exitCode.done),
 })

@@ -27,17 +27,19 @@ export interface ModelCall {
   model: ModelObject
   instructions: string
   messages: readonly ModelMessage[]
-  tools: ReadonlyMap<string, AgentTool>
+  tools: OfferedTools
   outputSchema?: JsonObject | undefined
-  settings: CallSettings | undefined
+  settings?: CallSettings | undefined
   telemetry?: TelemetryOptions | undefined
   signal: AbortSignal
   onText?: ((text: string) => void) | undefined
   /** Told of each whole piece of reasoning. */
   onReasoning?: ((text: string) => void) | undefined
   /** Called once when the provider has answered, before anything can fail afterwards. */
-  onUsage: (model: string, usage: TokenUsage) => void
+  onUsage?: ((model: string, usage: TokenUsage) => void) | undefined
 }
+
+type OfferedTools = ReadonlyMap<string, Pick<AgentTool, 'description' | 'inputSchema'>>
 
 export interface ModelReply {
   text: string
@@ -99,7 +101,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
     ...(outputSchema === undefined ? {} : { output: jsonOutput(outputSchema) }),
     ...Object.fromEntries(settings),
     onLanguageModelCallEnd: (event: { modelId: string; usage: LanguageModelUsage }) =>
-      onUsage(event.modelId, tokenUsage(event.usage)),
+      onUsage?.(event.modelId, tokenUsage(event.usage)),
   }
   if (onText === undefined) {
     const { text, reasoning, toolCalls, finishReason, responseMessages } =
@@ -153,7 +155,7 @@ export function resultsAsText(
 }
 
 /** Schemas go to the provider as they are; arguments are checked by the loop. */
-function toolSet(tools: ReadonlyMap<string, AgentTool>): ToolSet {
+function toolSet(tools: OfferedTools): ToolSet {
   return Object.fromEntries(
     Array.from(tools, ([name, { description, inputSchema }]) => {
       return [name, tool({ description, inputSchema: jsonSchema({ ...inputSchema }) })]

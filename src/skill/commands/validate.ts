@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
-import { type Diagnostic, diagnosticText, hasErrors } from '../../core/diagnostic.ts'
+import {
+  type Diagnostic,
+  diagnosticText,
+  hasErrors,
+  summaryLine,
+  summaryOf,
+  type ValidationSummary,
+} from '../../core/diagnostic.ts'
 import { indentedJson } from '../../core/json.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion, type Runtime } from '../../core/runtime.ts'
@@ -21,14 +28,9 @@ import {
 
 interface ValidateResult {
   skills: readonly SkillVerdict[]
-  summary: {
-    checked: number
+  summary: ValidationSummary & {
     /** How many of those checked are plugins, where any is. */
     plugins?: number
-    valid: number
-    invalid: number
-    errors: number
-    warnings: number
   }
   directory: string
   /** `--fix` was given, and no problem can be fixed automatically. */
@@ -76,14 +78,16 @@ export const command = defineCommand<ValidateResult>()({
     const isUnfixed =
       fixing !== undefined && skills.every(({ changes = [] }) => changes.length === 0)
     const fixes = isUnfixed ? { nothingToFix: true } : {}
-    return { skills, summary: summaryOf(skills), directory: runtime.cwd, ...fixes }
+    const plugins = skills.filter(({ isPlugin }) => isPlugin === true).length
+    const summary = { ...summaryOf(skills), ...(plugins === 0 ? {} : { plugins }) }
+    return { skills, summary, directory: runtime.cwd, ...fixes }
   },
   exitCode: ({ summary }) => (summary.invalid === 0 ? exitCode.done : exitCode.badAnswer),
   render: ({ skills, summary, nothingToFix = false }, screen) =>
     linesText([
       ...skills.flatMap((verdict) => verdictLines(verdict, screen)),
       nothingToFix && 'Nothing can be fixed automatically.',
-      summaryLine(summary, screen),
+      summaryLine(subjectOf(summary), summary, screen.style),
     ]),
   commandFormat: 'github',
   formats: {
@@ -117,15 +121,9 @@ async function pluginVerdicts(runtime: Runtime, paths: readonly string[]): Promi
   })
 }
 
-function summaryOf(skills: readonly SkillVerdict[]): ValidateResult['summary'] {
-  const valid = skills.filter((skill) => skill.valid).length
-  const found = skills.flatMap(({ diagnostics }) => diagnostics)
-  const count = (wanted: string) => found.filter(({ severity }) => severity === wanted).length
-  const [errors, warnings] = [count('error'), count('warning')]
-  const invalid = skills.length - valid
-  const plugins = skills.filter(({ isPlugin }) => isPlugin === true).length
-  const kinds = plugins === 0 ? {} : { plugins }
-  return { checked: skills.length, ...kinds, valid, invalid, errors, warnings }
+function subjectOf({ checked, plugins = 0 }: ValidateResult['summary']): string {
+  const kinds = plugins > 0 ? `${amount(plugins, 'plugin')} and ` : ''
+  return `${kinds}${amount(checked - plugins, 'skill')}`
 }
 
 function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen) {
@@ -140,17 +138,6 @@ function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen) {
     ...(quiet ? [] : fixes),
     ...shown.map((diagnostic) => diagnosticText(diagnostic, style)),
   ]
-}
-
-function summaryLine(
-  { checked, plugins = 0, invalid, errors, warnings }: ValidateResult['summary'],
-  { style }: Screen,
-): string {
-  const good = style('green', checked === 1 ? 'valid' : 'all valid')
-  const verdict = invalid === 0 ? good : style('red', `${invalid} invalid`)
-  const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}`
-  const kinds = plugins > 0 ? `${amount(plugins, 'plugin')} and ` : ''
-  return `${kinds}${amount(checked - plugins, 'skill')} checked, ${verdict}: ${found}`
 }
 
 const annotations = { error: 'error', warning: 'warning', info: 'notice' } as const
