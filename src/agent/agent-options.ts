@@ -1,13 +1,14 @@
+import { dirname, join } from 'node:path'
 import type { ModelMessage, OutputInterface, TelemetryOptions, ToolSet } from 'ai'
 import { z } from 'zod'
 import { loadConfiguration } from '../core/configuration.ts'
+import { findWorkspace, isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import { absolutePath } from '../library/locations.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import { parseAllowedTools } from '../skill/allowed-tools.ts'
 import type { AllowedTool } from '../skill/model.ts'
-import { projectInstructions } from './agents-file.ts'
 import {
   type CallSettings,
   callSettings,
@@ -15,8 +16,10 @@ import {
   requireOptions,
   runLimits,
 } from './check-options.ts'
+import type { PermitOptions } from './approval/permit.ts'
 import type { ConversationLimits } from './conversation/compact.ts'
 import type { ConversationStore } from './conversation/store.ts'
+import { usageError } from './errors.ts'
 import { type PromptText, promptText } from './prompt-template.ts'
 import { type ModelProvider, resolveModel } from './resolve-model.ts'
 import type { PermissionMode, SubagentConfig } from './subagents/config.ts'
@@ -170,6 +173,13 @@ export class AgentEnvironment {
     return this.options.name ?? 'main'
   }
 
+  /** What holds for every call, whatever skills are active. */
+  get permit(): PermitOptions {
+    const { permissionMode: mode, approver } = this.options
+    const { platform } = this.runtime
+    return { agent: this.name, platform, denied: this.denied, mode, approver }
+  }
+
   /** What the agent is told before everything else; the files are read now. */
   instructions(): string {
     const isAsked = this.options.agentsFile === true
@@ -221,4 +231,32 @@ export class AgentEnvironment {
       ...(isSame ? { baseUrl, apiKey } : {}),
     })
   }
+}
+
+const fileName = 'AGENTS.md'
+const maxBytes = 256 * 1024
+
+/**
+ * What the files `AGENTS.md` of a project say, from its root down to a directory: the nearest has the
+ * last word.
+ *
+ * @throws {AgentUsageError} for one that is there and cannot be read, or leads out of the project.
+ */
+function projectInstructions(directory: string, runtime: Pick<Runtime, 'home'>): string {
+  const root = findWorkspace(directory, runtime)
+  const start = realPathOf(directory) ?? directory
+  const texts: string[] = []
+  for (let place = start; isInside(root, place); place = dirname(place)) {
+    const path = join(place, fileName)
+    const file = readRegularFile(path, { maxBytes })
+    const isOutside = !isInside(root, realPathOf(path) ?? path)
+    if (file.ok && !isOutside && file.text.trim() !== '') {
+      texts.unshift(`# Instructions of the project (${path})\n\n${file.text.trim()}`)
+    } else if (isOutside || (!file.ok && file.code !== 'file-missing')) {
+      const why = file.ok ? `${path} leads out of the project` : file.message
+      throw usageError('agents-file', `${why}.`, 'Fix the file, or do not ask for it.')
+    }
+    if (place === root) break
+  }
+  return texts.join('\n\n')
 }

@@ -15,7 +15,7 @@ import { openLoop } from './ai/agent-loop.ts'
 import type { SkillTools } from './ai/skill-tool-set.ts'
 import { Skills } from './ai/skills.ts'
 import { fromToolSet, toToolSet } from './ai/tool-set.ts'
-import { approvalPart } from './approval/permit.ts'
+import { approvalPart, type CallRules } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
 import { ConversationKeeper } from './conversation/store.ts'
 import { usageError } from './errors.ts'
@@ -270,8 +270,7 @@ export class Agent<
 
   /** Hands a task to a subagent and waits. See `SubagentManager.delegate`. */
   async delegate(...work: Parameters<SubagentManager['delegate']>): Promise<SubagentResult> {
-    await this.#skills?.ready()
-    return await this.subagentManager.delegate(...work)
+    return await (await this.delegateAsync(...work)).result()
   }
 
   /** Hands a task to a subagent and returns at once. See `SubagentManager.delegateAsync`. */
@@ -322,7 +321,7 @@ export class Agent<
 
   #openSession(): AgentSession {
     const { runtime, project, options } = this.#environment
-    const { tools = [], builtIns, permissionMode, approver } = options
+    const { tools = [], builtIns } = options
     const ofBuiltIns = createBuiltInTools(builtIns ?? [], {
       project,
       runtime,
@@ -330,14 +329,8 @@ export class Agent<
       readable: () => this.#skills?.directories ?? [],
     })
     const own = [...(isList(tools) ? tools : this.#given.tools), ...ofBuiltIns]
-    const approval = approvalPart({
-      agent: this.name,
-      platform: runtime.platform,
-      rules: () => this.#skills?.rules,
-      denied: this.#environment.denied,
-      mode: permissionMode,
-      approver,
-    })
+    const rules = (): CallRules | undefined => this.#skills?.rules
+    const approval = approvalPart({ ...this.#environment.permit, rules })
     return new AgentSession({
       ...options,
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
@@ -349,7 +342,6 @@ export class Agent<
         approval,
       ],
       usage: this.#ledger,
-      exhausted: this.#ledger.exhausted,
       onMessages: async () => this.#keeper?.save('running'),
     })
   }

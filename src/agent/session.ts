@@ -33,9 +33,7 @@ export interface SessionOptions extends Pick<
   /** Asked at the start of every run; its errors reach the caller of `run`. */
   model: () => ModelObject | Promise<ModelObject>
   parts?: readonly SessionPart[] | undefined
-  usage: Pick<UsageLedger, 'record'>
-  /** Why no model may be asked any more: the tokens are used up. */
-  exhausted?: (() => string | undefined) | undefined
+  usage: Pick<UsageLedger, 'record' | 'exhausted'>
   /** Told of the whole conversation whenever it has grown. */
   onMessages?: (() => Promise<void>) | undefined
 }
@@ -220,7 +218,7 @@ export class AgentSession {
         return undefined
       },
       open,
-      exhausted: this.#options.exhausted,
+      exhausted: usage.exhausted,
       onMessages: grown,
       maxTurns: run.maxTurns ?? maxTurns ?? defaultMaxTurns,
       steering: () => this.#steered.splice(0),
@@ -228,7 +226,7 @@ export class AgentSession {
         this.#current = messages
         return this.#compactor.fit(messages, ask)
       },
-      onUsage: (entry) => usage.record(entry),
+      onUsage: usage.record,
     })
     this.#messages = [...before, ...outcome.messages]
     this.#current = this.#messages

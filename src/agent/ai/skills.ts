@@ -12,7 +12,7 @@ import type {
 } from 'ai'
 import type { SkillManager } from '../../library/manager.ts'
 import { AgentEnvironment, type AgentOptions } from '../agent-options.ts'
-import { askApprover, judgeCall, offersTool, type PermitOptions } from '../approval/permit.ts'
+import { askApprover, judgeCall, offersTool } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
 import { ToolNameError } from '../errors.ts'
 import { McpPart } from '../mcp-tools/mcp-part.ts'
@@ -253,24 +253,17 @@ export class Skills {
     if (wanted?.type === 'denied') return wanted
     const tool = withStatus(resolved.tool, wanted)
     const context = quietContext(toolCallId)
-    const judged = await judgeCall(tool, resolved.input, context, this.#permit(run))
+    const { permit } = this.#environment
+    const options = { ...permit, rules: () => run.hooks.rules, suspends: true }
+    const judged = await judgeCall(tool, resolved.input, context, options)
     if (judged.kind === 'refuse') return denied(judged.reason)
     const isChanged = judged.input !== resolved.input
     this.#calls.allow({ run, tool, input: judged.input, isChanged, given: input })
     if (judged.kind === 'allow') return wanted?.type === 'approved' ? wanted : undefined
-    const { approver } = this.#environment.options
+    const { agent, approver } = permit
     if (approver === undefined) return { type: 'user-approval', reason: judged.reason }
-    const agent = this.#environment.name
     const answer = await askApprover(approver, tool, judged, { agent, signal: context.signal })
     return answer.allowed ? undefined : denied(answer.reason)
-  }
-
-  #permit(run: RunSkills): PermitOptions {
-    const { denied: never, runtime, name, options } = this.#environment
-    const { permissionMode: mode, approver } = options
-    const { platform } = runtime
-    const rules = () => run.hooks.rules
-    return { agent: name, platform, rules, denied: never, mode, approver, suspends: true }
   }
 
   /** A resumed call is decided about before the first step, from the messages alone. */
@@ -313,8 +306,7 @@ export class Skills {
 
   /** What the model sees: without what active untrusted skills, the mode or the deny list rule out. */
   #activeTools(own: readonly string[] | undefined, facts: Facts, run: RunSkills): string[] {
-    const { denied: never, options } = this.#environment
-    const { permissionMode: mode } = options
+    const { permit } = this.#environment
     const { narrowed } = run.hooks.rules
     const names = own ?? [...facts.keys(), ...Object.keys(this.tools)]
     const { skills, incomplete } = this.#catalogue
@@ -324,7 +316,7 @@ export class Skills {
       const tool = facts.get(name)
       if (tool === undefined) return !hidden.includes(name)
       const fits = narrowed.every(({ tools }) => listNames(tools, tool))
-      return fits && offersTool(tool, { denied: never, mode })
+      return fits && offersTool(tool, permit)
     })
   }
 }

@@ -101,7 +101,7 @@ export const show = defineCommand<AgentFacts & { systemPrompt: string }>()({
     const found = findAgents(context)
     const agent = found.agents.find(({ config }) => config.name === name)
     if (agent === undefined) {
-      const known = found.agents.map(({ config }) => config.name)
+      const known = found.agents.map(({ config }) => config)
       throw subagentNotFound(name, known, found)
     }
     const { systemPrompt } = agent.config

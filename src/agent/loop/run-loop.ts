@@ -33,7 +33,7 @@ import type { ModelReply, RequestedCall } from './sdk.ts'
 export interface LoopRequest
   extends
     Pick<RunOptions, 'signal' | 'stream'>,
-    Pick<SessionOptions, 'agent' | 'delegation' | 'exhausted' | 'callSettings' | 'telemetry'>,
+    Pick<SessionOptions, 'agent' | 'delegation' | 'callSettings' | 'telemetry'>,
     Pick<SessionPart, 'afterTool' | 'beforeStop'> {
   outputSchema?: JsonObject | undefined
   model: () => ModelObject
@@ -42,6 +42,8 @@ export interface LoopRequest
   offered: () => readonly AgentTool[]
   permit: Permit
   maxTurns: number
+  /** Why no model may be asked any more: the tokens are used up. */
+  exhausted?: (() => string | undefined) | undefined
   /** Calls of the last answer in `messages` that are made now. */
   open?: readonly RequestedCall[] | undefined
   /** Told when messages were added: after every answer of the model, and after its calls. */

@@ -20,17 +20,22 @@ import { addUsage, noUsage, overspent } from '../usage.ts'
 import type { DelegateOptions, PermissionMode, SubagentConfig, SubagentParent } from './config.ts'
 import { loadSkills } from './skills.ts'
 
-interface ChildInput {
+/** What is delegated, and to whom. */
+export interface Work {
   /** That of the delegation that is resumed. */
   id?: string | undefined
   config: SubagentConfig
-  parent: SubagentParent
+  task: string
   options: DelegateOptions
-  signal?: AbortSignal | undefined
   /** A skill that is the task itself: one that forks. */
   forked?: Activation | undefined
   /** What its limit of tokens holds for too: by the parts of the delegation that it resumes. */
   usedBefore?: TokenUsage | undefined
+}
+
+interface ChildInput extends Work {
+  parent: SubagentParent
+  signal: AbortSignal | undefined
   onUsage: (entry: UsageEntry) => void
 }
 
@@ -49,6 +54,7 @@ export class Child {
   readonly #mode: PermissionMode
   readonly #asks: boolean
   #selection: ToolSelection
+  readonly #usedBefore: TokenUsage
   #used = noUsage
 
   static async create(input: ChildInput): Promise<Child> {
@@ -73,6 +79,7 @@ export class Child {
     this.id = id ?? environment.runtime.id()
     this.config = config
     this.parent = parent
+    this.#usedBefore = usedBefore
     this.#skills = skills
     const manager = parent.skills()?.manager
     const files = skills.map(({ skill }) => skill)
@@ -112,13 +119,10 @@ export class Child {
         this.#guard(),
       ],
       maxTurns: options.maxTurns ?? config.maxTurns,
-      exhausted: () =>
-        parent.exhausted?.() ??
-        overspent(
-          addUsage(usedBefore, this.#used),
-          options.maxTokens ?? environment.options.maxTokens,
-        ),
       usage: {
+        exhausted: () =>
+          parent.exhausted?.() ??
+          overspent(this.usedInAll, options.maxTokens ?? environment.options.maxTokens),
         record: (entry) => {
           this.#used = addUsage(this.#used, entry.usage)
           onUsage(entry)
@@ -137,6 +141,11 @@ export class Child {
 
   get used(): TokenUsage {
     return this.#used
+  }
+
+  /** With the parts of the delegation that it resumes. */
+  get usedInAll(): TokenUsage {
+    return addUsage(this.#usedBefore, this.#used)
   }
 
   #select(): ToolSelection {

@@ -7,8 +7,7 @@ import { maxTurnsExceeded } from '../loop/run-loop.ts'
 import type { Queue } from '../queue.ts'
 import type { Stopper, StopReason } from '../stopper.ts'
 import type { AgentEvent, LoopOutcome, RunStatus, TokenUsage } from '../types.ts'
-import type { Child } from './child.ts'
-import type { DelegateOptions } from './config.ts'
+import type { Child, Work } from './child.ts'
 
 export type DelegationStatus = 'queued' | 'running' | RunStatus
 
@@ -39,10 +38,8 @@ export interface SubagentResult {
 }
 
 /** @internal */
-interface DelegationInput {
+interface DelegationInput extends Pick<Work, 'task' | 'options'> {
   child: Child
-  task: string
-  options: DelegateOptions
   queue: Queue
   stopper: Stopper
   onEnd: () => void

@@ -3,25 +3,20 @@ import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { findWorkspace, readRegularFile, realPathOf } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { didYouMean, safeLine } from '../../core/text.ts'
+import { type DiscoverOptions, trustPolicy } from '../../library/discover.ts'
 import { formatAllowedTools, parseAllowedTools } from '../../skill/allowed-tools.ts'
 import { splitArguments } from '../../skill/arguments.ts'
 import { readFrontmatter } from '../../skill/parse.ts'
 import type { YamlNode } from '../../skill/read-yaml.ts'
-import { readTrustPolicy } from '../../trust/decide.ts'
 import { agentDirectories, agentFilesIn, upTo } from '../../trust/project-files.ts'
 import { agentTrust } from '../../trust/skill-trust.ts'
 import { SubagentNotFoundError } from '../errors.ts'
 import { type PermissionMode, readConfig, type SubagentConfig } from './config.ts'
 
-export interface DiscoverAgentsOptions {
-  runtime: Runtime
-  /** Only from the user's settings or the calling program. */
-  trustedPaths?: readonly string[] | undefined
-  /** `trusted`: the caller vouches for the whole workspace. Default `ask`. */
-  workspaceTrust?: 'ask' | 'trusted' | undefined
-  /** Whose definition takes precedence; default `project`. */
-  precedence?: 'project' | 'user' | undefined
-}
+export type DiscoverAgentsOptions = Pick<
+  DiscoverOptions,
+  'runtime' | 'trustedPaths' | 'workspaceTrust' | 'precedence'
+>
 
 export interface AgentInfo extends Omit<AgentPlace, 'directory'> {
   config: SubagentConfig
@@ -42,14 +37,12 @@ export interface AgentDiscovery {
 
 /** Finds definitions in the project, then in the home directory. Never throws for what it finds. */
 export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
-  const { runtime, trustedPaths, workspaceTrust } = options
-  const workspace = findWorkspace(runtime.cwd, runtime)
-  const trust = readTrustPolicy(runtime, { workspace, trustedPaths, workspaceTrust })
+  const trust = trustPolicy(options)
   const agents = new Map<string, AgentInfo>()
   const withheld: AgentDiscovery['withheld'][number][] = []
   const broken: AgentDiscovery['broken'][number][] = []
   const diagnostics: Diagnostic[] = [...trust.diagnostics]
-  for (const { directory, ...place } of agentPlaces(runtime, options.precedence)) {
+  for (const { directory, ...place } of agentPlaces(options.runtime, options.precedence)) {
     const { files, problems } = agentFilesIn(directory)
     for (const problem of problems) {
       diagnostics.push({ code: 'directory-unreadable', severity: 'error', ...problem })
@@ -119,8 +112,8 @@ export function readAgentAt(path: string): AgentFileReading {
 
 export function subagentNotFound(
   name: string,
-  known: readonly string[],
-  { withheld, broken }: Pick<AgentDiscovery, 'withheld' | 'broken'>,
+  known: readonly SubagentConfig[],
+  { withheld, broken }: AgentDiscovery,
 ): SubagentNotFoundError {
   const subagent = `subagent ${safeLine(name)}`
   const refused = withheld.find((agent) => agent.name === name)
@@ -139,7 +132,8 @@ export function subagentNotFound(
     })
   }
   const message = `There is no subagent named ${safeLine(name)}.`
-  const hint = `${didYouMean(name, known)} There are ${known.join(', ') || 'none'}.`.trim()
+  const names = known.map((config) => config.name)
+  const hint = `${didYouMean(name, names)} There are ${names.join(', ') || 'none'}.`.trim()
   return new SubagentNotFoundError({ code: 'subagent-not-found', message, hint })
 }
 

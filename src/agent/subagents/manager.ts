@@ -8,8 +8,8 @@ import { SubagentConfigError, SubagentDelegationError } from '../errors.ts'
 import { Queue } from '../queue.ts'
 import { Stopper } from '../stopper.ts'
 import type { TokenUsage, UsageEntry } from '../types.ts'
-import { addUsage, UsageLedger } from '../usage.ts'
-import { Child } from './child.ts'
+import { UsageLedger } from '../usage.ts'
+import { Child, type Work } from './child.ts'
 import {
   type DelegateOptions,
   requireConfig,
@@ -256,8 +256,7 @@ export class SubagentManager {
     refuseNesting(name)
     const config = this.#config(name)
     if (config !== undefined) return config
-    const names = this.#configs().map((other) => other.name)
-    throw subagentNotFound(name, names, this.#discovery())
+    throw subagentNotFound(name, this.#configs(), this.#discovery())
   }
 
   /** Its time includes the start of servers that its tools come from. */
@@ -314,10 +313,9 @@ export class SubagentManager {
     const { id, session } = child
     const onEnd = (): void => {
       this.#active.delete(id)
-      const { config, usedBefore } = work
-      const used = usedBefore === undefined ? child.used : addUsage(usedBefore, child.used)
       const messages = [...session.messages]
-      this.#finished.set(id, { subagent: config.name, messages, used, work })
+      const subagent = child.config.name
+      this.#finished.set(id, { subagent, messages, used: child.usedInAll, work })
       const [oldest = ''] = this.#finished.keys()
       if (this.#finished.size > keptDelegations) this.#finished.delete(oldest)
     }
@@ -337,16 +335,6 @@ type StoredDelegation = Conversation['delegations'][number]
 /** `work` is undefined for one of another process. */
 interface Finished extends Omit<StoredDelegation, 'id'> {
   work?: Work | undefined
-}
-
-interface Work {
-  id?: string | undefined
-  config: SubagentConfig
-  task: string
-  options: DelegateOptions
-  forked?: Activation | undefined
-  /** By the parts of the delegation that this one resumes. */
-  usedBefore?: TokenUsage | undefined
 }
 
 const nothing: AgentDiscovery = { agents: [], withheld: [], broken: [], diagnostics: [] }

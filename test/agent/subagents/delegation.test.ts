@@ -12,6 +12,7 @@ import type { AgentEvent } from '../../../src/agent/types.ts'
 import { defineSkill } from '../../../src/library/manager.ts'
 import { until } from '../../patience.ts'
 import { AgentSession } from '../../../src/agent/session.ts'
+import { UsageLedger } from '../../../src/agent/usage.ts'
 import { requireSuccess } from '../../../src/agent/subagents/delegation.ts'
 import { call, echoTool, says, scripted, tokens } from '../mock-replies.ts'
 import { askedTogether, delegating, hanging, textsOf, toolsOffered, worker } from './_parent.ts'
@@ -511,7 +512,7 @@ describe('isolation (§6.2)', () => {
     const session = new AgentSession({
       agent: 'a',
       model: () => scripted([]),
-      usage: { record() {} },
+      usage: new UsageLedger(),
     })
     const getters = [handle, session].flatMap((value) =>
       Object.entries(Object.getOwnPropertyDescriptors(value)).flatMap(([name, { get }]) =>
