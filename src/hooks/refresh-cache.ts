@@ -76,9 +76,7 @@ export function refreshCache(runtime: Runtime, place: CachePlace): { file: Buffe
       return { path, exists: doesExist(path) }
     }),
   }
-  const described = discovery.skills.map(({ fields, ...info }) => {
-    return { ...info, triggers: fields.triggers }
-  })
+  const described = discovery.skills.map((info) => ({ ...info, triggers: info.fields.triggers }))
   const { head, file: index } =
     examples.length === 0
       ? { head: '', file: Buffer.alloc(0) }

@@ -262,11 +262,9 @@ function claim({ request: { platform, part, runtime }, payload: { turn, event } 
 
 async function referencesOf({ request, checkTime }: Asked, matches: TriggerMatch<CachedSkill>[]) {
   const untrusted = await untrustedSkills(matches, request.runtime)
-  const { injected, deferred } = planInjection(matches, {
-    mayInject: ({ path }) => !untrusted.has(path),
-  })
+  const plan = planInjection(matches, { mayInject: ({ path }) => !untrusted.has(path) })
   checkTime()
-  return { injected, deferred: deferred.map((one) => because(one.reason)(one)) }
+  return plan
 }
 
 type Withheld = HookTrace['withheld'][number]

@@ -73,7 +73,6 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
     state === 'absent' || state === 'broken' ? undefined : willRun(platform, scope, facts)
   const runs = { user: judge(user, 'user'), project: judge(project, 'project') }
   const steps = Object.values(runs).flatMap((run) => (run && 'step' in run ? [run.step] : []))
-  const isThere = user.state !== 'absent' || project.state !== 'absent'
   return {
     platform,
     title,
@@ -81,7 +80,10 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
     user,
     project,
     folder: { state: 'unknown', reason },
-    trust: platform === 'codex' && isThere ? { user: 'unknown', project: 'unknown' } : undefined,
+    trust:
+      platform === 'codex' && isThere({ user, project })
+        ? { user: 'unknown', project: 'unknown' }
+        : undefined,
     runs,
     /** What is left for the user to do before the hook runs. */
     steps: [...new Set(steps)],
@@ -89,6 +91,10 @@ function platformStatus(runtime: Runtime, platform: Platform, facts: PlaceFacts)
     missing: eventKinds.filter((kind) => events[kind] === undefined),
     remark,
   }
+}
+
+export function isThere({ user, project }: Record<HookScope, Registered>): boolean {
+  return user.state !== 'absent' || project.state !== 'absent'
 }
 
 /** Whether a client that is started in this folder runs a registered hook; what it trusts is its own. */
@@ -181,9 +187,7 @@ function problemOf(end: ProcessEnd, said: string): string | undefined {
 /** Whether the hook of each client is registered and will run; `probe` calls it as each client would. */
 export async function checkHooks({ runtime }: CheckContext, probe: boolean): Promise<Check[]> {
   const { launcher, probe: call, platforms } = await hooksStatus(runtime)
-  const registered = platforms.filter(
-    ({ user, project }) => user.state !== 'absent' || project.state !== 'absent',
-  )
+  const registered = platforms.filter(isThere)
   if (registered.length === 0) {
     const found = 'no client calls the hook'
     const advice = 'skillrail hooks install lets references arrive before the model runs.'

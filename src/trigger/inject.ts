@@ -101,8 +101,7 @@ const maxTargetBytes: number = 1024 * 1024
 
 type TargetReading =
   /** `file` is the real path: two ways to write one file are one file. */
-  | { ok: true; file: string; text: string; size: number }
-  | { ok: false; code: string; message: string }
+  { ok: true; file: string; text: string } | { ok: false; code: string; message: string }
 
 /** What a trigger puts into the context: estimated tokens, or why it is nothing. */
 export function costOf(
@@ -123,5 +122,5 @@ export function readTarget(directory: string, inject: string): TargetReading {
   if (reading.bytes.includes(0)) {
     return { ok: false, code: 'file-binary', message: `${inside.path} is binary, not text` }
   }
-  return { ok: true, file: inside.path, text: reading.text, size: reading.size }
+  return { ok: true, file: inside.path, text: reading.text }
 }

@@ -49,7 +49,7 @@ it.skipIf(!isBuilt)(
     expect(dry.stdout).toContain('+  "theme": "dark",')
     expect(readFileSync(path, 'utf8')).not.toContain('skillrail')
     expect((await run(['hooks', 'install'])).code).toBe(0)
-    expect((await run(['hooks', 'install'])).stdout).toContain('is as it should be')
+    expect((await run(['hooks', 'install'])).stdout).toContain('nothing to change')
     const status = await run(['hooks', 'status'])
     expect(status.stdout).toMatch(/Claude Code\s+not found\s+you: installed\s+project: absent/)
     expect(status.stdout).toMatch(/one call\s+\d+ ms\s+as it should be/)
@@ -82,7 +82,7 @@ it('says of a client without a hook that none was there', async () => {
   const { run, home } = world()
   const { code, stdout } = await run(['hooks', 'uninstall', 'claude'])
   expect(code).toBe(0)
-  expect(stdout).toBe(`Claude Code: no hook was in ${join(home, '.claude/settings.json')}\n`)
+  expect(stdout).toBe(`Claude Code: nothing to change: ${join(home, '.claude/settings.json')}\n`)
 })
 
 it('answers a prompt as a hook, and keeps a log of it', async () => {

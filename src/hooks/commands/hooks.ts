@@ -8,6 +8,7 @@ import {
   type HooksStatus,
   hooksStatus,
   installedPlatforms,
+  isThere,
   type PlatformStatus,
   type Registered,
 } from '../status.ts'
@@ -24,16 +25,18 @@ interface ChangesResult {
   dryRun: boolean
 }
 
+const changeOptions = {
+  user: option.flag('--user', 'your own configuration, for every project (default)'),
+  project: option.flag('--project', 'the configuration of this project'),
+  dryRun: option.flag('--dry-run', 'show the changes and write nothing'),
+}
+
 export const install = defineCommand<ChangesResult>()({
   arguments: {
     '[client...]':
       'claude, codex, copilot, cursor, gemini, opencode, pi, qwen; default: those found here',
   },
-  options: {
-    user: option.flag('--user', 'in your own configuration, for every project (default)'),
-    project: option.flag('--project', 'in the configuration of this project'),
-    dryRun: option.flag('--dry-run', 'show what would be written, and write nothing'),
-  },
+  options: changeOptions,
   details:
     'Everything else in a file stays as it is; skillrail hooks uninstall puts back what was there.',
   examples: ['hooks install claude'],
@@ -55,16 +58,12 @@ export const install = defineCommand<ChangesResult>()({
     return result
   },
   exitCode: codeOf,
-  render: (result) => changesText(result, (path) => `${path} is as it should be`),
+  render: changesText,
 })
 
 export const uninstall = defineCommand<ChangesResult>()({
   arguments: { '[client...]': 'clients to remove the hook from; default: all' },
-  options: {
-    user: option.flag('--user', 'from your own configuration (default)'),
-    project: option.flag('--project', 'from the configuration of this project'),
-    dryRun: option.flag('--dry-run', 'show what would be changed, and change nothing'),
-  },
+  options: changeOptions,
   details: 'A file that nobody else has changed is put back byte for byte.',
   examples: ['hooks uninstall claude'],
   async run(context, values) {
@@ -72,7 +71,7 @@ export const uninstall = defineCommand<ChangesResult>()({
     return await changeEach(context, named.length === 0 ? platforms : named, values, uninstallHook)
   },
   exitCode: codeOf,
-  render: (result) => changesText(result, (path) => `no hook was in ${path}`),
+  render: changesText,
 })
 
 async function changeEach(
@@ -109,10 +108,10 @@ function described({ before, after, ...facts }: FileChange): Change {
   return { ...facts, changed, after, action: changed ? action : 'none', diff }
 }
 
-function changesText({ changes, dryRun }: ChangesResult, unchanged: (path: string) => string) {
+function changesText({ changes, dryRun }: ChangesResult): string {
   const lines = changes.flatMap(({ platform, path, action, diff, backup }) => {
     const { title } = adapters[platform]
-    if (action === 'none') return `${title}: ${safeLine(unchanged(path))}`
+    if (action === 'none') return `${title}: nothing to change: ${safeLine(path)}`
     if (dryRun) return [`${title}: would be ${action}: ${safeLine(path)}`, safeText(diff)]
     const kept = backup === undefined ? '' : `; before: ${safeLine(backup)}`
     return `${title}: ${action}: ${safeLine(path)}${kept}`
@@ -180,10 +179,6 @@ const eventNames = {
   compact: 'compaction',
   subagent: 'subagents',
 } as const
-
-function isThere({ user, project }: PlatformStatus): boolean {
-  return user.state !== 'absent' || project.state !== 'absent'
-}
 
 function shortState(place: Registered): string {
   if (place.state !== 'installed') return place.state
