@@ -1,7 +1,9 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { compareText, type Diagnostic, type Severity } from './diagnostic.ts'
+import { indentedJson } from './json.ts'
 import { redactText } from './redact.ts'
+import { packageVersion } from './runtime.ts'
 import { safeText } from './text.ts'
 
 /** What is known about a code besides its findings. */
@@ -17,6 +19,16 @@ const levels = { error: 'error', warning: 'warning', info: 'note' } as const
 /** The schema that the OASIS standard publishes for this version. */
 const schema =
   'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+
+/** {@link sarifLog} of Skillrail as text. */
+export function sarifText(
+  rules: readonly SarifRule[],
+  diagnostics: readonly Diagnostic[],
+  directory: string,
+): string {
+  const tool = { name: 'Skillrail', version: packageVersion(), rules }
+  return indentedJson(sarifLog(tool, diagnostics, directory))
+}
 
 /**
  * Diagnostics as a SARIF 2.1.0 log, which code scanning of GitHub and most editors show. Rules are

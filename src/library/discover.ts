@@ -27,9 +27,9 @@ export interface DiscoverOptions extends LocationOptions {
   runtime: Runtime
   /** Only from the user's settings or the calling program. */
   trustedPaths?: readonly string[] | undefined
-  /** `trusted`: the caller vouches for the whole workspace. Default `ask`. */
+  /** `trusted` vouches for the project's skills; default `ask`: the user's record decides. */
   workspaceTrust?: 'ask' | 'trusted' | undefined
-  /** Whether to remember metadata between processes, in the user's cache. Default true. */
+  /** Whether metadata is remembered in the user's cache directory; default true. */
   useIndex?: boolean | undefined
 }
 

@@ -44,9 +44,7 @@ export function findSkill(
   if (skillFileAt(absolutePath(options.runtime, reference)) !== undefined) {
     return skillAt(reference, options)
   }
-  const places = skillLocations(options.runtime, options).map(({ directory }) => directory)
-  const existing = places.filter((directory) => realPathOf(directory) !== undefined)
-  throw skillNotFound(discovery, reference, [...new Set(existing)])
+  throw skillNotFound(discovery, reference, options)
 }
 
 /** The skill in a directory, or of a `SKILL.md`. */
@@ -124,7 +122,7 @@ export function selectSkill(discovery: Discovery, reference: string): SkillInfo 
 export function skillNotFound(
   discovery: Discovery,
   reference: string,
-  places: readonly string[],
+  options: DiscoverOptions,
 ): SkillNotFoundError {
   const { name } = splitReference(reference)
   const { skills, conflicts, broken } = discovery
@@ -133,7 +131,9 @@ export function skillNotFound(
   const suggestion = meant === undefined ? '' : `Did you mean ${meant}? `
   // It may lie where nobody could look.
   const diagnostics = discovery.diagnostics.filter(({ code }) => code === 'directory-unreadable')
-  const looked = places.length === 0 ? '' : ` Looked in ${places.join(', ')}.`
+  const places = skillLocations(options.runtime, options).map(({ directory }) => directory)
+  const existing = [...new Set(places)].filter((place) => realPathOf(place) !== undefined)
+  const looked = existing.length === 0 ? '' : ` Looked in ${existing.join(', ')}.`
   const message = `There is no skill named ${reference}.`
   const hint = `${suggestion}List skills with: skillrail list.${looked}`
   return new SkillNotFoundError({ code: 'skill-not-found', message, hint, diagnostics })

@@ -57,11 +57,13 @@ export function clientsReading(source: string): readonly string[] {
 type LocationRuntime = Pick<Runtime, 'cwd' | 'env' | 'home'>
 
 export interface LocationOptions {
-  /** In place of the table below the project; relative to the working directory. */
-  projectDirectories?: readonly string[] | undefined
-  userDirectory?: string | undefined
-  /** Further directories; relative to the working directory, `~/` allowed. */
+  /** Project directories in place of the standard ones, relative to the working directory. */
+  skillsDirs?: readonly string[] | undefined
+  /** The user's directory in place of the standard ones. */
+  userSkillsDir?: string | undefined
+  /** Further directories, `~/` allowed; untrusted unless they are in `trustedPaths`. */
   customPaths?: readonly string[] | undefined
+  /** Default `project`. */
   precedence?: 'project' | 'user' | undefined
 }
 
@@ -70,16 +72,15 @@ export function skillLocations(
   runtime: LocationRuntime,
   options: LocationOptions = {},
 ): SkillLocation[] {
-  const { projectDirectories, userDirectory, customPaths = [], precedence } = options
+  const { skillsDirs, userSkillsDir, customPaths = [], precedence } = options
   const named = (path: string, scope: SkillLocation['scope']): SkillLocation => {
     return { directory: absolutePath(runtime, path), scope, source: path, explicit: true }
   }
-  const project =
-    projectDirectories?.map((path) => named(path, 'project')) ?? projectLocations(runtime)
+  const project = skillsDirs?.map((path) => named(path, 'project')) ?? projectLocations(runtime)
   const user =
-    userDirectory === undefined
+    userSkillsDir === undefined
       ? [...tableBelow(runtime.home, 'user', '~/'), ...installedLocations(runtime)]
-      : [named(userDirectory, 'user')]
+      : [named(userSkillsDir, 'user')]
   const ofHook = runtime.env['SKILLRAIL_PLUGIN']
   return [
     ...(ofHook === undefined ? [] : [skillsOf(ofHook, ofHook)]),

@@ -20,7 +20,7 @@ import {
   withOverlays,
 } from './discover.ts'
 import { loadSkill, selectSkill, skillAt, skillNotFound, validateSkillAt } from './find-skill.ts'
-import { absolutePath, skillLocations } from './locations.ts'
+import { absolutePath } from './locations.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'
 import { type Resource, readSkillResource } from './skill-files.ts'
 import { sha256 } from '../core/json.ts'
@@ -29,26 +29,13 @@ import type { SkillFields } from '../skill/model.ts'
 import type { TrustPolicy } from '../trust/model.ts'
 import { noFields } from './scan-location.ts'
 
-export interface SkillManagerOptions {
+export interface SkillManagerOptions extends Omit<DiscoverOptions, 'runtime'> {
   /** Clock, environment, working directory and home; default: those of this process. */
   runtime?: Runtime | undefined
-  /** Project directories in place of the standard ones, relative to the working directory. */
-  skillsDirs?: readonly string[] | undefined
-  /** The user's directory in place of the standard ones. */
-  userSkillsDir?: string | undefined
-  /** Further directories; untrusted unless they are in `trustedPaths`. */
-  customPaths?: readonly string[] | undefined
   /** Whether the first question searches by itself; default true. */
   autoDiscover?: boolean | undefined
   /** Whether tools are offered as `skill.tool`; default true. */
   namespaceTools?: boolean | undefined
-  trustedPaths?: readonly string[] | undefined
-  /** `trusted` vouches for the project's skills; default `ask`: the user's record decides. */
-  workspaceTrust?: 'ask' | 'trusted' | undefined
-  /** Default `project`. */
-  precedence?: 'project' | 'user' | undefined
-  /** Whether metadata is remembered in the user's cache directory; default true. */
-  useIndex?: boolean | undefined
 }
 
 export interface ActivateOptions {
@@ -67,7 +54,7 @@ export interface ActivateOptions {
  * const { content } = await skills.activate('code-review', 'src/index.ts', { source: 'user' })
  */
 export class SkillManager {
-  readonly #options: DiscoverOptions & Pick<SkillManagerOptions, 'autoDiscover' | 'namespaceTools'>
+  readonly #options: SkillManagerOptions & DiscoverOptions
   readonly #registered = new Map<string, SkillInfo>()
   readonly #inCode = new Map<string, Skill>()
   /** Names that the program took away: they stay away in later searches. */
@@ -86,9 +73,7 @@ export class SkillManager {
   #searched = false
 
   constructor(options: SkillManagerOptions = {}) {
-    const { runtime = systemRuntime(), skillsDirs, userSkillsDir, ...rest } = options
-    const directories = { projectDirectories: skillsDirs, userDirectory: userSkillsDir }
-    this.#options = { ...rest, ...directories, runtime }
+    this.#options = { ...options, runtime: options.runtime ?? systemRuntime() }
   }
 
   /** Searches again. What was registered stays. Never throws for what it finds. */
@@ -293,9 +278,7 @@ export class SkillManager {
   async #required(name: string): Promise<Skill> {
     const skill = await this.get(name)
     if (skill) return skill
-    const places = skillLocations(this.#options.runtime, this.#options)
-    const directories = new Set(places.map((place) => place.directory))
-    throw skillNotFound(this.#current(), name, [...directories])
+    throw skillNotFound(this.#current(), name, this.#options)
   }
 }
 

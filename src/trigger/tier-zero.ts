@@ -1,4 +1,5 @@
-import { estimateTokens, safeLine, withoutLastWord } from '../core/text.ts'
+import { estimateTokens, safeLine } from '../core/text.ts'
+import { shorten } from '../skill/catalog.ts'
 import type { SkillFields } from '../skill/model.ts'
 import { readTarget } from './inject.ts'
 
@@ -30,7 +31,8 @@ export function tierZeroLine(name: string, fields: SkillFields): TierZeroLine {
   const subcommands = subcommandsOf(name, fields)
   const tail = subcommands.length === 0 ? '' : ` Subcommands: ${subcommands.join(', ')}.`
   const room = longestLine - head.length - tail.length
-  const text = head + shorten(purposeOf(fields.description ?? ''), room) + tail
+  const purpose = shorten(purposeOf(fields.description ?? ''), room).replace(/[,;:.]…$/, '…')
+  const text = head + purpose + tail
   return { skill: name, text, tokens: estimateTokens(text) }
 }
 
@@ -50,12 +52,6 @@ function purposeOf(description: string): string {
   const [purpose = '', ...rest] = sentences
   const when = rest.find((sentence) => /\b(?:use|when|whenever|if)\b/i.test(sentence))
   return when === undefined ? purpose : `${purpose} ${when}`
-}
-
-function shorten(text: string, length: number): string {
-  if (text.length <= length) return text
-  const cut = text.slice(0, Math.max(length - 1, 0))
-  return `${withoutLastWord(cut).replace(/[,;:.]$/, '')}…`
 }
 
 /** Words that follow the name: from `argument-hint: "[program|amend] [--force]"` and from triggers. */

@@ -75,8 +75,8 @@ it('US-002 AC4: puts project before user before custom, or user first where that
 it('takes directories in place of the standard ones', () => {
   const { project, home, runtime } = world()
   const locations = skillLocations(runtime, {
-    projectDirectories: ['skills'],
-    userDirectory: '~/my-skills',
+    skillsDirs: ['skills'],
+    userSkillsDir: '~/my-skills',
     customPaths: ['/opt/skills', '~/more', 'relative'],
   })
   expect(locations.map(({ directory }) => directory)).toEqual([

@@ -123,7 +123,7 @@ export class SkillSet {
     const { discover = true, skills = [], skillDirs = [] } = options
     if (!discover && skillDirs.length > 0) {
       // Without a search, only what lies in the directories that were named.
-      const found = discoverSkills({ ...places, projectDirectories: [], customPaths: skillDirs })
+      const found = discoverSkills({ ...places, skillsDirs: [], customPaths: skillDirs })
       const named = found.skills.filter(({ scope }) => scope === 'custom')
       for (const skill of named) await this.manager.register(skill)
     }

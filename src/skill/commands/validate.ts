@@ -9,10 +9,9 @@ import {
   summaryOf,
   type ValidationSummary,
 } from '../../core/diagnostic.ts'
-import { indentedJson } from '../../core/json.ts'
 import { exitCode } from '../../core/errors.ts'
-import { packageVersion, type Runtime } from '../../core/runtime.ts'
-import { sarifLog } from '../../core/sarif.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import { sarifText } from '../../core/sarif.ts'
 import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '../../core/text.ts'
 import { triggerRules } from '../../trigger/check.ts'
 import { validationRules } from '../rules.ts'
@@ -94,10 +93,8 @@ export const command = defineCommand<ValidateResult>()({
     github: ({ skills }) =>
       skills.flatMap(({ diagnostics }) => diagnostics.map(annotation)).join(''),
     sarif({ skills, directory }) {
-      const rules = [...validationRules, ...triggerRules]
-      const tool = { name: 'Skillrail', version: packageVersion(), rules }
       const found = skills.flatMap(({ diagnostics }) => diagnostics)
-      return indentedJson(sarifLog(tool, found, directory))
+      return sarifText([...validationRules, ...triggerRules], found, directory)
     },
   },
 })

@@ -3,10 +3,9 @@ import { join, resolve } from 'node:path'
 import { writeLimit } from '../../core/project-state.ts'
 import { defineCommand, option } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { indentedJson } from '../../core/json.ts'
 import { exitCode, UsageError } from '../../core/errors.ts'
-import { type Runtime, packageVersion } from '../../core/runtime.ts'
-import { sarifLog } from '../../core/sarif.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import { sarifText } from '../../core/sarif.ts'
 import { amount, cell, linesText, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
@@ -94,11 +93,8 @@ export const check = defineCommand<CheckResult>()({
     linesText([...checkLines(skills, summary), ...promptLines(prompts)]),
   notes: allDiagnostics,
   formats: {
-    sarif(result) {
-      const rules = [...triggerRules, ...validationRules]
-      const tool = { name: 'Skillrail', version: packageVersion(), rules }
-      return indentedJson(sarifLog(tool, allDiagnostics(result), result.directory))
-    },
+    sarif: (result) =>
+      sarifText([...triggerRules, ...validationRules], allDiagnostics(result), result.directory),
   },
 })
 
