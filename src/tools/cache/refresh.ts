@@ -1,6 +1,5 @@
-import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
+import { compareText } from '../../core/diagnostic.ts'
 import { redactText } from '../../core/redact.ts'
-import type { Runtime } from '../../core/runtime.ts'
 import { StateFileError } from '../../core/errors.ts'
 import { withFileLock } from '../../core/file-lock.ts'
 import { readRegularFile } from '../../core/read-files.ts'
@@ -8,40 +7,41 @@ import { acceptPlacements } from '../../trust/project-files.ts'
 import { TrustStore } from '../../trust/store.ts'
 import { requireWithin, writeFileAtomic } from '../../core/write-files.ts'
 import type { ServerDefinition } from '../config/model.ts'
-import type { ListOptions, ServerFailure, ToolListing } from '../model.ts'
+import type { ListOptions, ToolDefinition, ToolListing } from '../model.ts'
 import {
+  type CachedTool,
   cachedTools,
   type CacheReading,
   cacheText,
+  cutDescription,
   moveAside,
   nameInServer,
   readCacheFile,
   serverOfId,
-  type ToolCache,
 } from './cache-file.ts'
-import { type ToolChanges, trackTools } from './changes.ts'
 import { type CurrentTool, mergeCache } from './merge.ts'
 import type { ListingPool } from './discover.ts'
 import {
+  digestTool,
   type ProjectPlace,
   readableCachePath,
   readRefreshRecord,
   realProject,
   type RecordedServer,
+  type RecordedTool,
   type RefreshRecord,
   refreshRecordPath,
   serializeRecord,
   storedDefinitions,
   toolCachePath,
+  type ToolDigests,
   writeSidecar,
 } from './stored-tools.ts'
 
-export interface RefreshOptions {
+export interface RefreshOptions extends ProjectPlace {
   pool: ListingPool
   /** Those that are enabled. */
   servers: readonly Pick<ServerDefinition, 'name' | 'digest' | 'trusted'>[]
-  project: string
-  runtime: Runtime
   /** The pool has only this server; the tools of the others stay as they are. */
   only?: string | undefined
   /** Asks the servers and writes nothing. */
@@ -52,22 +52,7 @@ export interface RefreshOptions {
   onServer?: ListOptions['onServer']
 }
 
-export interface RefreshReport {
-  path: string
-  refreshedAt: string
-  /** False where servers were asked and none answered: then the cache is as it was. */
-  refreshed: boolean
-  dryRun: boolean
-  servers: readonly { name: string; tools: number; failure?: ServerFailure | undefined }[]
-  categories: readonly { name: string; tools: number }[]
-  uncategorized: number
-  tools: number
-  changes: ToolChanges
-  /** Tools that changed at this refresh or an earlier one and were not accepted since. */
-  held: readonly string[]
-  movedAside?: string | undefined
-  diagnostics: readonly Diagnostic[]
-}
+export type RefreshReport = Awaited<ReturnType<typeof merge>>
 
 /**
  * Asks the servers for their tools and writes the cache, the definitions and the record. A server
@@ -79,17 +64,13 @@ export async function refreshToolIndex(options: RefreshOptions): Promise<Refresh
   const path = toolCachePath(options.project)
   refuseNewer(readCacheFile(readableCachePath(options.project)))
   const { signal, onServer, only } = options
-  const { tools, ...listing } = await options.pool.list({ signal, onServer })
+  const listing = await options.pool.list({ signal, onServer })
   signal?.throwIfAborted()
   const failed = new Set(listing.failures.map(({ server }) => server))
-  const listed = options.servers
-    .map(({ name }) => name)
-    .filter((name) => (only ?? name) === name && !failed.has(name))
-  const answered = {
-    ...listing,
-    listed: new Set(listed),
-    tools: tools.filter(({ server }) => listed.includes(server)),
-  }
+  const names = options.servers.map(({ name }) => name)
+  const listed = new Set(names.filter((name) => (only ?? name) === name && !failed.has(name)))
+  const tools = listing.tools.filter(({ server }) => listed.has(server))
+  const answered = { ...listing, listed, tools }
   if (options.dryRun === true) return merge(path, options, answered)
   requireWithin(realProject(options.project), path)
   return withFileLock(path, async () => merge(path, options, answered))
@@ -101,25 +82,26 @@ interface Answered extends ToolListing {
 }
 
 async function merge(path: string, options: RefreshOptions, listing: Answered) {
-  const source = readableCachePath(options.project)
+  const { project, runtime, dryRun = false, accept = false } = options
+  const source = readableCachePath(project)
   const reading = refuseNewer(readCacheFile(source))
   const cache = reading.state === 'read' ? reading.cache : undefined
   const { record, diagnostics } = readRefreshRecord(options)
   // Where no answer was given, nothing was refreshed: the cache stays, and so does its date.
   const isRefreshed = listing.listed.size > 0 || listing.failures.length === 0
-  const now = new Date(options.runtime.now()).toISOString()
+  const now = new Date(runtime.now()).toISOString()
   const refreshedAt = isRefreshed ? now : (cache?.refreshedAt ?? now)
   const servers = options.servers.map(({ name }) => name).toSorted(compareText)
-  const kept = keptTools(cache, servers, listing)
-  const tools = [...listing.tools, ...kept]
+  const cached = cachedTools(cache)
+  const tools = [...listing.tools, ...keptTools(cached, servers, listing.listed)]
   const tracked = trackTools({
     listed: listing.tools,
     current: new Set(tools.map(({ id }) => id)),
-    cached: cachedTools(cache),
+    cached,
     record,
     earlier: storedDefinitions(record, options).definition,
     at: refreshedAt,
-    accept: options.accept === true,
+    accept,
   })
   const held = tracked.tools.flatMap(({ id, before, removedAt }) =>
     before !== undefined && removedAt === undefined ? [id] : [],
@@ -130,7 +112,7 @@ async function merge(path: string, options: RefreshOptions, listing: Answered) {
   const listed = new Set(listing.tools.map(({ id }) => id))
   const next: RefreshRecord = {
     version: 1,
-    project: realProject(options.project),
+    project: realProject(project),
     refreshedAt,
     servers: recordServers(options, listing, record, refreshedAt),
     tools: tracked.tools.map((tool) =>
@@ -138,10 +120,10 @@ async function merge(path: string, options: RefreshOptions, listing: Answered) {
     ),
     categories: merged.generatedTexts,
   }
-  const writesCache = isRefreshed && options.dryRun !== true
+  const writesCache = isRefreshed && !dryRun
   const movedAside =
-    reading.state === 'corrupt' && writesCache ? moveAside(source, options.runtime) : undefined
-  if (options.dryRun !== true) {
+    reading.state === 'corrupt' && writesCache ? moveAside(source, runtime) : undefined
+  if (!dryRun) {
     for (const { name, digest } of next.servers.filter((one) => listing.listed.has(one.name))) {
       const own = listing.tools.filter(({ server }) => server === name)
       await writeSidecar(digest, own, options)
@@ -152,8 +134,9 @@ async function merge(path: string, options: RefreshOptions, listing: Answered) {
   return {
     path,
     refreshedAt,
+    /** False where servers were asked and none answered: then the cache is as it was. */
     refreshed: isRefreshed,
-    dryRun: options.dryRun === true,
+    dryRun,
     servers: servers.map((name) => ({
       name,
       tools: tools.filter(({ server }) => server === name).length,
@@ -165,6 +148,7 @@ async function merge(path: string, options: RefreshOptions, listing: Answered) {
     uncategorized: merged.cache.uncategorized.length,
     tools: tools.length,
     changes: tracked.changes,
+    /** Tools that changed at this refresh or an earlier one and were not accepted since. */
     held,
     movedAside,
     diagnostics: [...reading.diagnostics, ...diagnostics, ...(listing.diagnostics ?? [])],
@@ -195,13 +179,13 @@ function refuseNewer(reading: CacheReading): CacheReading {
 
 /** Tools from the cache of servers that are configured and were not listed now. */
 function keptTools(
-  cache: ToolCache | undefined,
+  cached: ReadonlyMap<string, CachedTool>,
   servers: readonly string[],
-  listing: Answered,
+  listed: ReadonlySet<string>,
 ): CurrentTool[] {
-  return [...cachedTools(cache).values()].flatMap(({ id, description }) => {
+  return [...cached.values()].flatMap(({ id, description }) => {
     const server = serverOfId(id, servers)
-    if (!servers.includes(server) || listing.listed.has(server)) return []
+    if (!servers.includes(server) || listed.has(server)) return []
     return [{ id, server, name: nameInServer(id, server), description }]
   })
 }
@@ -228,4 +212,82 @@ function recordServers(
     const last = known ?? { name, digest, trusted, listedAt: '' }
     return [{ ...last, trusted, failure: { message, stderrTail, notTrusted } }]
   })
+}
+
+interface TrackInput {
+  listed: readonly ToolDefinition[]
+  /** Ids that are there, the listed ones and those kept from before. */
+  current: ReadonlySet<string>
+  /** Ids that the cache file had, with what it said. */
+  cached: ReadonlyMap<string, CachedTool>
+  record?: RefreshRecord | undefined
+  earlier: (id: string) => ToolDefinition | undefined
+  at: string
+  /** Takes every tool as it is now: what changed before is no longer held against it. */
+  accept: boolean
+}
+
+/**
+ * Follows each tool from refresh to refresh. One whose description or schema changes keeps the mark
+ * until it is accepted or changes back, also when it was away in between: a server must not swap a
+ * tool that was looked at for another one. One that comes to a server that was listed before is
+ * marked too, with empty digests.
+ */
+function trackTools(input: TrackInput) {
+  const { record, current, cached, at, accept } = input
+  const before = new Map(record?.tools.map((tool) => [tool.id, tool]))
+  const tools = new Map<string, RecordedTool>()
+  const changed: { id: string; what: (keyof ToolDigests)[] }[] = []
+  const accepted: string[] = []
+  for (const tool of input.listed) {
+    const known = before.get(tool.id)
+    const now = { id: tool.id, ...digestTool(tool) }
+    const mark = markOf(now, known, input, tool.server)
+    tools.set(tool.id, { ...now, before: accept ? undefined : mark })
+    if (accept && mark !== undefined) accepted.push(tool.id)
+    const what = known === undefined ? textChange(tool, cached.get(tool.id)) : parts(now, known)
+    if (what.length > 0) changed.push({ id: tool.id, what })
+  }
+  for (const [id, known] of before) {
+    if (tools.has(id)) continue
+    const gone = current.has(id) ? undefined : (known.removedAt ?? at)
+    const mark = accept ? undefined : known.before
+    tools.set(id, { ...known, before: mark, removedAt: gone })
+    if (accept && known.before !== undefined && gone === undefined) accepted.push(id)
+  }
+  return {
+    changes: {
+      added: [...current].filter((id) => !cached.has(id)).toSorted(compareText),
+      removed: [...cached.keys()].filter((id) => !current.has(id)).toSorted(compareText),
+      changed: changed.toSorted((a, b) => compareText(a.id, b.id)),
+      /** Tools that had the mark of an earlier change, or would have it now, and were accepted. */
+      accepted: accepted.toSorted(compareText),
+    },
+    tools: [...tools.values()].toSorted((a, b) => compareText(a.id, b.id)),
+  }
+}
+
+function markOf(
+  now: ToolDigests & { id: string },
+  known: RecordedTool | undefined,
+  { at, earlier, record }: TrackInput,
+  server: string,
+): RecordedTool['before'] {
+  if (known === undefined) {
+    const isKnown = record?.servers.some(({ name, listedAt }) => name === server && listedAt !== '')
+    return isKnown ? { description: '', schema: '', changedAt: at } : undefined
+  }
+  const { description, schema } = known.before ?? known
+  if (parts(now, { description, schema }).length === 0) return undefined
+  return known.before ?? { description, schema, changedAt: at, definition: earlier(now.id) }
+}
+
+function parts(now: ToolDigests, then: ToolDigests): (keyof ToolDigests)[] {
+  return (['description', 'schema'] as const).filter((part) => now[part] !== then[part])
+}
+
+/** Without a record only the description in the cache file can be compared. */
+function textChange(tool: ToolDefinition, cached: CachedTool | undefined): (keyof ToolDigests)[] {
+  if (cached === undefined) return []
+  return cached.description === cutDescription(tool.description) ? [] : ['description']
 }

@@ -10,7 +10,6 @@ import { writeFileAtomic } from '../../core/write-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { ToolAnnotations, ToolDefinition } from '../model.ts'
 import { nameInServer, serverOfId } from './cache-file.ts'
-import type { ToolDigests } from './changes.ts'
 
 export interface ProjectPlace {
   project: string
@@ -227,10 +226,14 @@ function readAnnotations(value: unknown): ToolAnnotations | undefined {
   return read.length === 0 ? undefined : Object.fromEntries(read.map(([key]) => [key, value[key]]))
 }
 
-export function digestTool(tool: ToolDefinition): ToolDigests {
+export type ToolDigests = ReturnType<typeof digestTool>
+
+export function digestTool(tool: ToolDefinition) {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool
   return {
+    /** What a model reads. */
     description: short(JSON.stringify([name, title, description])),
+    /** The order of keys does not count. */
     schema: short(JSON.stringify(ordered([inputSchema, outputSchema, annotations]))),
   }
 }
