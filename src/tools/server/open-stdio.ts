@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +6,7 @@ import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/cl
 import { messageOf, systemCode } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import { clientInfo, type Runtime } from '../../core/runtime.ts'
-import { isInside } from '../../core/read-files.ts'
+import { isDirectory, isInside } from '../../core/read-files.ts'
 import { makePrivateDirectory } from '../../core/write-files.ts'
 import { type KeptProcess, startKeptProcess } from '../../exec/kept-process.ts'
 import {
@@ -163,10 +162,6 @@ function answerRoots(client: Client, args: readonly string[], project: string): 
   const directories = named.length > 0 ? named : [project]
   const roots = directories.map((directory) => ({ uri: pathToFileURL(directory).href }))
   client.setRequestHandler('roots/list', () => ({ roots }))
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /**

@@ -18,19 +18,7 @@ export interface ServerEvent {
   message: string
 }
 
-export interface ServerPool {
-  /** One a name, disabled and blocked ones included. */
-  readonly definitions: readonly ServerDefinition[]
-  /**
-   * The server, started where it is not running. What it returns stays good: a later call starts the
-   * server again if it ended in the meantime.
-   * @throws {ServerNotFoundError}, {ServerStartError} (exit code 4 for want of trust).
-   */
-  get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
-  list(options?: ListOptions): Promise<ToolListing>
-  /** Ends every process; resolves when nothing is left of them. */
-  close(): Promise<void>
-}
+export type ServerPool = ReturnType<typeof openServers>
 
 export interface OpenServersOptions {
   runtime: Runtime
@@ -87,10 +75,16 @@ export function openServers(
     return next
   }
   return {
+    /** One a name, disabled and blocked ones included. */
     get definitions() {
       return update()
     },
     update,
+    /**
+     * The server, started where it is not running. What it returns stays good: a later call starts
+     * the server again if it ended in the meantime.
+     * @throws {ServerNotFoundError}, {ServerStartError} (exit code 4 for want of trust).
+     */
     async get(name: string, { signal }: { signal?: AbortSignal | undefined } = {}) {
       update()
       await ending
@@ -105,6 +99,7 @@ export function openServers(
     },
     states: (): ServerState[] =>
       update().map((definition) => stateOf(definition, servers.get(definition.name))),
+    /** Ends every process; resolves when nothing is left of them. */
     async close() {
       await Promise.all([ending, ...[...servers.values()].map((server) => server.close())])
     },
@@ -131,10 +126,8 @@ export function definitionOf(
 ): ServerDefinition {
   const definition = definitions.find((candidate) => candidate.name === name)
   if (definition !== undefined) return definition
-  throw new ServerNotFoundError(
-    name,
-    definitions.map((one) => one.name),
-  )
+  const names = definitions.map((one) => one.name)
+  throw new ServerNotFoundError(name, names)
 }
 
 function stateOf(definition: ServerDefinition, server: PooledServer | undefined): ServerState {

@@ -3,7 +3,7 @@ import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
-import { openServers, type OpenServersOptions, type ServerPool } from './pool.ts'
+import { openServers, type OpenServersOptions } from './pool.ts'
 import { connectKept, readServedRecord } from './served-process.ts'
 
 interface ProjectServersOptions extends Pick<OpenServersOptions, 'onLog'> {
@@ -12,11 +12,7 @@ interface ProjectServersOptions extends Pick<OpenServersOptions, 'onLog'> {
   settings: Pick<Settings, 'workspaceTrust'>
 }
 
-export interface ProjectServers extends ServerPool {
-  readonly configuration: ServerConfiguration
-  /** `kept`: another process runs them, and they outlive this pool. */
-  readonly life: 'own' | 'kept'
-}
+export type ProjectServers = ReturnType<typeof openProjectServers>
 
 /**
  * The servers of a project: those that `skillrail tools serve` keeps for as long as it keeps them,
@@ -24,7 +20,7 @@ export interface ProjectServers extends ServerPool {
  * whenever something of them is asked: what was taken away, withdrawn or written otherwise ends,
  * what was added counts. Nothing is started or connected here.
  */
-export function openProjectServers(options: ProjectServersOptions): ProjectServers {
+export function openProjectServers(options: ProjectServersOptions) {
   const { runtime, settings } = options
   const project = findWorkspace(options.project, runtime)
   const current = currentConfiguration({ project, runtime, trust: settings.workspaceTrust })
@@ -46,7 +42,8 @@ export function openProjectServers(options: ProjectServersOptions): ProjectServe
     get definitions() {
       return servers.definitions
     },
-    get life() {
+    /** `kept`: another process runs them, and they outlive this pool. */
+    get life(): 'own' | 'kept' {
       return readServedRecord(project, runtime) === undefined ? 'own' : 'kept'
     },
     get: servers.get,
