@@ -43,9 +43,7 @@ export function howToAllow(ask: AskUser | undefined, yes: boolean, command: stri
 }
 
 export async function askForYes(ask: AskUser, message: string, title: string): Promise<boolean> {
-  const properties = { approve: { type: 'boolean', title } } as const
-  const answer = await ask({ message, properties, required: ['approve'] })
-  return answer?.['approve'] === true
+  return (await ask({ message, name: 'approve', field: { type: 'boolean', title } })) === true
 }
 
 /** The user behind the client; undefined where no user can be asked. */
@@ -61,18 +59,17 @@ export function userBehind(ask: AskUser | undefined): RequestSetup['user'] {
       const tools = candidates.map(({ tool }) => tool)
       const answer = await ask({
         message: 'More than one tool may be meant. Which one is it?',
-        properties: { tool: { type: 'string', title: 'Tool', enum: tools } },
-        required: ['tool'],
+        name: 'tool',
+        field: { type: 'string', title: 'Tool', enum: tools },
       })
-      return tools.find((tool) => tool === answer?.['tool'])
+      return tools.find((tool) => tool === answer)
     },
     async provide(tool, name, problem) {
-      const answer = await ask({
+      const value = await ask({
         message: safeText(needText(tool, name, problem)),
-        properties: { value: { type: 'string', title: safeLine(name).slice(0, 100) } },
-        required: ['value'],
+        name: 'value',
+        field: { type: 'string', title: safeLine(name).slice(0, 100) },
       })
-      const value = answer?.['value']
       return typeof value === 'string' ? value.trim() : undefined
     },
   }
@@ -89,10 +86,11 @@ export function askWhetherToRun(
     if (known !== undefined) return known
     const answer = await ask({
       message: safeText(warning),
-      properties: { skip: { type: 'boolean', title: 'Leave these steps out' } },
-      required: [],
+      name: 'skip',
+      field: { type: 'boolean', title: 'Leave these steps out' },
+      isOptional: true,
     })
-    const choice = answer?.['skip'] === true ? 'skip' : 'run'
+    const choice = answer === true ? 'skip' : 'run'
     said.set(warning, choice)
     return choice
   }

@@ -195,10 +195,9 @@ function canFillForms(declared: unknown): boolean {
   return isObject(elicitation['form']) || elicitation['url'] === undefined
 }
 
-function formOf({ message, properties, required }: Question): ElicitRequestFormParams {
-  const type = 'object' as const
-  const requestedSchema = { type, properties: { ...properties }, required: [...required] }
-  return { message, requestedSchema }
+function formOf({ message, name, field, isOptional }: Question): ElicitRequestFormParams {
+  const required = isOptional ? [] : [name]
+  return { message, requestedSchema: { type: 'object', properties: { [name]: field }, required } }
 }
 
 function unknownTool(given: string): string {

@@ -124,7 +124,7 @@ export class Exchanges {
     }
   }
 
-  async #ask(exchange: Exchange, question: Question): Promise<JsonObject | undefined> {
+  async #ask(exchange: Exchange, question: Question): Promise<JsonValue | undefined> {
     const { raise, controller, arrival } = exchange
     if (raise === undefined || controller.signal.aborted) return undefined
     const { patienceMs, mostWaiting, mostOfClient } = this.#limits
@@ -142,7 +142,7 @@ export class Exchanges {
     const giveUp = (): void => this.drop(state, 'the user did not answer in time')
     this.#waiting.set(state, { exchange, timer: setTimeout(giveUp, patienceMs).unref() })
     raise({ kind: 'question', question, state })
-    return await promise
+    return (await promise)?.[question.name]
   }
 }
 

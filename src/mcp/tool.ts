@@ -46,18 +46,19 @@ export interface ClientCall {
   ask: AskUser | undefined
 }
 
+/** A form with one field. */
 export interface Question {
   message: string
-  properties: Readonly<Record<string, FormField>>
-  required: readonly string[]
+  name: string
+  field: { type: 'boolean'; title: string } | { type: 'string'; title: string; enum?: string[] }
+  isOptional?: true
 }
 
-type FormField =
-  | { type: 'boolean'; title: string }
-  | { type: 'string'; title: string; enum?: string[] }
-
-/** Resolves with undefined when the user refuses, closes the form or does not answer. */
-export type AskUser = (question: Question) => Promise<JsonObject | undefined>
+/**
+ * Resolves with what the user puts into the field; with undefined when the user refuses, closes the
+ * form or does not answer.
+ */
+export type AskUser = (question: Question) => Promise<JsonValue | undefined>
 
 export interface Connection {
   /** The session in which prerequisites count as done; undefined: what the environment says. */

@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { type Arrival, Exchanges, type Turn, type Work } from '../../src/mcp/exchange.ts'
 import type { Question } from '../../src/mcp/tool.ts'
 
-const question: Question = { message: 'Is it?', properties: {}, required: [] }
+const field = { type: 'boolean', title: 'It is' } as const
+const question: Question = { message: 'Is it?', name: 'approve', field }
 const accept = (content: object): object => ({ action: 'accept', content })
 
 function arrival(more: Partial<Arrival> = {}): Arrival {
@@ -36,9 +37,9 @@ describe('a call that asks', () => {
     const exchanges = new Exchanges()
     const first = await exchanges.begin(arrival(), asking(2))
     expect(first).toMatchObject({ kind: 'question', question })
-    const second = await exchanges.resume(arrival(), stateOf(first), accept({ a: 1 }))
-    const end = await exchanges.resume(arrival(), stateOf(second), accept({ b: 2 }))
-    expect(end).toEqual(answered('[{"a":1},{"b":2}]'))
+    const second = await exchanges.resume(arrival(), stateOf(first), accept({ approve: 1 }))
+    const end = await exchanges.resume(arrival(), stateOf(second), accept({ approve: 2 }))
+    expect(end).toEqual(answered('[1,2]'))
   })
 
   it.each([
