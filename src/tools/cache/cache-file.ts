@@ -8,7 +8,6 @@ import { readDocument } from '../config/document.ts'
 import type { JsonObject } from '../model.ts'
 
 export interface ToolCache {
-  version: string
   /** ISO date; empty where the file names none that can be read. */
   refreshedAt: string
   servers: readonly string[]
@@ -49,7 +48,7 @@ export function cachedTools(
 }
 
 /** What we write; the `workflows` key made it 4. Files of up to version 5 are read. */
-export const cacheVersion = '4.0.0'
+const cacheVersion = '4.0.0'
 const newestReadable = 5
 
 const cacheLimits = {
@@ -117,7 +116,6 @@ export function parseCache(text: string, path: string): CacheReading {
   return {
     state: 'read',
     cache: {
-      version: written,
       refreshedAt: readDate(refreshed_at ?? generated_at),
       servers: readStrings(mcp_servers ?? tool_sources),
       categories,
@@ -233,7 +231,7 @@ export function cutText(text: string, length: number): string {
 /** The cache file's text in the schema that the seed's clients read. */
 export function cacheText(cache: ToolCache): string {
   const value = {
-    version: cache.version,
+    version: cacheVersion,
     refreshed_at: cache.refreshedAt,
     mcp_servers: cache.servers,
     tool_count: cachedTools(cache).size,

@@ -9,7 +9,6 @@ import {
   type CachedCategory,
   type CachedTool,
   cachedTools,
-  cacheVersion,
   cutDescription,
   type ToolCache,
 } from './cache-file.ts'
@@ -67,7 +66,6 @@ export function mergeCache(input: MergeInput) {
   const { categories, generatedTexts } = mergeCategories(input, names, described)
   return {
     cache: {
-      version: cacheVersion,
       refreshedAt: input.refreshedAt,
       servers: input.servers,
       categories: categories.map((category) => ({ ...category, tools: membersOf(category.name) })),

@@ -232,24 +232,20 @@ export function digestTool(tool: ToolDefinition) {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool
   return {
     /** What a model reads. */
-    description: short(JSON.stringify([name, title, description])),
+    description: hexDigest(JSON.stringify([name, title, description]), 32),
     /** The order of keys does not count. */
-    schema: short(JSON.stringify(ordered([inputSchema, outputSchema, annotations]))),
+    schema: hexDigest(JSON.stringify(ordered([inputSchema, outputSchema, annotations])), 32),
   }
 }
 
 export function digestText(description: string, keywords: readonly string[]): string {
-  return short(JSON.stringify([description, keywords]))
+  return hexDigest(JSON.stringify([description, keywords]), 32)
 }
 
-export function ordered(value: unknown): unknown {
+function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => ordered(item))
   if (!isObject(value)) return value
   return Object.entries(value)
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([key, item]) => [key, ordered(item)])
-}
-
-export function short(text: string): string {
-  return hexDigest(text, 32)
 }

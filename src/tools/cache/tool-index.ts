@@ -286,12 +286,8 @@ function createToolIndex(parts: ToolIndexParts): ToolIndex {
   const reviewed = (id: string) => (byId.has(id) ? parts.definition(id) : undefined)
   const failed = new Map(failures.map((failure) => [failure.server, failure]))
   const counts = new Map(parts.servers.map((name) => [name, 0]))
-  const cautions = new Map(held)
-  for (const { id, server } of tools) {
+  for (const { server } of tools)
     if (server !== '') counts.set(server, (counts.get(server) ?? 0) + 1)
-    const message = failed.get(server)?.message
-    if (message !== undefined && !held.has(id)) cautions.set(id, { kind: 'unavailable', message })
-  }
   const servers = [...counts].toSorted(([a], [b]) => compareText(a, b))
   return {
     refreshedAt: parts.refreshedAt,
@@ -310,7 +306,10 @@ function createToolIndex(parts: ToolIndexParts): ToolIndex {
     },
     reviewed,
     isNew,
-    caution: (id) => cautions.get(id),
+    caution(id) {
+      const message = failed.get(byId.get(id)?.server ?? '')?.message
+      return held.get(id) ?? (message === undefined ? undefined : { kind: 'unavailable', message })
+    },
   }
 }
 

@@ -106,29 +106,27 @@ export function readServerConfiguration(options: {
   const project = findWorkspace(options.project, runtime)
   const trust = fileTrust(project, runtime, options.trust ?? 'ask')
   const programs = trust.accepted.filter(({ kind }) => kind === 'server-file')
-  const plugins = pluginPlaces(project, runtime)
+  const inputs = [new TrustStore(runtime).path, ...programs.map(({ path }) => join(project, path))]
+  const diagnostics = [...trust.diagnostics]
   const found: Found = {
     project,
     runtime,
     trust,
     servers: [],
-    inputs: new Set([
-      new TrustStore(runtime).path,
-      ...programs.map(({ path }) => join(project, path)),
-      ...plugins.inputs,
-    ]),
-    diagnostics: [...trust.diagnostics, ...plugins.diagnostics],
+    inputs: new Set(inputs),
+    diagnostics,
   }
-  const files = [...serverPlaces(project, runtime), ...plugins.places].map((place): ServerFile => {
+  const plugins = pluginPlaces(found)
+  const files = [...serverPlaces(project, runtime), ...plugins].map((place): ServerFile => {
     const { shape: _shape, ...source } = place
     const before = found.servers.length
     const state = readPlace(place, found)
     return { ...source, state, servers: found.servers.length - before }
   })
   // A file that is read for two places is reported once.
-  const reported = new Map(found.diagnostics.map((one) => [JSON.stringify(one), one]))
-  const diagnostics = [...reported.values()]
-  return { ...selectServers(found.servers), files, inputs: [...found.inputs], diagnostics }
+  const reported = new Map(diagnostics.map((one) => [JSON.stringify(one), one]))
+  const read = { files, inputs: [...found.inputs], diagnostics: [...reported.values()] }
+  return { ...selectServers(found.servers), ...read }
 }
 
 /** What is wrong with a plugin, the text of its skills aside. */
@@ -339,23 +337,21 @@ interface ServerPlace extends Pick<ServerSource, 'client' | 'scope' | 'path'> {
 }
 
 /** The servers of plugins, after those of every other file: of the project, then of the user. */
-function pluginPlaces(project: string, runtime: Runtime) {
+function pluginPlaces({ project, runtime, inputs, diagnostics }: Found): ServerPlace[] {
   const places: ServerPlace[] = []
-  const diagnostics: Diagnostic[] = []
-  const inputs: string[] = []
   for (const scope of ['project', 'user'] as const) {
     const folder = join(scope === 'project' ? project : runtime.home, pluginFolder)
-    inputs.push(folder)
+    inputs.add(folder)
     for (const directory of pluginsIn(folder)) {
       const plugin = readPlugin(directory)
-      inputs.push(join(directory, 'plugin.json'), join(directory, 'mcp.json'))
+      inputs.add(join(directory, 'plugin.json')).add(join(directory, 'mcp.json'))
       diagnostics.push(...plugin.diagnostics)
       if (plugin.servers === undefined) continue
       const shape = pluginServers(plugin, userDirectories(runtime).data)
       places.push({ client: 'agent-plugin', scope, path: plugin.servers, shape })
     }
   }
-  return { places, diagnostics, inputs }
+  return places
 }
 
 type Places = (readonly [client: keyof typeof shapes, path: string])[]

@@ -349,8 +349,9 @@ export function resolveServer(
     resolve(project, path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path)
 
   if (raw.transport === 'stdio') {
-    const file = raw.envFile && envFile(inProject(expand(raw.envFile)), context)
-    if (file) problems.push(...file.problems)
+    const { envFile = '' } = raw
+    const path = inProject(expand(envFile))
+    const fromFile = envFile === '' ? {} : readEnvFile(path, context, problems)
     const passed = raw.envNames.flatMap((name) => {
       const value = variableIn(env, name)
       return value === undefined ? [] : [[name, value]]
@@ -359,7 +360,7 @@ export function resolveServer(
       kind: raw.transport,
       command: expand(raw.command ?? ''),
       args: raw.args.map(expand),
-      env: { ...(file && file.variables), ...Object.fromEntries(passed), ...expandAll(raw.env) },
+      env: { ...fromFile, ...Object.fromEntries(passed), ...expandAll(raw.env) },
       cwd: raw.cwd === undefined ? undefined : inProject(expand(raw.cwd)),
       dataDirectory: raw.dataDirectory,
     }
@@ -387,20 +388,21 @@ export function resolveServer(
 }
 
 /** The variables of a file, without those that change what programs do. */
-function envFile(path: string, { onRead }: VariableContext) {
+function readEnvFile(path: string, { onRead }: VariableContext, problems: VariableProblem[]) {
   onRead(path)
   const file = readRegularFile(path, { maxBytes: maxFileBytes })
   if (!file.ok) {
-    const message = `its envFile cannot be read: ${file.message}`
-    return { variables: {}, problems: [{ message, fatal: true }] }
+    problems.push({ message: `its envFile cannot be read: ${file.message}`, fatal: true })
+    return {}
   }
-  const entries = Object.entries(parseEnv(file.text))
-  const variables = Object.fromEntries(entries.filter(([name]) => !changesPrograms.test(name)))
-  const refused = entries.flatMap(([name]) => (changesPrograms.test(name) ? name : []))
-  if (refused.length === 0) return { variables, problems: [] }
-  const message = `its envFile ${path} sets ${refused.join(', ')}, which changes what programs load or whom they ask; it is left out`
-  const hint = 'Set it in `env` of the server, where trust compares it.'
-  return { variables, problems: [{ message, hint, fatal: false }] }
+  const variables = Object.entries(parseEnv(file.text))
+  const refused = variables.flatMap(([name]) => (changesPrograms.test(name) ? name : []))
+  if (refused.length > 0) {
+    const message = `its envFile ${path} sets ${refused.join(', ')}, which changes what programs load or whom they ask; it is left out`
+    const hint = 'Set it in `env` of the server, where trust compares it.'
+    problems.push({ message, hint, fatal: false })
+  }
+  return Object.fromEntries(variables.filter(([name]) => !changesPrograms.test(name)))
 }
 
 /** Where programs and libraries are found, what interpreters load first, and whom the network trusts. */

@@ -285,18 +285,19 @@ export function httpStatus(error: unknown): number | undefined {
   return typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
 }
 
-function* causesOf(error: unknown): Generator<Error> {
-  for (let at = error; at instanceof Error; at = at.cause) yield at
+/** The names that an error and its causes have as their codes. */
+function codesOf(error: unknown): string[] {
+  const codes: string[] = []
+  for (let at = error; at instanceof Error; at = at.cause) codes.push(systemCode(at) ?? '')
+  return codes
 }
 
 export function neverReached(error: unknown): string | undefined {
-  return [...causesOf(error)]
-    .map((cause) => systemCode(cause) ?? '')
-    .find((code) => unreachable.includes(code))
+  return codesOf(error).find((code) => unreachable.includes(code))
 }
 
 export function hasCode(error: unknown, code: string): boolean {
-  return [...causesOf(error)].some((cause) => 'code' in cause && cause.code === code)
+  return codesOf(error).includes(code)
 }
 
 const unreachable =

@@ -20,11 +20,11 @@ import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
 import type { CallFailure, ListedTools, ToolContent, ToolOutcome, ToolProgress } from '../model.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
+import { callFailure } from './read-answers.ts'
 import type { ServerConnection, ServerState } from './pool.ts'
 
 export function servedRecordPath(project: string, runtime: Pick<Runtime, 'env' | 'home'>): string {
-  const key = hexDigest(project, 24)
-  return join(userDirectories(runtime).state, 'servers', `${key}.json`)
+  return join(userDirectories(runtime).state, 'servers', `${hexDigest(project, 24)}.json`)
 }
 
 export function readServedRecord(
@@ -201,13 +201,11 @@ export async function connectKept(
         return called.outcome
       } catch (error) {
         if (!(error instanceof ServedConnectionError)) throw error
-        const isCancelled = callSignal?.aborted === true
-        const kind = isCancelled ? 'cancelled' : 'connection-lost'
-        const message = isCancelled
-          ? `The call of ${tool} was cancelled`
-          : `The process that keeps the server ${server} was lost during the call of ${tool}: ${error.message}`
-        const delivered = error.sent ? 'unknown' : 'no'
-        throw new ToolCallError({ kind, message, delivered }, { cause: error })
+        const { message, sent } = error
+        const cancelled = callSignal?.aborted === true
+        const call = { server, tool, timeoutMs: 0, sent, cancelled }
+        // Without the cause, which would say that the server itself cannot be reached.
+        throw new ToolCallError(callFailure(new Error(message), call), { cause: error })
       }
     },
     async close() {

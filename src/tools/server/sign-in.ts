@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
@@ -8,7 +7,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 import { withFileLock } from '../../core/file-lock.ts'
-import { isObject, parseJson } from '../../core/json.ts'
+import { hexDigest, isObject, parseJson } from '../../core/json.ts'
 import { readRegularFile, sharedStore } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
@@ -35,8 +34,7 @@ export class SignInFile {
   readonly #url: string
 
   constructor(url: string, runtime: Pick<Runtime, 'env' | 'home'>) {
-    const name = createHash('sha256').update(url).digest('hex').slice(0, 32)
-    this.path = join(userDirectories(runtime).state, 'sign-in', `${name}.json`)
+    this.path = join(userDirectories(runtime).state, 'sign-in', `${hexDigest(url, 32)}.json`)
     this.#url = url
   }
 
