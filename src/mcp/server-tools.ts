@@ -2,9 +2,14 @@ import { z } from 'zod'
 import type { Context } from '../core/command.ts'
 import type { ToolIndex } from '../tools/cache/tool-index.ts'
 import { callTool } from '../tools/call/call-tool.ts'
-import { requireNamedPaths, requireYes } from '../tools/call/consent.ts'
+import {
+  type CallToAllow,
+  type ConsentSetup,
+  requireNamedPaths,
+  requireYes,
+} from '../tools/call/consent.ts'
 import { parseDirective } from '../tools/call/directive-text.ts'
-import { doRequest, type RequestAnswer, type RequestSetup } from '../tools/call/do-request.ts'
+import { doRequest, type RequestAnswer } from '../tools/call/do-request.ts'
 import { ToolRequestError } from '../tools/call/errors.ts'
 import { callFailureText, partialText } from '../tools/call/failure-text.ts'
 import { findDefinition, namedTool } from '../tools/call/find-tool.ts'
@@ -23,7 +28,7 @@ import { toolFacts } from '../tools/commands/show.ts'
 import { openCalls, type ToolCalls } from '../tools/commands/tool-calls.ts'
 import { isObject } from '../core/json.ts'
 import type { JsonValue } from '../skill/model.ts'
-import type { JsonObject, ToolContent, ToolDefinition, ToolOutcome } from '../tools/model.ts'
+import type { JsonObject, ToolContent, ToolOutcome } from '../tools/model.ts'
 import { askWhetherToRun, askWithinBounds, howToAllow, userBehind } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
 import {
@@ -185,20 +190,14 @@ async function answerRequest(
   }
 }
 
-interface NamedCall {
-  tool: ToolDefinition
-  params: JsonObject
-}
-
 class ToolRequest {
   readonly notes: string[] = []
   readonly made: string[] = []
   /** What of the answers is no text. */
   readonly blocks: ToolContent[] = []
-  readonly #workspace: string
   readonly #context: Context
   readonly #tools: ToolCalls
-  readonly #consent: Pick<RequestSetup, 'context' | 'yes' | 'user' | 'toAllow'>
+  readonly #consent: ConsentSetup
   /** What the user typed: workflows that go by keywords look at it. */
   readonly #typed: string | undefined
 
@@ -207,7 +206,6 @@ class ToolRequest {
     const { workspace, servers, yes } = project
     const { session } = call.connection
     let count = 0
-    this.#workspace = workspace
     this.#typed = typed?.trim() === '' ? undefined : typed
     this.#context = project.during(call.signal, (line) => this.notes.push(line))
     this.#tools = openCalls(this.#context, { session }, workspace, servers, {
@@ -233,7 +231,7 @@ class ToolRequest {
 
   async callOne(name: string, params: JsonObject): Promise<ToolAnswer> {
     const { calls, place } = this.#tools
-    const found = await this.#definition(name)
+    const found = await findDefinition(name, calls)
     await this.#requireCall({ tool: found, params }, textsIn([this.#typed, params]))
     const one = { tool: found.id, params, requestText: this.#typed }
     const report = await callTool(one, calls)
@@ -250,7 +248,7 @@ class ToolRequest {
     const { calls } = this.#tools
     await checkSteps(kind, steps, calls)
     const planned = await foreseeSteps(kind, steps, calls)
-    const callable: NamedCall[] = []
+    const callable: CallToAllow[] = []
     for (const one of planned) {
       const refused = await this.#refusalOf(one)
       if (refused !== undefined && kind === 'chain') throw refused
@@ -259,9 +257,9 @@ class ToolRequest {
     // A call that is never made needs no yes, and a chain ends before a wrong first call. A later
     // one of a chain may become right meanwhile.
     const ofChain = planned[0]?.problems.length === 0 ? planned : []
-    const asked: readonly NamedCall[] = kind === 'chain' ? ofChain : callable
+    const asked: readonly CallToAllow[] = kind === 'chain' ? ofChain : callable
     await requireYes(asked, texts, this.#consent)
-    const keyOf = ({ tool: { id }, params }: NamedCall): string =>
+    const keyOf = ({ tool: { id }, params }: CallToAllow): string =>
       kind === 'chain' ? id : `${id} ${JSON.stringify(params)}`
     const allowed = new Set(asked.map(keyOf))
     const options: StepOptions = {
@@ -270,7 +268,7 @@ class ToolRequest {
       // The yes was to the plan: not to a path that an earlier answer names, nor to a call that a
       // server makes possible meanwhile.
       beforeCall: async ({ tool: name, params }) => {
-        const one = { tool: await this.#definition(name), params }
+        const one = { tool: await findDefinition(name, calls), params }
         if (allowed.has(keyOf(one))) await requireNamedPaths(one.tool, params, texts, this.#consent)
         else await this.#requireCall(one, texts)
       },
@@ -283,10 +281,10 @@ class ToolRequest {
     if (words.trim() === '') {
       throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
     }
-    const { index, place } = this.#tools
+    const { index, place, project } = this.#tools
     const answer = await doRequest(words, {
       ...this.#consent,
-      router: async () => await requestRouter(words, index(), this.#workspace, this.#context),
+      router: async () => await requestRouter(words, index(), project, this.#context),
       toValue: this.#toValue,
     })
     if (answer.kind === 'called') {
@@ -305,17 +303,12 @@ class ToolRequest {
     this.blocks.push(...content.filter(({ type }) => type !== 'text'))
   }
 
-  async #definition(name: string): Promise<ToolDefinition> {
-    const { calls } = this.#tools
-    return await findDefinition(name, calls)
-  }
-
-  async #refusalOf({ tool: one, params: given }: NamedCall): Promise<Error | undefined> {
-    return (await foreseeGuard(one, given, this.#tools.calls, this.#typed)).refused
+  async #refusalOf({ tool, params }: CallToAllow): Promise<Error | undefined> {
+    return (await foreseeGuard(tool, params, this.#tools.calls, this.#typed)).refused
   }
 
   /** Needs a yes, unless the call is refused anyway; one with wrong parameters is never made. */
-  async #requireCall(call: NamedCall, texts: string): Promise<void> {
+  async #requireCall(call: CallToAllow, texts: string): Promise<void> {
     const refused = await this.#refusalOf(call)
     if (refused !== undefined) throw refused
     const { problems } = await foreseeCall(call.tool, call.params, [], this.#tools.calls)
