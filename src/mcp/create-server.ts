@@ -223,9 +223,8 @@ function contentBlock(block: ToolContent): CallToolResult['content'][number] {
   const mimeType = block.mimeType && { mimeType: block.mimeType }
   if (block.type === 'link')
     return { type: 'resource_link', uri: block.uri, name: block.name, ...mimeType }
-  const data = block.data === undefined ? '' : Buffer.from(block.data).toString('base64')
-  if (block.type !== 'resource') return { type: block.type, mimeType: block.mimeType, data }
-  const { uri, text } = block
-  const resource = text === undefined ? { uri, blob: data } : { uri, text }
+  if (block.type !== 'resource') return block
+  const { uri, text, data: blob = '' } = block
+  const resource = text === undefined ? { uri, blob } : { uri, text }
   return { type: 'resource', resource: { ...resource, ...mimeType } }
 }

@@ -43,14 +43,15 @@ export interface ToolSummary {
 
 export type ToolContent =
   | { type: 'text'; text: string }
-  | { type: 'image' | 'audio'; mimeType: string; data: Uint8Array }
+  /** `data` is base64, here and below. */
+  | { type: 'image' | 'audio'; mimeType: string; data: string }
   | {
       type: 'resource'
       uri: string
       mimeType?: string | undefined
       text?: string | undefined
       /** The bytes of a resource that is not text (`blob`). */
-      data?: Uint8Array | undefined
+      data?: string | undefined
     }
   | { type: 'link'; uri: string; name: string; mimeType?: string | undefined }
 

@@ -337,11 +337,9 @@ export class AgentServers {
         const report = await callTool({ tool: id, params, requestText }, this.calls(signal))
         if (report.status === 'success') {
           const value = outcomeValue(report.outcome)
-          const pictures = report.outcome.content.flatMap((block) => {
-            if (block.type !== 'image') return []
-            const data = Buffer.from(block.data).toString('base64')
-            return { type: 'image', mimeType: block.mimeType, data }
-          })
+          const pictures = report.outcome.content.flatMap((block) =>
+            block.type === 'image' ? [block] : [],
+          )
           return pictures.length === 0 ? value : [value, ...pictures].flat()
         }
         throw new Error(callFailureText(report).replace(/^Error: /, ''))

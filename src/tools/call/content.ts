@@ -26,8 +26,9 @@ export function saveContent(outcome: ToolOutcome, toolName: string, place: SaveP
   return outcome.content.flatMap((block) => {
     if (!('data' in block) || block.data === undefined) return []
     const { data, mimeType = 'application/octet-stream' } = block
-    const path = saveBytes(data, toolName, extensionOf(mimeType), place)
-    return [{ block, path, mimeType, size: data.byteLength }]
+    const bytes = Buffer.from(data, 'base64')
+    const path = saveBytes(bytes, toolName, extensionOf(mimeType), place)
+    return [{ block, path, mimeType, size: bytes.length }]
   })
 }
 
@@ -121,7 +122,8 @@ function blockValue(block: ToolContent, path: string | undefined): JsonValue {
   const file = path === undefined ? {} : { path }
   if (block.type === 'text') return block.text
   if (!('uri' in block)) {
-    return { type: block.type, mimeType: block.mimeType, size: block.data.byteLength, ...file }
+    const { type, mimeType, data } = block
+    return { type, mimeType, size: Buffer.byteLength(data, 'base64'), ...file }
   }
   const { type, uri, mimeType: said } = block
   const mimeType = said === undefined ? {} : { mimeType: said }

@@ -56,15 +56,18 @@ export function readOutcome(result: JsonObject): ToolOutcome {
     isError,
     content,
     structured,
-    size: content.reduce((sum, block) => sum + bytesOf(block), bytesOf(structured)),
+    size: content.reduce((sum, block) => sum + sizeOf(block), jsonSize(structured)),
     ...(problems.length === 0 ? {} : { problems }),
   }
 }
 
-function bytesOf(part: unknown): number {
-  if (part === undefined) return 0
-  const data = isObject(part) ? part['data'] : undefined
-  return data instanceof Uint8Array ? data.byteLength : Buffer.byteLength(JSON.stringify(part))
+function sizeOf(block: ToolContent): number {
+  const data = 'data' in block ? block.data : undefined
+  return data === undefined ? jsonSize(block) : Buffer.byteLength(data, 'base64')
+}
+
+function jsonSize(value: unknown): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value))
 }
 
 const deep = `is nested deeper than ${deepestJson} levels`
@@ -92,9 +95,9 @@ function readBlock(block: JsonObject): ToolContent | undefined {
       return typeof text === 'string' ? { type, text } : undefined
     case 'image':
     case 'audio': {
-      const data = bytesIn(block['data'])
+      const data = base64Of(block['data'])
       const { mimeType = 'application/octet-stream' } = media
-      return data?.length ? { type, mimeType, data } : undefined
+      return data ? { type, mimeType, data } : undefined
     }
     case 'resource_link':
       if (typeof uri !== 'string') return undefined
@@ -108,21 +111,21 @@ function readBlock(block: JsonObject): ToolContent | undefined {
 
 function readResource(resource: JsonObject): ToolContent | undefined {
   const { uri, text, blob } = resource
-  const data = bytesIn(blob)
+  const data = base64Of(blob)
   if (typeof uri !== 'string' || (blob !== undefined && data === undefined)) return undefined
   return {
     type: 'resource',
     uri,
     ...mediaOf(resource),
     ...(typeof text === 'string' && { text }),
-    ...(data && { data }),
+    ...(data !== undefined && { data }),
   }
 }
 
-/** What base64 means, with either of its alphabets; undefined for anything else. */
-function bytesIn(data: unknown): Buffer | undefined {
+/** Plain base64 for what is written in either of its alphabets; undefined for anything else. */
+function base64Of(data: unknown): string | undefined {
   if (typeof data !== 'string' || !/^[\w+/\s-]*(?:={1,2}\s*)?$/.test(data)) return undefined
-  return Buffer.from(data, 'base64')
+  return Buffer.from(data, 'base64').toString('base64')
 }
 
 function mediaOf({ mimeType }: JsonObject): { mimeType?: string } {

@@ -19,7 +19,6 @@ import { openServers, type OpenServersOptions } from './pool.ts'
 import { currentConfiguration } from './project-servers.ts'
 import {
   encodeError,
-  encodeOutcome,
   type ServedLine,
   type ServedRecord,
   servedRecordPath,
@@ -139,8 +138,7 @@ function serverRoutes(
     '/start': ofServer(async () => ({})),
     '/call': ofServer(async (server, { tool, parameters, progress, ...limits }, signal, write) => {
       const onProgress = progress ? (step: unknown) => write({ progress: step }) : undefined
-      const outcome = await server.call(tool, parameters, { ...limits, signal, onProgress })
-      return { outcome: encodeOutcome(outcome) }
+      return { outcome: await server.call(tool, parameters, { ...limits, signal, onProgress }) }
     }),
   }
 }

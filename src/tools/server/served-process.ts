@@ -18,7 +18,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import { splitLines } from './open-stdio.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
-import type { CallFailure, ListedTools, ToolContent, ToolOutcome, ToolProgress } from '../model.ts'
+import type { CallFailure, ListedTools, ToolOutcome, ToolProgress } from '../model.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
 import { callFailure } from './read-answers.ts'
 import type { ServerConnection, ServerState } from './pool.ts'
@@ -263,9 +263,7 @@ function schemasOf(z: typeof Zod) {
     }),
     started: z.object({ instance: text }),
     listed: z.custom<ListedTools & { instance: string }>(isObject),
-    called: z
-      .custom<{ instance: string; outcome: ToolOutcome }>(isObject)
-      .transform(({ instance, outcome }) => ({ instance, outcome: decodeOutcome(outcome) })),
+    called: z.custom<{ instance: string; outcome: ToolOutcome }>(isObject),
     progress: z.custom<ToolProgress>(isObject),
     /** `idleExitMs` 0: it does not end by itself. */
     status: z.custom<{ idleExitMs: number; servers: readonly ServerState[] }>(isObject),
@@ -289,23 +287,4 @@ export function decodeError(value: unknown): SkillrailError {
   if (failure === undefined) return new ToolError(facts)
   if (server === undefined) return new ToolCallError(failure, facts)
   return new ServerStartError({ ...failure, server, stderrTail }, facts)
-}
-
-/** Bytes as text, for JSON; {@link servedSchemas} reads them back. */
-export function encodeOutcome(outcome: ToolOutcome): object {
-  const content = outcome.content.map((block) =>
-    'data' in block && block.data !== undefined
-      ? { ...block, data: Buffer.from(block.data).toString('base64') }
-      : block,
-  )
-  return { ...outcome, content }
-}
-
-function decodeOutcome(outcome: ToolOutcome): ToolOutcome {
-  const content = outcome.content.map((block): ToolContent => {
-    if (!('data' in block)) return block
-    const data: unknown = block.data
-    return typeof data === 'string' ? { ...block, data: Buffer.from(data, 'base64') } : block
-  })
-  return { ...outcome, content }
 }

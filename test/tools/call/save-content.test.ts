@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 
 const now = Date.UTC(2026, 10, 22, 1, 45, 6)
-const bytes = new Uint8Array([1, 2, 3])
+const bytes = Buffer.from([1, 2, 3]).toString('base64')
 const outcome: ToolOutcome = {
   isError: false,
   content: [

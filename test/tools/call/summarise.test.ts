@@ -19,7 +19,7 @@ const png = {
   path: '/tmp/screen.png',
   mimeType: 'image/png',
   size: 4033,
-  block: { type: 'image', mimeType: 'image/png', data: new Uint8Array(4) } satisfies ToolContent,
+  block: { type: 'image', mimeType: 'image/png', data: 'AAAAAA==' } satisfies ToolContent,
 }
 
 it('tells a short text as it is', () => {
