@@ -78,6 +78,9 @@ export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value)
 }
 
+/** Keys that change what an object is: nothing that a stranger names can be called so. */
+export const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
 /** The value where {@link isObject} is true, else an empty object. */
 export function objectOf<Member = unknown>(value: unknown): { readonly [key: string]: Member } {
   return isObject<Member>(value) ? value : {}

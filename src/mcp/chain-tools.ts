@@ -193,8 +193,9 @@ class ServedRuns {
     }
     const plan = await planForModel(project, planKept(project, journal.run))
     const given = this.#argumentsOf(journal)
-    if (!this.#allowed.has(yesKey(runId, plan))) await this.#requireScripts(plan, given, call)
-    this.#allowed.add(yesKey(runId, plan))
+    const key = yesKey(runId, plan)
+    if (!this.#allowed.has(key)) await this.#requireScripts(plan, given, call)
+    this.#allowed.add(key)
     const answer = await this.#drive(project, plan, given, (setup) => go(plan, setup, given))
     return { ...answer, notes: notesOf(journal) }
   }
@@ -209,10 +210,11 @@ class ServedRuns {
       go({ ...setup, line: toolLines(this.#lines) }),
     )
     const { kind, runId } = answer
+    const key = yesKey(runId, plan)
     this.#given.set(runId, given)
     // What was interrupted, a user may have stopped: it needs a new yes.
-    if (kind === 'next' || kind === 'approval') this.#allowed.add(yesKey(runId, plan))
-    else this.#allowed.delete(yesKey(runId, plan))
+    if (kind === 'next' || kind === 'approval') this.#allowed.add(key)
+    else this.#allowed.delete(key)
     return answered(project, plan, given, answer)
   }
 

@@ -34,7 +34,7 @@ export class ServedProject {
       project,
       runtime,
       settings,
-      onLog: ({ server, message }) => given.note(`${server}: ${message}`, 'detail'),
+      onLog: (line) => given.note(line, 'detail'),
     })
     given.diagnose(configurationDiagnostics(this.servers.configuration))
   }

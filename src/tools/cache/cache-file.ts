@@ -1,5 +1,5 @@
 import { renameSync } from 'node:fs'
-import { isObject, objectOf } from '../../core/json.ts'
+import { isObject, objectOf, prototypeKeys } from '../../core/json.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
@@ -251,9 +251,6 @@ export function cacheText(cache: ToolCache): string {
 function toolValue({ id, description, prefix, examples, further }: CachedTool): object {
   return { id, description, prefix, examples, ...further }
 }
-
-/** Keys that change what an object is; a tool or category of such a name is refused. */
-const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Longest id, server and `__` included; a tool's own name has at most 128 characters (MCP, tools). */
 const longestId = 256

@@ -5,6 +5,7 @@ import {
   type Category,
   describeCategories,
 } from '../category/categorise.ts'
+import type { ToolDefinition } from '../model.ts'
 import {
   type CachedCategory,
   type CachedTool,
@@ -14,13 +15,7 @@ import {
 } from './cache-file.ts'
 import { digestText, type RefreshRecord } from './stored-tools.ts'
 
-export interface CurrentTool {
-  id: string
-  server: string
-  name: string
-  title?: string | undefined
-  description: string
-}
+export type CurrentTool = Pick<ToolDefinition, 'id' | 'server' | 'name' | 'description'>
 
 interface MergeInput {
   refreshedAt: string

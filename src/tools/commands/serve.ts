@@ -83,7 +83,7 @@ async function serve(context: Context): Promise<Serving<ServeResult>> {
     runtime,
     trust: settings.workspaceTrust,
     idleExitMs: settings.tools.idleExit * 1000,
-    onLog: ({ server, message }) => context.note(`${safeLine(server)}: ${message}`),
+    onLog: (line) => context.note(line),
     signal,
   })
   const { project, port } = served.record

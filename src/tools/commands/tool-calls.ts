@@ -80,7 +80,7 @@ export async function withToolCalls<T>(
     project,
     runtime,
     settings,
-    onLog: ({ server, message }) => context.note(`${server}: ${message}`, 'detail'),
+    onLog: (line) => context.note(line, 'detail'),
   })
   const diagnose = (diagnostics: readonly Diagnostic[]): void =>
     context.emit({ kind: 'diagnostics', diagnostics })

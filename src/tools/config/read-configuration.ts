@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { isObject, sha256 } from '../../core/json.ts'
+import { isObject, prototypeKeys, sha256 } from '../../core/json.ts'
 import { findWorkspace, readRegularFile } from '../../core/read-files.ts'
 import { findSecrets } from '../../core/redact.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
@@ -278,7 +278,7 @@ function isUsableName(name: string): boolean {
   return (
     /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,100}$/u.test(name) &&
     name.trim() === name &&
-    !['__proto__', 'constructor', 'prototype'].includes(name)
+    !prototypeKeys.has(name)
   )
 }
 

@@ -163,15 +163,17 @@ function openCodeGroups(root: JsonObject): readonly ServerGroup[] {
   return own === undefined ? [] : [own]
 }
 
-const transportOf: ReadonlyMap<string, ServerTransport['kind']> = new Map([
-  ['stdio', 'stdio'],
-  ['local', 'stdio'],
-  ['http', 'http'],
-  ['streamable-http', 'http'],
-  ['streamablehttp', 'http'],
-  ['remote', 'http'],
-  ['sse', 'sse'],
-])
+const transportOf = new Map<string, ServerTransport['kind']>(
+  Object.entries({
+    stdio: 'stdio',
+    local: 'stdio',
+    http: 'http',
+    'streamable-http': 'http',
+    streamablehttp: 'http',
+    remote: 'http',
+    sse: 'sse',
+  } as const),
+)
 
 /** `type` where it is given, else by what is there. */
 function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
@@ -271,15 +273,15 @@ function valueOf(
   if (kind === 'input' && client === 'vscode') return inputValue(name, context)
   if (client === 'claude-code' || client === 'gemini')
     return variableIn(env, name) ?? fallback ?? unset(name)
-  const known = new Map([
-    ['workspaceFolder', project],
-    ['workspaceFolderBasename', basename(project)],
-    ['userHome', home],
-    ['pathSeparator', sep],
-    ['/', sep],
-  ])
+  const known = {
+    workspaceFolder: project,
+    workspaceFolderBasename: basename(project),
+    userHome: home,
+    pathSeparator: sep,
+    '/': sep,
+  }
   return (
-    known.get(kind ?? name) ?? {
+    new Map(Object.entries(known)).get(kind ?? name) ?? {
       message: `the variable ${written} has a meaning only inside the editor`,
       hint: 'Write the value itself, or one of ${env:NAME}, ${workspaceFolder} and ${userHome}.',
       fatal: true,
@@ -396,15 +398,29 @@ function readEnvFile(path: string, { onRead }: VariableContext, problems: Variab
     return {}
   }
   const variables = Object.entries(parseEnv(file.text))
-  const refused = variables.flatMap(([name]) => (changesPrograms.test(name) ? name : []))
+  const refused = variables.flatMap(([name]) => (changesPrograms(name) ? name : []))
   if (refused.length > 0) {
     const message = `its envFile ${path} sets ${refused.join(', ')}, which changes what programs load or whom they ask; it is left out`
     const hint = 'Set it in `env` of the server, where trust compares it.'
     problems.push({ message, hint, fatal: false })
   }
-  return Object.fromEntries(variables.filter(([name]) => !changesPrograms.test(name)))
+  return Object.fromEntries(variables.filter(([name]) => !changesPrograms(name)))
 }
 
 /** Where programs and libraries are found, what interpreters load first, and whom the network trusts. */
-const changesPrograms =
-  /^(?:PATH|HOME|SHELL|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|(?:LD|DYLD|GIT|NPM_CONFIG|UV|PIP)_.*|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED|REPL_.*)|PYTHON(?:PATH|HOME|STARTUP|INSPECT|BREAKPOINT|USERBASE)|PERL5?(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|DOTNET_STARTUP_HOOKS|(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|SSLKEYLOGFILE|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/i
+function changesPrograms(name: string): boolean {
+  const upper = name.toUpperCase()
+  return ofPrograms.has(upper) || /^(?:LD|DYLD|GIT|NPM_CONFIG|UV|PIP|NODE_REPL)_/.test(upper)
+}
+
+const ofPrograms: ReadonlySet<string> = new Set(
+  (
+    'PATH HOME SHELL IFS ENV BASH_ENV SHELLOPTS BASHOPTS PROMPT_COMMAND ' +
+    'NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED ' +
+    'PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONINSPECT PYTHONBREAKPOINT PYTHONUSERBASE ' +
+    'PERLLIB PERLOPT PERLDB PERL5LIB PERL5OPT PERL5DB RUBYLIB RUBYOPT ' +
+    'JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS DOTNET_STARTUP_HOOKS ' +
+    'HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR ' +
+    'SSLKEYLOGFILE REQUESTS_CA_BUNDLE CURL_CA_BUNDLE'
+  ).split(' '),
+)

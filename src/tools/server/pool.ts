@@ -13,18 +13,14 @@ import type {
 import { connect, type Connection, type ConnectOptions } from './connection.ts'
 import { ServerNotFoundError, ServerStartError, startCancelled } from './errors.ts'
 
-export interface ServerEvent {
-  server: string
-  message: string
-}
-
 export type ServerPool = ReturnType<typeof openServers>
 
 export interface OpenServersOptions {
   runtime: Runtime
   /** Where servers run whose configuration names no directory; default: the working directory. */
   project?: string | undefined
-  onLog?: ((event: ServerEvent) => void) | undefined
+  /** Gets lines such as `NAME: it runs as INSTANCE`. */
+  onLog?: ((line: string) => void) | undefined
   /** Bytes of one answer of a server; default 32 MiB. A larger one is a failed call. */
   answerLimit?: number | undefined
   /** Where another process may keep servers: undefined for one that has to be started here. */
@@ -112,7 +108,7 @@ export function openServers(
       runtime: options.runtime,
       project: options.project ?? options.runtime.cwd,
       answerLimit: options.answerLimit ?? defaultAnswerLimit,
-      note: (message) => options.onLog?.({ server: name, message }),
+      note: (message) => options.onLog?.(`${name}: ${message}`),
       connectKept: options.connectKept,
     })
     servers.set(name, server)

@@ -55,7 +55,7 @@ describe('a server that says its secret', () => {
     const events: string[] = []
     pool = openServers(
       [definition('a', { kind: 'stdio', command: 'sh', args: ['-c', script], env })],
-      { runtime: systemRuntime(), onLog: ({ message }) => events.push(message) },
+      { runtime: systemRuntime(), onLog: (message) => events.push(message) },
     )
     const { failures } = await pool.list()
     const states = JSON.stringify(failures)

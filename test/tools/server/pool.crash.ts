@@ -5,7 +5,6 @@ import { systemRuntime } from '../../../src/core/runtime.ts'
 import {
   type OpenServersOptions,
   openServers,
-  type ServerEvent,
   type ServerPool,
 } from '../../../src/tools/server/pool.ts'
 import type { ServerDefinition } from '../../../src/tools/config/model.ts'
@@ -14,7 +13,7 @@ import { until } from '../../patience.ts'
 
 describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
   let marker: string
-  let events: ServerEvent[]
+  let events: string[]
   let pool: ServerPool
 
   beforeEach(() => {
@@ -94,9 +93,9 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
   it('takes no notice of garbage on standard output, and says so once', async () => {
     open([testServer('a', marker, ['garbage'])])
     expect(await texts('garbage')).toBe('after garbage')
-    const garbage = events.filter(({ message }) => message.startsWith('it prints to stdout'))
-    expect(garbage.map(({ message }) => message)).toEqual([
-      'it prints to stdout what is not a message: Listening on port 3000',
+    const garbage = events.filter((line) => line.includes(': it prints to stdout'))
+    expect(garbage).toEqual([
+      'a: it prints to stdout what is not a message: Listening on port 3000',
     ])
   })
 
@@ -190,7 +189,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     open([testServer('a', marker)])
     const server = await pool.get('a')
     await server.call('change', {})
-    await until(() => events.some(({ message }) => message === 'its tools have changed'))
+    await until(() => events.some((line) => line.endsWith(': its tools have changed')))
     expect((await server.list()).tools.map(({ name }) => name)).toContain('new')
   })
 
