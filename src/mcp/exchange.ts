@@ -149,5 +149,5 @@ export class Exchanges {
 function contentOf(reply: unknown): JsonObject | undefined {
   if (!isObject<JsonValue>(reply) || reply['action'] !== 'accept') return undefined
   const content = reply['content']
-  return isObject<JsonValue>(content) ? content : {}
+  return isObject(content) ? content : {}
 }

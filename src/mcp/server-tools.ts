@@ -27,7 +27,6 @@ import { requestRouter, routeIn, routingOf } from '../tools/commands/route.ts'
 import { toolFacts } from '../tools/commands/show.ts'
 import { openCalls, type ToolCalls } from '../tools/commands/tool-calls.ts'
 import { isObject } from '../core/json.ts'
-import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject, ToolContent, ToolOutcome } from '../tools/model.ts'
 import { askWhetherToRun, askWithinBounds, howToAllow, userBehind } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
@@ -238,7 +237,7 @@ class ToolRequest {
     if (report.status === 'error') return { text: callFailureText(report), isError: true }
     this.#keep(report.outcome)
     const { structured } = report.outcome
-    const value = isObject<JsonValue>(structured) ? structured : undefined
+    const value = isObject(structured) ? structured : undefined
     return { text: JSON.stringify(await callResult(report, place)), value }
   }
 

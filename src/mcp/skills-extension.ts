@@ -157,11 +157,11 @@ function frontmatterOf(manifest: Buffer, { name, path }: SkillInfo) {
   const reading = readFrontmatter(manifest, path)
   if (!reading.ok) return undefined
   const fields = yamlToJson(reading.root)
-  if (!isObject<JsonValue>(fields)) return undefined
+  if (!isObject(fields)) return undefined
   // A name that was taken from the directory is none that a host finds in the file.
   if (fields['name'] !== name || typeof fields['description'] !== 'string') return undefined
   const { metadata } = fields
-  const strings = isObject<JsonValue>(metadata) ? { metadata: asStrings(metadata) } : {}
+  const strings = isObject(metadata) ? { metadata: asStrings(metadata) } : {}
   return { ...fields, ...strings, name, description: fields['description'] }
 }
 

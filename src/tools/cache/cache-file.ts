@@ -94,7 +94,7 @@ export function parseCache(text: string, path: string): CacheReading {
   const written = textOf(version)
   const major = Number.parseInt(written)
   if (major > newestReadable) return newer(path, written)
-  if (Number.isNaN(major) || count === undefined || !isObject<JsonValue>(groups)) {
+  if (Number.isNaN(major) || count === undefined || !isObject(groups)) {
     const needed = 'it needs a version such as "4.0.0", a tool_count, and categories as an object'
     return corrupt(path, 'cache-malformed', needed)
   }
@@ -165,7 +165,7 @@ interface PartsContext {
 
 function parseCategory(name: string, value: JsonValue, context: PartsContext): CachedCategory[] {
   const isName = !prototypeKeys.has(name) && name.trim() !== '' && name.length <= 256
-  if (!isName || !isObject<JsonValue>(value))
+  if (!isName || !isObject(value))
     return context.report('cache-category', `the category ${JSON.stringify(name)} is left out`)
   const { description, keywords, tools, ...further } = value
   return [

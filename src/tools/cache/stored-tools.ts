@@ -199,7 +199,7 @@ function readStored<Schema extends Zod.ZodType>(
 export function readDefinition(value: unknown, server: string): ToolDefinition | undefined {
   if (!isObject<JsonValue>(value)) return undefined
   const { name, title, description, inputSchema, outputSchema } = value
-  if (typeof name !== 'string' || !isObject<JsonValue>(inputSchema)) return undefined
+  if (typeof name !== 'string' || !isObject(inputSchema)) return undefined
   const annotations = readAnnotations(value['annotations'])
   return {
     id: `${server}__${name}`,
@@ -208,7 +208,7 @@ export function readDefinition(value: unknown, server: string): ToolDefinition |
     ...(typeof title === 'string' ? { title } : {}),
     description: typeof description === 'string' ? description : '',
     inputSchema,
-    ...(isObject<JsonValue>(outputSchema) ? { outputSchema } : {}),
+    ...(isObject(outputSchema) ? { outputSchema } : {}),
     ...(annotations === undefined ? {} : { annotations }),
   }
 }

@@ -4,7 +4,6 @@ import type * as Zod from 'zod'
 import { hexDigest, isObject } from '../../core/json.ts'
 import { realPathOf } from '../../core/read-files.ts'
 import { isContained, manifestSchema, type Plugin } from '../../library/plugins.ts'
-import type { JsonValue } from '../../skill/model.ts'
 import { plainServer, type RawServer, type Refusal, type ServerShape } from './shapes.ts'
 
 const configurationSchema = manifestSchema.replace('plugin.schema', 'mcp.schema')
@@ -22,7 +21,7 @@ export function pluginServers({ root, name = '' }: Plugin, dataHome: string): Se
       if (unknown !== undefined) return { problem: `"${unknown}" is not a field of it` }
       if ($schema !== configurationSchema)
         return { problem: `its $schema must be "${configurationSchema}"` }
-      if (!isObject<JsonValue>(mcpServers)) return { problem: 'mcpServers must be an object' }
+      if (!isObject(mcpServers)) return { problem: 'mcpServers must be an object' }
       return [{ place: ['mcpServers'], entries: mcpServers }]
     },
     read(entry) {

@@ -231,7 +231,7 @@ function readServer(
     found.diagnostics.push({ code, severity, message, path, line, hint: more.hint })
   }
   if (!isUsableName(name)) return report('error', 'server-name-invalid', nameRule)
-  if (!isObject<JsonValue>(entry)) return report('error', 'server-invalid', 'it must be an object')
+  if (!isObject(entry)) return report('error', 'server-invalid', 'it must be an object')
   const raw = place.shape.read(entry, (message, key) =>
     report('warning', 'server-field-invalid', message, { key }),
   )

@@ -115,10 +115,10 @@ let loaded: ReturnType<typeof entrySchema> | undefined
 
 function groupAt(root: JsonObject, place: readonly string[]): readonly ServerGroup[] {
   const entries = place.reduce<JsonValue | undefined>(
-    (value, key) => (isObject<JsonValue>(value) ? value[key] : undefined),
+    (value, key) => (isObject(value) ? value[key] : undefined),
     root,
   )
-  return isObject<JsonValue>(entries) ? [{ place, entries }] : []
+  return isObject(entries) ? [{ place, entries }] : []
 }
 
 function shapeOf(client: ServerClient, ...place: readonly string[]): ServerShape {

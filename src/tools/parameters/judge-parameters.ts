@@ -44,7 +44,7 @@ type Leaf = string | number | boolean | null
 /** The values within a value, each with the name that it stands under. */
 function leavesOf(name: string, value: JsonValue): { name: string; leaf: Leaf }[] {
   if (isList(value)) return value.flatMap((item) => leavesOf(name, item))
-  if (!isObject<JsonValue>(value)) return [{ name, leaf: value }]
+  if (!isObject(value)) return [{ name, leaf: value }]
   return Object.entries(value).flatMap(([key, member]) => leavesOf(key, member))
 }
 

@@ -103,7 +103,7 @@ function reportRepeated(source: Source, place: readonly string[]): void {
 
 /** In every object of a value. */
 function reportRepeatedInside(source: Source, place: readonly string[], value: JsonValue): void {
-  if (!isObject<JsonValue>(value) && !isList(value)) return
+  if (!isObject(value) && !isList(value)) return
   reportRepeated(source, place)
   for (const [key, inner] of Object.entries(value))
     reportRepeatedInside(source, [...place, key], inner)
@@ -295,7 +295,7 @@ function placeText(workflow: string, [field, index]: Place): string {
 
 function keysIn(value: JsonValue): string[] {
   if (isList(value)) return value.flatMap(keysIn)
-  if (!isObject<JsonValue>(value)) return []
+  if (!isObject(value)) return []
   return Object.entries(value).flatMap(([key, member]) => [key, ...keysIn(member)])
 }
 
