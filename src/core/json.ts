@@ -81,6 +81,11 @@ export function isList(value: unknown): value is readonly unknown[] {
 /** Keys that change what an object is: nothing that a stranger names can be called so. */
 export const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
+/** A text as it is, any other value as JSON. */
+export function plainText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
 /** The value where {@link isObject} is true, else an empty object. */
 export function objectOf<Member = unknown>(value: unknown): { readonly [key: string]: Member } {
   return isObject<Member>(value) ? value : {}

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { exitCode } from '../../core/errors.ts'
+import { plainText } from '../../core/json.ts'
 import { ToolCallError } from '../errors.ts'
 import type { CallFailure, ToolOutcome } from '../model.ts'
 import { outcomeText } from './content.ts'
@@ -127,8 +128,7 @@ const signs: readonly (readonly [FailureKind, RegExp])[] = [
 export function classifyOutcome(outcome: ToolOutcome): AttemptFailure | undefined {
   if (!outcome.isError && !tellsFailure(outcome)) return undefined
   const { structured = 'the tool reported an error and did not say which' } = outcome
-  const said = typeof structured === 'string' ? structured : JSON.stringify(structured)
-  const message = outcomeText(outcome).trim() || said
+  const message = outcomeText(outcome).trim() || plainText(structured)
   return { kind: kindOf(message) ?? 'execution', message, delivered: 'yes' }
 }
 

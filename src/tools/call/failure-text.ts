@@ -1,3 +1,4 @@
+import { plainText } from '../../core/json.ts'
 import { cutText } from '../cache/cache-file.ts'
 import type { FailureKind } from './attempts.ts'
 import type { BatchResult } from './steps.ts'
@@ -7,19 +8,13 @@ import type { CallReport } from './context.ts'
 export function callFailureText(report: CallReport & { status: 'error' }): string {
   const { tool, failure, attempts, durationMs, notes } = report
   if (failure.kind === 'timeout') {
-    return [
-      `Timeout: ${tool.id} after ${durationMs}ms`,
-      'Partial: none',
-      'Suggestions: narrow scope, reduce output, retry',
-      ...notes,
-      'Next: confirm retry with new parameters',
-    ].join('\n')
+    const head = `Timeout: ${tool.id} after ${durationMs}ms\nPartial: none`
+    const advice = 'Suggestions: narrow scope, reduce output, retry'
+    return [head, advice, ...notes, 'Next: confirm retry with new parameters'].join('\n')
   }
   const params = Object.entries(report.params)
     .slice(0, 8)
-    .map(([name, value]) => {
-      return `${name}=${cutText(typeof value === 'string' ? value : JSON.stringify(value), 80)}`
-    })
+    .map(([name, value]) => `${name}=${cutText(plainText(value), 80)}`)
   return [
     `Error: ${cutText(bareMessage(failure.message), 1000)}`,
     `Tool: ${tool.id}`,
@@ -38,26 +33,25 @@ export function bareMessage(message: string): string {
 
 /** The seed's text for a batch that did not succeed as a whole, or undefined. */
 export function partialText(results: readonly BatchResult[]): string | undefined {
-  const named = (status: BatchResult['status']) =>
-    results.filter((result) => result.status === status).map(({ tool }) => tool)
-  const [succeeded, failed, cancelled] = [named('success'), named('error'), named('cancelled')]
-  if (failed.length + cancelled.length === 0) return undefined
+  const { success = [], error = [], cancelled = [] } = Object.groupBy(results, (one) => one.status)
+  if (error.length + cancelled.length === 0) return undefined
   const isStopped = cancelled.length > 0
-  const head = isStopped ? 'Cancelled' : succeeded.length > 0 ? 'Partial success' : 'Failure'
+  const head = isStopped ? 'Cancelled' : success.length > 0 ? 'Partial success' : 'Failure'
   const stopped = isStopped ? `, ${cancelled.length} cancelled` : ''
-  const list = (name: string, tools: readonly string[]) =>
-    tools.length === 0 ? [] : [`${name}: [${tools.join(', ')}]`]
-  const isHinted = results.every((result) => result.status === 'success' || 'hint' in result)
+  const lines = [`${head}: ${success.length} succeeded, ${error.length} failed${stopped}`]
+  for (const [name, list] of Object.entries({
+    Succeeded: success,
+    Failed: error,
+    Cancelled: cancelled,
+  })) {
+    if (list.length > 0) lines.push(`${name}: [${list.map(({ tool }) => tool).join(', ')}]`)
+  }
+  const isHinted = results.every((one) => one.status === 'success' || 'hint' in one)
   const next = isHinted
     ? 'follow the hints, then call them again'
     : 'retry failed items with adjusted params'
-  return [
-    `${head}: ${succeeded.length} succeeded, ${failed.length} failed${stopped}`,
-    ...list('Succeeded', succeeded),
-    ...list('Failed', failed),
-    ...list('Cancelled', cancelled),
-    isStopped ? 'Next: run what is left, after a look at what was under way' : `Next: ${next}`,
-  ].join('\n')
+  const left = 'run what is left, after a look at what was under way'
+  return [...lines, `Next: ${isStopped ? left : next}`].join('\n')
 }
 
 const byKind: Readonly<Record<FailureKind, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import { isList, isObject, objectOf } from '../../core/json.ts'
+import { isList, isObject, objectOf, plainText } from '../../core/json.ts'
 import { SkillrailError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { ToolCallError } from '../errors.ts'
@@ -214,7 +214,7 @@ export function bindParameters(
       if (escape !== '') return found.slice(1)
       if (!declared.has(name)) return found
       const value = memberAt(valueOf(name), name, path)
-      const answer = typeof value === 'string' ? value : JSON.stringify(value)
+      const answer = plainText(value)
       written += answer.length
       if (written <= mostWritten) return answer
       throw new UnboundReference(`its texts would have more than ${mostWritten} characters`)

@@ -1,27 +1,24 @@
-import { isList, isObject } from '../../core/json.ts'
+import { isList, isObject, plainText } from '../../core/json.ts'
 import { amount, count, safeLine, safeText } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolOutcome } from '../model.ts'
 import { cutText } from '../cache/cache-file.ts'
 import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
 
-interface Summary {
-  lines: readonly string[]
-  /** The whole content, safe to print, where it is short. */
-  content?: string | undefined
-}
-
 const longestContent = 1000
 const longestLine = 300
 const mostLines = 12
 
-/** Says success or failure, counts, identifiers, paths and the next step. Safe to print. */
+/**
+ * Says success or failure, counts, identifiers, paths and the next step; with the whole content
+ * where it is short. Safe to print.
+ */
 export function summarise(
   outcome: ToolOutcome,
   tool: { name: string; category?: string | undefined },
   params: JsonObject = {},
   files: readonly SavedFile[] = [],
-): Summary {
+) {
   const facts = gatherFacts(tool, params, outcome, files)
   const { text } = facts
   const isLong = text.length > longestContent
@@ -34,7 +31,7 @@ export function summarise(
 }
 
 export function summariseValue(value: JsonValue): string {
-  const text = plain(value)
+  const text = plainText(value)
   if (text.length <= 200) return cutLine(text)
   const items = listIn(value)
   return cutLine(items === undefined ? shape(value, text) : largeList(items).join(' '))
@@ -105,12 +102,8 @@ const filterNames =
 function filterLine({ params }: CallFacts): string[] {
   const filters = Object.entries(params)
     .filter(([name, value]) => filterNames.test(name) && !isObject(value) && value !== null)
-    .map(([name, value]) => `${name}=${[value].flat().map(plain).join('+')}`)
+    .map(([name, value]) => `${name}=${[value].flat().map(plainText).join('+')}`)
   return filters.length === 0 ? [] : [`Filter: ${filters.slice(0, 6).join(', ')}`]
-}
-
-function plain(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** Links and resources, which hold more than the text says. */
@@ -139,25 +132,18 @@ function cutLine(line: string): string {
   return cutText(safeLine(line), longestLine)
 }
 
-interface CallFacts {
-  name: string
-  category?: string | undefined
-  params: JsonObject
-  outcome: ToolOutcome
-  files: readonly SavedFile[]
-  /** The text blocks, or the structured content as JSON where there are none. */
-  text: string
-  value: JsonValue
-  /** What the value is a list of, where it is one or holds one. */
-  items: readonly JsonValue[] | undefined
-}
+type CallFacts = ReturnType<typeof gatherFacts>
 
+/**
+ * `text`: the text blocks, or the structured content as JSON where there are none; `items`: what
+ * the value is a list of, where it is one or holds one.
+ */
 function gatherFacts(
-  tool: Pick<CallFacts, 'name' | 'category'>,
+  tool: { name: string; category?: string | undefined },
   params: JsonObject,
   outcome: ToolOutcome,
   files: readonly SavedFile[],
-): CallFacts {
+) {
   const value = summarisedValue(outcome)
   const resources = outcome.content.flatMap((block) =>
     block.type === 'resource' ? (block.text ?? []) : [],
@@ -277,12 +263,12 @@ function tellScreenshot(facts: CallFacts): Told {
     Success: `${uid === undefined ? '' : 'element '}screenshot captured`,
     Path: file?.path ?? textParameter(facts, /^(?:file_?path|filename|path)$/i) ?? said,
     Size: file && `${count(file.size)} bytes`,
-    ...(uid === undefined
-      ? {
-          Mode: params['fullPage'] === true ? 'fullPage' : 'viewport',
-          Next: 'request another region if needed.',
-        }
-      : { Element: `uid=${uid}`, Next: 'use take_snapshot to verify other uids.' }),
+    Element: uid && `uid=${uid}`,
+    Mode: uid === undefined ? (params['fullPage'] === true ? 'fullPage' : 'viewport') : undefined,
+    Next:
+      uid === undefined
+        ? 'request another region if needed.'
+        : 'use take_snapshot to verify other uids.',
   }
 }
 
@@ -319,16 +305,12 @@ function tellRequests({ text }: CallFacts): Told {
 
 function tellThought(facts: CallFacts): Told {
   const { thoughtNumber, nextThoughtNeeded } = facts.params
-  const Thoughts = typeof thoughtNumber === 'number' ? String(thoughtNumber) : undefined
-  if (nextThoughtNeeded === true) {
-    return { Success: 'thought recorded', Thoughts, Next: 'give the next thought.' }
-  }
-  const Conclusion = textParameter(facts, /^thought$/)?.slice(0, 200)
+  const isOpen = nextThoughtNeeded === true
   return {
-    Success: 'reasoning completed',
-    Thoughts,
-    Conclusion,
-    Next: 'proceed with tool execution.',
+    Success: isOpen ? 'thought recorded' : 'reasoning completed',
+    Thoughts: typeof thoughtNumber === 'number' ? String(thoughtNumber) : undefined,
+    Conclusion: isOpen ? undefined : textParameter(facts, /^thought$/)?.slice(0, 200),
+    Next: isOpen ? 'give the next thought.' : 'proceed with tool execution.',
   }
 }
 
@@ -350,7 +332,8 @@ function tellFile(facts: CallFacts): Told | undefined {
   const content = done === 'read' ? text : written
   return {
     Success: `${kind.toLowerCase() === 'file' ? 'file' : 'directory'} ${done}`,
-    ...(target === undefined ? { Path: path } : { From: path, To: target }),
+    [target === undefined ? 'Path' : 'From']: path,
+    To: target,
     Size: content && sizeOf(content),
     Next: next,
   }

@@ -1,4 +1,4 @@
-import { isList, isObject, objectOf } from '../../core/json.ts'
+import { isList, isObject, objectOf, plainText } from '../../core/json.ts'
 import { plainWords } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { readJson } from '../call/directive-text.ts'
@@ -108,10 +108,6 @@ function plainValue(text: string, { kind, choices, items }: Parameter): JsonValu
 /** `-0` is 0, as it will be in the JSON that the tool gets. */
 function numberOf(text: string): number {
   return Number(text) + 0
-}
-
-function plainText(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function listOf(text: string, items: Parameter): JsonValue | undefined {
