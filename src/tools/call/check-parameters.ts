@@ -1,6 +1,8 @@
 import { isList, isObject, objectOf } from '../../core/json.ts'
 import { nearest, shellWord } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
+import { addTo } from '../../rank/words.ts'
+import { parameterNames } from '../cache/tool-index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from '../parameters/parameter.ts'
 import { readJson } from './directive-text.ts'
@@ -17,11 +19,11 @@ export async function checkParameters(
   if (!verdict.checked) return `the parameters of ${tool.id} were not checked: ${verdict.reason}`
   const { problems } = verdict
   if (problems.length === 0) return undefined
-  throw new InvalidParametersError(
-    problemsText(tool, problems),
-    problems,
-    adviceFor(tool, params, problems),
-  )
+  throw new InvalidParametersError({
+    code: 'invalid-parameters',
+    message: problemsText(tool, problems),
+    hint: adviceFor(tool, params, problems),
+  })
 }
 
 /** The call to complete, where something is missing. */
@@ -51,12 +53,12 @@ export async function foreseenProblems(
 
 /** The seed's error text, with what is wrong besides what is missing. */
 function problemsText(tool: ToolDefinition, problems: readonly SchemaProblem[]): string {
-  const properties = objectOf<JsonValue>(tool.inputSchema['properties'])
+  const properties = objectOf(tool.inputSchema['properties'])
   const isAtTop = problems.some(({ path, kind }) => kind === 'unknown' || path.length === 0)
   const concerned = isAtTop ? Object.keys(properties) : problems.map(({ path }) => path[0] ?? '')
   const expected = [...new Set(concerned)]
     .filter((name) => Object.hasOwn(properties, name))
-    .map((name) => `${name}: ${typeText(objectOf<JsonValue>(properties[name]))}`)
+    .map((name) => `${name}: ${typeText(properties[name])}`)
   const isWrong = problems.some(({ kind }) => kind !== 'missing')
   return [
     `Error: invalid parameters for ${tool.id}`,
@@ -68,7 +70,7 @@ function problemsText(tool: ToolDefinition, problems: readonly SchemaProblem[]):
 
 /** `Missing: …` and `Invalid: …`, as far as there is something to say. */
 function problemLines(tool: ToolDefinition, problems: readonly SchemaProblem[]): string[] {
-  const names = Object.keys(objectOf<JsonValue>(tool.inputSchema['properties']))
+  const names = parameterNames(tool)
   const missing = new Set<string>()
   const wrong = new Set<string>()
   for (const { path, kind, message } of problems) {
@@ -78,10 +80,10 @@ function problemLines(tool: ToolDefinition, problems: readonly SchemaProblem[]):
     if (kind === 'missing') missing.add(name)
     else wrong.add(`${name || 'the whole'} ${message}${hint}`)
   }
-  return [
-    ...(missing.size > 0 ? [`Missing: ${[...missing].join(', ')}`] : []),
-    ...(wrong.size > 0 ? [`Invalid: ${[...wrong].slice(0, 10).join('; ')}`] : []),
-  ]
+  const lines: string[] = []
+  if (missing.size > 0) lines.push(`Missing: ${[...missing].join(', ')}`)
+  if (wrong.size > 0) lines.push(`Invalid: ${[...wrong].slice(0, 10).join('; ')}`)
+  return lines
 }
 
 /** Keywords that may know more names. */
@@ -109,20 +111,15 @@ export function unknownParameters(
 }
 
 /** `string`, `integer | null`, `"open" | "closed"`, `string[]`. */
-export function typeText(schema: JsonObject): string {
-  const { type, enum: choices, anyOf, oneOf, items } = schema
-  if (choices !== undefined && isList(choices)) {
-    return choices
-      .slice(0, 12)
-      .map((choice) => JSON.stringify(choice))
-      .join(' | ')
-  }
-  if (type === 'array') return `${typeText(objectOf<JsonValue>(items))}[]`
+export function typeText(schema: unknown): string {
+  const { type, enum: choices, anyOf, oneOf, items } = objectOf(schema)
+  const either = (texts: readonly string[]) => texts.join(' | ')
+  if (isList(choices)) return either(choices.slice(0, 12).map((choice) => JSON.stringify(choice)))
+  if (type === 'array') return `${typeText(items)}[]`
   if (typeof type === 'string') return type
-  if (type !== undefined && isList(type)) return type.map(String).join(' | ')
+  if (isList(type)) return either(type.map(String))
   const options = anyOf ?? oneOf
-  if (options === undefined || !isList(options)) return 'any'
-  return [...new Set(options.map((option) => typeText(objectOf<JsonValue>(option))))].join(' | ')
+  return isList(options) ? either([...new Set(options.map(typeText))]) : 'any'
 }
 
 const longestValue = 400
@@ -133,16 +130,15 @@ export function callToComplete(
   params: JsonObject,
   missing: readonly string[],
 ): string {
-  const properties = objectOf<JsonValue>(inputSchema['properties'])
-  const known = Object.entries(params).map(([name, value]) => {
-    return [name, JSON.stringify(value).length > longestValue ? '<as before>' : value]
-  })
+  const properties = objectOf(inputSchema['properties'])
+  const whole = new Map<string, unknown>()
+  for (const [name, value] of Object.entries(params)) {
+    whole.set(name, JSON.stringify(value).length > longestValue ? '<as before>' : value)
+  }
   // Choices without the quotes that the JSON around them would have to escape.
-  const open = missing.map((name) => {
-    return [name, `<${typeText(objectOf<JsonValue>(properties[name])).replaceAll('"', '')}>`]
-  })
-  const whole = JSON.stringify(Object.fromEntries([...known, ...open]))
-  return `skillrail tools call ${id} ${shellWord(whole)}`
+  for (const name of missing) whole.set(name, `<${typeText(properties[name]).replaceAll('"', '')}>`)
+  const json = JSON.stringify(Object.fromEntries(whole))
+  return `skillrail tools call ${id} ${shellWord(json)}`
 }
 
 export function parseParameters(json: string): JsonObject {
@@ -160,22 +156,22 @@ export function readPairs(pairs: readonly string[], tool: ToolDefinition): JsonO
   for (const pair of pairs) {
     const [, name, text = ''] = /^([^=\s]+)=([\s\S]*)$/.exec(pair) ?? []
     if (name === undefined) throw wrongParameters(`${pair} is not name=value`)
-    texts.set(name, [...(texts.get(name) ?? []), text])
+    addTo(texts, name, text)
   }
-  const parameters = new Map(
-    parametersOf(tool.inputSchema).map((parameter) => [parameter.name, parameter]),
-  )
-  return Object.fromEntries(
-    [...texts].map(([name, values]) => [name, valueOf(values, parameters.get(name))]),
-  )
+  const parameters = parametersOf(tool.inputSchema)
+  const entries = [...texts].map(([name, values]) => {
+    const parameter = parameters.find((one) => one.name === name)
+    return [name, valueOf(values, parameter)]
+  })
+  return Object.fromEntries(entries)
 }
 
 function valueOf(texts: readonly string[], parameter: Parameter | undefined): JsonValue {
   const [only = ''] = texts
-  if (parameter === undefined) return texts.length === 1 ? only : texts
-  if (texts.length === 1) return coerceText(only, parameter) ?? only
-  const { items } = parameter
-  return texts.map((text) => (items === undefined ? text : (coerceText(text, items) ?? text)))
+  const read = (text: string, one: Parameter | undefined) => (one && coerceText(text, one)) ?? text
+  return texts.length === 1
+    ? read(only, parameter)
+    : texts.map((text) => read(text, parameter?.items))
 }
 
 function wrongParameters(message: string): ToolRequestError {

@@ -22,28 +22,19 @@ export async function findTool(id: string, context: CallContext): Promise<FoundT
 
 /** False also where a tool is only spelt like it: a server may have the one that is written. */
 export function isKnown(name: string, tools: readonly ToolSummary[]): boolean {
-  const resolution = resolveTool(name, { tools })
-  return resolution.kind === 'found' ? !resolution.isLoose : resolution.kind === 'ambiguous'
+  const { found, isLoose } = resolveTool(name, { tools })
+  return found.length > 1 || (found.length === 1 && !isLoose)
 }
 
 export function namedTool(name: string, tools: readonly ToolSummary[]): FoundTool {
-  const resolution = resolveTool(name, { tools })
-  switch (resolution.kind) {
-    case 'found': {
-      const { tool, isLoose } = resolution
-      return { tool, note: isLoose ? looseNote(name, tool) : undefined }
-    }
-    case 'ambiguous':
-      throw ambiguousName(name, resolution.candidates)
-    case 'unknown':
-      throw toolNotFound(name, tools)
-  }
-}
-
-export function ambiguousName(name: string, candidates: readonly string[]): ToolRequestError {
-  return new ToolRequestError({
+  const { found, isLoose } = resolveTool(name, { tools })
+  const [tool, ...others] = found
+  if (tool === undefined) throw toolNotFound(name, tools)
+  if (others.length === 0) return { tool, note: isLoose ? looseNote(name, tool) : undefined }
+  const ids = found.slice(0, 10).map(({ id }) => id)
+  throw new ToolRequestError({
     code: 'tool-ambiguous',
-    message: `several servers have a tool ${name}: ${candidates.slice(0, 10).join(', ')}`,
+    message: `several servers have a tool ${name}: ${ids.join(', ')}`,
     hint: 'Write one of these ids.',
   })
 }
@@ -77,25 +68,20 @@ export async function discoverOnce(context: CallContext): Promise<boolean> {
 
 type Named = Pick<ToolSummary, 'id' | 'name'>
 
-type ToolResolution<Tool extends Named> =
-  | { kind: 'found'; tool: Tool; isLoose: boolean }
-  | { kind: 'ambiguous'; candidates: readonly string[] }
-  | { kind: 'unknown' }
-
 const clientPrefix = /^(?:mcp__|MetaMCP__?)+/i
 
 /** Ways to compare spellings: exactly, as clients write them, by letters and digits alone. */
 const spellings = [exactly, replaced, letters]
 
 /**
- * The tool that an id or a name means: `SERVER__TOOL`, also behind the prefixes of other clients
+ * The tool that an id or a name means, or several of different servers: `SERVER__TOOL`, also behind the prefixes of other clients
  * (`MetaMCP_SERVER__TOOL`, `mcp__SERVER__TOOL`), as `SERVER:TOOL`, and a bare name that one server
  * alone has. Another spelling, such as `get_sum` for `get-sum`, means the one tool that it fits.
  */
 export function resolveTool<Tool extends Named>(
   written: string,
   { tools }: { readonly tools: readonly Tool[] },
-): ToolResolution<Tool> {
+): { found: readonly Tool[]; isLoose: boolean } {
   const short = written.replace(clientPrefix, '')
   for (const spell of spellings) {
     const texts = [written, short, short.replace(':', '__')].map(spell)
@@ -104,17 +90,15 @@ export function resolveTool<Tool extends Named>(
     const whole = tools.filter(
       ({ id }) => isWanted(spell(id)) || (isJoined && words(id) === words(short)),
     )
-    const fitting = whole.length > 0 ? whole : tools.filter(({ name }) => isWanted(spell(name)))
-    const [tool, ...others] = fitting
-    if (tool === undefined) continue
-    if (others.length === 0) return { kind: 'found', tool, isLoose: spell === letters }
+    const found = whole.length > 0 ? whole : tools.filter(({ name }) => isWanted(spell(name)))
+    if (found.length === 0) continue
     // A name that servers have in another case is theirs; nothing else tells tools spelt alike apart.
-    const servers = new Set(fitting.map(({ id, name }) => id.slice(0, id.length - name.length)))
-    const isName = fitting.every(({ name }) => folded(name) === folded(short))
-    if (spell !== exactly && (servers.size === 1 || !isName)) break
-    return { kind: 'ambiguous', candidates: fitting.map(({ id }) => id) }
+    const servers = new Set(found.map(({ id, name }) => id.slice(0, id.length - name.length)))
+    const isName = found.every(({ name }) => folded(name) === folded(short))
+    if (found.length > 1 && spell !== exactly && (servers.size === 1 || !isName)) break
+    return { found, isLoose: spell === letters }
   }
-  return { kind: 'unknown' }
+  return { found: [], isLoose: false }
 }
 
 function exactly(text: string): string {
@@ -180,7 +164,7 @@ export function toolNotFound(
     lines.push('No name is near; skillrail tools search looks by meaning.')
   }
   lines.push(`Next: ${advice} or run skillrail tools refresh.`)
-  return new ToolNotFoundError(id, lines.join('\n'), suggestions)
+  return new ToolNotFoundError({ code: 'tool-not-found', message: lines.join('\n') })
 }
 
 function serverOf(id: string, tools: readonly ToolSummary[]): string | undefined {

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import { objectOf } from '../../core/json.ts'
 import { withoutEnd } from '../../core/text.ts'
 import type { JsonObject, ToolSummary } from '../model.ts'
+import { only } from '../parameters/reading.ts'
 import { splitClauses } from '../parameters/slots.ts'
 import type { CallIndex } from './context.ts'
 import { endOfJson, readJson, readJsonIn } from './directive-text.ts'
@@ -81,8 +82,9 @@ function calledTool({ token: whole, opening }: WrittenName, index: Pick<CallInde
   const part = behindColon(whole) ?? ''
   const isName = part.includes('__') || opening !== undefined
   for (const written of [withoutEnd(whole, '.:-'), isName ? part : '']) {
-    const resolution = resolveTool(written, index)
-    if (resolution.kind === 'found') return { ...resolution, written, opening }
+    const { found, isLoose } = resolveTool(written, index)
+    const tool = only(found)
+    if (tool !== undefined) return { tool, isLoose, written, opening }
   }
   return undefined
 }

@@ -206,11 +206,7 @@ export function namedTools(
   request: string,
   tools: readonly Pick<ToolSummary, 'id' | 'name'>[],
 ): readonly string[] {
-  const idsOf = (written: string): readonly string[] => {
-    const resolution = resolveTool(written, { tools })
-    if (resolution.kind === 'found') return [resolution.tool.id]
-    return resolution.kind === 'ambiguous' ? resolution.candidates : []
-  }
+  const idsOf = (written: string) => resolveTool(written, { tools }).found.map(({ id }) => id)
   const text = request.slice(0, maxRequestLength).trim()
   const whole = text.length <= longestName ? idsOf(text) : []
   if (whole.length > 0) return whole

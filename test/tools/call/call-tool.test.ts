@@ -74,12 +74,8 @@ it('suggests three to five tools for an id that no server has, after asking the 
   const attempt = callTool({ tool: 'chrome__take_screnshot', params: {} }, context)
   await expect(attempt).rejects.toMatchObject({
     exitCode: 3,
-    suggestions: expect.toSatisfy(
-      (list: string[]) =>
-        list.length >= 3 && list.length <= 5 && list[0] === 'chrome__take_screenshot',
-    ),
     message: expect.stringMatching(
-      /^Error: Tool not found: chrome__take_screnshot\nSuggestions: chrome__take_screenshot, .*\nNext: confirm the intended tool or run skillrail tools refresh\.$/,
+      /^Error: Tool not found: chrome__take_screnshot\nSuggestions: chrome__take_screenshot(?:, \w+){2,4}\nNext: confirm the intended tool or run skillrail tools refresh\.$/,
     ),
   })
   const again = callTool({ tool: 'nobody__x', params: {} }, context)

@@ -108,6 +108,6 @@ it('suggests tools where several differ only so', async () => {
   ])
   await expect(callTool({ tool: 'get_sum', params: {} }, context)).rejects.toMatchObject({
     code: 'tool-not-found',
-    suggestions: ['a__get-sum', 'b__get-sum'],
+    message: expect.stringContaining('Suggestions: a__get-sum, b__get-sum\n'),
   })
 })

@@ -180,7 +180,7 @@ it.each([
 it('takes a name with a colon in it as it is written', () => {
   const tools = [{ id: 'kv__get:all', name: 'get:all' }]
   for (const id of ['kv__get:all', 'get:all', 'kv:get:all']) {
-    expect(resolveTool(id, { tools })).toMatchObject({ kind: 'found', tool: tools[0] })
+    expect(resolveTool(id, { tools })).toMatchObject({ found: [tools[0]] })
   }
 })
 
@@ -189,5 +189,5 @@ it('resolves names as other clients write them', () => {
     tools: indexDefinitions([definitionOf({ server: 'chrome.devtools', name: 'take_screenshot' })])
       .tools,
   })
-  expect(found).toMatchObject({ kind: 'found', tool: { id: 'chrome.devtools__take_screenshot' } })
+  expect(found).toMatchObject({ found: [{ id: 'chrome.devtools__take_screenshot' }] })
 })

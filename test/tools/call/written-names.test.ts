@@ -102,24 +102,24 @@ it('takes a tool by its exact name before one that is spelt alike', () => {
   for (const before of ['db:', 'mcp__db:', 'db__', 'mcp__db__', '']) {
     for (const name of names) {
       const resolution = resolveTool(`${before}${name}`, { tools })
-      expect(resolution).toMatchObject({ kind: 'found', tool: { id: `db__${name}` } })
+      expect(resolution).toMatchObject({ found: [{ id: `db__${name}` }] })
     }
   }
   // The way in which clients write the last two is the same.
-  expect(resolveTool('db__c_d', { tools })).toEqual({ kind: 'unknown' })
-  expect(resolveTool('db:c_d', { tools })).toEqual({ kind: 'unknown' })
+  expect(resolveTool('db__c_d', { tools })).toEqual({ found: [], isLoose: false })
+  expect(resolveTool('db:c_d', { tools })).toEqual({ found: [], isLoose: false })
 })
 
 it.each([
-  ['git__hub_delete', 'github__delete', 'unknown'],
-  ['git_hub_delete', 'github__delete', 'unknown'],
-  ['Git-Hub__Delete', 'github__delete', 'found'],
-  ['github/list_issues', 'github__list_issues', 'found'],
-  ['github-list_issues', 'github__list_issues', 'found'],
-  ['listIssues', 'github__list_issues', 'found'],
-])('%s for %s is %s', (written, id, kind) => {
+  ['git__hub_delete', 'github__delete', 0],
+  ['git_hub_delete', 'github__delete', 0],
+  ['Git-Hub__Delete', 'github__delete', 1],
+  ['github/list_issues', 'github__list_issues', 1],
+  ['github-list_issues', 'github__list_issues', 1],
+  ['listIssues', 'github__list_issues', 1],
+])('%s for %s means %i tools', (written, id, count) => {
   const tools = [{ id, name: id.replace('github__', '') }]
-  expect(resolveTool(written, { tools })).toMatchObject({ kind })
+  expect(resolveTool(written, { tools }).found).toHaveLength(count)
 })
 
 it.each(['get-sum', 'GET-SUM', 'MCP__Get-Sum'])(
@@ -127,6 +127,6 @@ it.each(['get-sum', 'GET-SUM', 'MCP__Get-Sum'])(
   (written) => {
     const candidates = ['a__get-sum', 'b__get-sum']
     const tools = candidates.map((id) => ({ id, name: 'get-sum' }))
-    expect(resolveTool(written, { tools })).toEqual({ kind: 'ambiguous', candidates })
+    expect(resolveTool(written, { tools }).found).toEqual(tools)
   },
 )
