@@ -77,11 +77,12 @@ function decideTool(request: string, route: Route, tools: PlanTools): Route {
     const isGiven = steps.length > 0 && steps.every(({ missing }) => missing.length === 0)
     const isComplete = isWhole && isGiven
     const lacksWords = isGiven && steps.every(({ unplaced }) => unplaced.every(isWord))
-    return [{ tool, isWhole, isComplete, lacksWords, share: score / best }]
+    const name = plainWords(tools.definition(tool)?.name ?? '').map(stemOf)
+    return [{ tool, name, isWhole, isComplete, lacksWords, share: score / best }]
   })
   const [first] = candidates
   if (route.decision === 'answer' && first?.isWhole === true) return route
-  const only = onlyComplete(request, candidates, tools)
+  const only = onlyComplete(request, candidates)
   if (only !== undefined) return { ...route, decision: 'answer', tool: only }
   if (route.decision === 'answer') return route
   const fitting = candidates.find((one) => one.isWhole && one.share >= nearEnough.asGood)
@@ -90,6 +91,8 @@ function decideTool(request: string, route: Route, tools: PlanTools): Route {
 
 interface FittingCandidate {
   tool: string
+  /** Stems of its name. */
+  name: readonly string[]
   isWhole: boolean
   /** It has every parameter too, so that it can be called. */
   isComplete: boolean
@@ -98,20 +101,17 @@ interface FittingCandidate {
 }
 
 /** The only candidate that can be called with all that is said, or the one whose name is said. */
-function onlyComplete(request: string, candidates: readonly FittingCandidate[], tools: PlanTools) {
+function onlyComplete(request: string, candidates: readonly FittingCandidate[]) {
   const complete = candidates.filter(({ isComplete }) => isComplete)
   const [only] = complete
   if (only === undefined) return undefined
   const words = plainWords(request).map(stemOf)
-  const nameOf = ({ tool }: FittingCandidate): string[] =>
-    plainWords(tools.definition(tool)?.name ?? '').map(stemOf)
-  const isVerb = (one: FittingCandidate) => nameOf(one)[0] === words[0]
+  const isVerb = ({ name }: FittingCandidate) => name[0] === words[0]
   const named = complete.filter(
-    (one) =>
-      nameOf(one).every((word) => words.includes(word)) && (isVerb(one) || nameOf(one).length > 1),
+    (one) => one.name.every((word) => words.includes(word)) && (isVerb(one) || one.name.length > 1),
   )
-  const most = Math.max(...named.map((one) => nameOf(one).length))
-  const [fullest, ...alike] = named.filter((one) => nameOf(one).length === most)
+  const most = Math.max(...named.map(({ name }) => name.length))
+  const [fullest, ...alike] = named.filter(({ name }) => name.length === most)
   const chosen = complete.length === 1 ? only : alike.length === 0 ? fullest : undefined
   if (chosen === undefined) return undefined
   const isOpen = (one: FittingCandidate) =>

@@ -40,7 +40,7 @@ export async function runPlan(
   const confirmed = await requireYes(await callsOf(steps, setup), request, setup)
   for (const [index, call] of steps.entries()) {
     const bound = bindParams(call, texts)
-    if (!bound.ready) return { kind: 'wrong', why: unboundText(bound), calls }
+    if (!bound.ready) return { kind: 'wrong', why: bound.why, calls }
     const { params } = bound
     const tool = await findDefinition(call.tool, context)
     if (call.bindings.length > 0) await requireNamedPaths(tool, params, request, setup)
@@ -75,13 +75,6 @@ async function callsOf(steps: readonly PlannedCall[], { context }: RequestSetup)
     calls.push({ tool: await findDefinition(tool, context), params, bindings, unplaced })
   }
   return calls
-}
-
-type Unbound = { parameter: string; from: string; candidates: readonly string[] }
-
-function unboundText({ parameter, from, candidates }: Unbound): string {
-  const choice = candidates.length === 0 ? '' : `; it has ${candidates.join(', ')}`
-  return `${parameter} is not clear from the answer of ${from}${choice}`
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isList } from '../../core/json.ts'
 import { withoutEnd } from '../../core/text.ts'
 import { plainWords } from '../../rank/words.ts'
 import { answerJson } from '../workflow/gate.ts'
@@ -59,15 +60,17 @@ export function singleCall(
   return { name, tool: id, reason: 'asked for', ...none, ...mapping }
 }
 
-/** Puts in what earlier texts give; `candidates` is what there is to choose from. */
+/** Puts in what earlier texts give, or says what there is to choose from. */
 export function bindParams({ params, bindings }: PlannedCall, texts: ReadonlyMap<string, string>) {
   const bound: Record<string, JsonValue> = { ...params }
   for (const { parameter, from, extraction } of bindings) {
-    const extracted = extractValue(extraction, texts.get(from) ?? '')
-    if (!extracted.found) {
-      return { ready: false as const, parameter, from, candidates: extracted.candidates }
+    const { value, candidates } = extractValue(extraction, texts.get(from) ?? '')
+    if (value === undefined) {
+      const choice = candidates.length > 0 ? `; it has ${candidates.slice(0, 10).join(', ')}` : ''
+      const why = `${parameter} is not clear from the answer of ${from}${choice}`
+      return { ready: false as const, why }
     }
-    bound[parameter] = extracted.value
+    bound[parameter] = value
   }
   return { ready: true as const, params: bound }
 }
@@ -115,10 +118,9 @@ class Planner {
     const words = new Set(bindings.flatMap(({ extraction }) => extraction.words))
     const names = this.steps.map(({ name }) => name)
     const base = tool.name.replaceAll(/\W/g, '_')
-    const isSame = (name: string) => [name, withoutEnd(name, '0123456789')].includes(base)
-    const same = names.filter(isSame).length
+    const same = names.filter((name) => [name, withoutEnd(name, '0123456789')].includes(base))
     const step: PlannedCall = {
-      name: same === 0 ? base : `${base}${same + 1}`,
+      name: same.length === 0 ? base : `${base}${same.length + 1}`,
       tool: tool.id,
       params,
       bindings,
@@ -170,11 +172,10 @@ function describedProvider(
     parametersOf(inputSchema).find(({ name }) => name === parameter) ?? {}
   const [, source = ''] = /\breference from ([^,.;]{1,60})/i.exec(description) ?? []
   const words = plainWords(source)
-  const others = tools.tools.filter((one) => one !== id && one.startsWith(`${server}__`))
-  const named = others.flatMap((one) => {
-    const definition = words.includes(plainWords(one).at(-1) ?? '') && tools.definition(one)
-    return definition ? [definition] : []
-  })
+  const named = tools.tools
+    .filter((one) => one !== id && one.startsWith(`${server}__`))
+    .filter((one) => words.includes(plainWords(one).at(-1) ?? ''))
+    .flatMap((one) => tools.definition(one) ?? [])
   return only(named)
 }
 
@@ -204,10 +205,11 @@ interface Extraction {
   words: readonly string[]
 }
 
-type Extracted =
-  | { found: true; value: JsonValue }
-  /** Several fit equally, or none: what there is to choose from, at most ten. */
-  | { found: false; candidates: readonly string[] }
+interface Extracted {
+  /** Undefined where several of the candidates fit equally, or none. */
+  value: JsonValue | undefined
+  candidates: readonly string[]
+}
 
 function extractValue({ kind, words }: Extraction, text: string): Extracted {
   switch (kind) {
@@ -219,26 +221,17 @@ function extractValue({ kind, words }: Extraction, text: string): Extracted {
       return openPage(text)
     case 'library-id': {
       const pattern = /(?<![\w:/.])(\/[\w.-]+\/[\w.-]+(?:\/[\w.-]+)?)(?![\w/])/
-      return extracted(pattern.exec(text)?.[1], [])
+      return { value: pattern.exec(text)?.[1], candidates: [] }
     }
   }
-}
-
-function extracted(value: JsonValue | undefined, candidates: readonly string[]): Extracted {
-  if (value !== undefined) return { found: true, value }
-  return { found: false, candidates: candidates.slice(0, 10) }
 }
 
 /** The page that is open: `1: about:blank [selected]`. */
 function openPage(text: string): Extracted {
   const pages = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*(\d+):\s(.*)$/gm)]
   const selected = pages.filter((match) => match[2]?.includes('[selected]'))
-  const [open, ...others] = selected.length > 0 ? selected : pages
-  const isClear = open !== undefined && others.length === 0
-  return extracted(
-    isClear ? Number(open[1]) : undefined,
-    pages.map((match) => match[0].trim()),
-  )
+  const open = only(selected.length > 0 ? selected : pages)
+  return { value: open && Number(open[1]), candidates: pages.map(([line]) => line.trim()) }
 }
 
 /** `uid=1_4 button "Send"` or `- button "Send" [ref=e5]`. */
@@ -260,10 +253,8 @@ function elementIn(snapshot: string, words: readonly string[]): Extracted {
     .toSorted((one, other) => other.score - one.score)
   const [best, second] = scored
   const near = scored.length > 0 ? scored : elements
-  return extracted(
-    best?.score === second?.score ? undefined : best?.id,
-    near.map(({ text }) => text),
-  )
+  const value = best?.score === second?.score ? undefined : best?.id
+  return { value, candidates: near.map(({ text }) => text) }
 }
 
 function itemIn(text: string, words: readonly string[]): Extracted {
@@ -276,13 +267,13 @@ function itemIn(text: string, words: readonly string[]): Extracted {
   const [asked] = items
     .filter((item) => said.includes(` ${plainWords(item.toLowerCase()).join(' ')} `))
     .toSorted((one, other) => other.length - one.length)
-  return extracted(asked ?? (items.length === 1 ? items[0] : undefined), items)
+  return { value: asked ?? only(items), candidates: items }
 }
 
 function namesIn(value: unknown, depth: number): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null || depth > 6) return []
-  if (Array.isArray(value)) return value.flatMap((item) => namesIn(item, depth + 1))
+  if (isList(value)) return value.flatMap((item) => namesIn(item, depth + 1))
   const entries: [string, unknown][] = Object.entries(value)
   const name = entries.find(([key]) => /^(?:name|id)$/i.test(key))?.[1]
   if (typeof name === 'string') return [name]
