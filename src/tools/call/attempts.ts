@@ -23,8 +23,9 @@ export type AttemptsResult =
 
 export async function attemptCall(
   call: () => Promise<ToolOutcome>,
-  { replaySafe, waitsMs, signal, onRetry }: AttemptRules,
+  rules: AttemptRules,
 ): Promise<AttemptsResult> {
+  const { signal, onRetry } = rules
   const failures: AttemptFailure[] = []
   for (;;) {
     if (signal.aborted) {
@@ -42,7 +43,7 @@ export async function attemptCall(
       if (failure.kind === 'cancelled' || signal.aborted) throw error
     }
     failures.push(failure)
-    const decision = decideRetry({ ...failure, attempt: failures.length, replaySafe, waitsMs })
+    const decision = decideRetry({ ...failure, ...rules, attempt: failures.length })
     if (typeof decision === 'string') {
       return { ok: false, outcome, failures, last: failure, because: decision }
     }
@@ -70,9 +71,6 @@ export interface RetrySettings {
   neverReplay: readonly string[]
 }
 
-type FailedAttempt = Pick<AttemptFailure, 'kind' | 'delivered'> &
-  Pick<AttemptRules, 'replaySafe' | 'waitsMs'> & { attempt: number }
-
 /** Milliseconds to wait. `unsafe`: the call may have had its effect, and could have it again. */
 type RetryDecision = number | 'pointless' | 'unsafe' | 'exhausted'
 
@@ -88,16 +86,22 @@ const pointless: ReadonlySet<FailureKind> = new Set([
 ])
 
 /** A call that may have reached the server is made again only when the tool may be repeated. */
-export function decideRetry(failed: FailedAttempt): RetryDecision {
-  if (pointless.has(failed.kind)) return 'pointless'
-  if (failed.delivered !== 'no' && !failed.replaySafe) return 'unsafe'
-  return failed.waitsMs[failed.attempt - 1] ?? 'exhausted'
+export function decideRetry({
+  kind,
+  delivered,
+  replaySafe,
+  waitsMs,
+  attempt,
+}: Pick<AttemptFailure & AttemptRules, 'kind' | 'delivered' | 'replaySafe' | 'waitsMs'> & {
+  attempt: number
+}): RetryDecision {
+  if (pointless.has(kind)) return 'pointless'
+  if (delivered !== 'no' && !replaySafe) return 'unsafe'
+  return waitsMs[attempt - 1] ?? 'exhausted'
 }
 
-interface AttemptFailure {
+interface AttemptFailure extends Pick<CallFailure, 'message' | 'delivered'> {
   kind: FailureKind
-  message: string
-  delivered: CallFailure['delivered']
 }
 
 /** What servers say in an error, in order (MCP, SEP-1303); only its beginning is read. */

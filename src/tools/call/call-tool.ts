@@ -16,7 +16,7 @@ import type {
 import { ToolRefusedError } from './errors.ts'
 import { suggestRecovery } from './failure-text.ts'
 import { definitionOf, discoverOnce, findTool, suggestTools } from './find-tool.ts'
-import { matchesName, permissionOf } from '../workflow/match.ts'
+import { matchesAny, permissionOf } from '../workflow/match.ts'
 import type { SchemaChecker } from './schema-checker.ts'
 
 /**
@@ -25,12 +25,12 @@ import type { SchemaChecker } from './schema-checker.ts'
  * InvalidParametersError} and {@link ToolRefusedError}; a cancellation throws {@link ToolCallError}.
  */
 export async function callTool(request: ToolRequest, context: CallContext): Promise<CallReport> {
-  const { tool: summary, note } = await findTool(request.tool, context)
+  const { tool: summary, note = [] } = await findTool(request.tool, context)
   refuseForbidden(summary, context)
   const tool = await definitionOf(summary, context)
   const { params } = request
   const unchecked = await checkParameters(tool, params, context.schemas)
-  const notes = [...(note === undefined ? [] : [note]), ...unknownParameters(tool, params)]
+  const notes = [note, unknownParameters(tool, params)].flat()
   const started = context.runtime.elapsed()
   const elapsed = (): number => Math.round(context.runtime.elapsed() - started)
   const delivery = { mayHaveActed: false }
@@ -53,8 +53,8 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   const diagnostics = found.map(([code, message]) => {
     return { code, severity: 'warning' as const, message, path: tool.id }
   })
-  const facts = { tool, category: summary.category, params, durationMs, diagnostics }
-  const report = await reportOf({ ...facts, notes }, result, context)
+  const facts = { tool, category: summary.category, params, durationMs, notes, diagnostics }
+  const report = await reportOf(facts, result, context)
   const { kind: outcome = 'success', message: error } =
     report.status === 'success' ? {} : report.failure
   const size = result.outcome?.size ?? 0
@@ -138,7 +138,9 @@ async function attempt(
 }
 
 async function reportOf(
-  facts: Omit<CallReport & { status: 'success' }, 'status' | 'attempts' | 'outcome'>,
+  facts: Omit<CallReport & { status: 'success' }, 'status' | 'attempts' | 'outcome'> & {
+    notes: string[]
+  },
   result: AttemptsResult,
   context: CallContext,
 ): Promise<CallReport> {
@@ -146,9 +148,8 @@ async function reportOf(
   const errors = result.failures.map(({ message }, index) => `Attempt ${index + 1}: ${message}`)
   if (result.ok) {
     const attempts = errors.length + 1
-    const retried = `A retry was needed: succeeded on attempt ${attempts}.`
-    const notes = attempts === 1 ? facts.notes : [...facts.notes, retried]
-    return { ...facts, attempts, status: 'success', outcome: result.outcome, notes }
+    if (attempts > 1) facts.notes.push(`A retry was needed: succeeded on attempt ${attempts}.`)
+    return { ...facts, attempts, status: 'success', outcome: result.outcome }
   }
   const { last, because, outcome } = result
   const { kind, message, delivered } = last
@@ -160,8 +161,11 @@ async function reportOf(
     const near = suggestTools(id, others)
     if (near.length > 0) suggestions.push(`Use one of ${near.join(', ')}`)
   }
-  const unclear = `Delivery unknown: ${id} may have acted. It was not called again, because nothing says that this is safe.`
-  const isUnclear = because === 'unsafe' && delivered === 'unknown'
+  if (because === 'unsafe' && delivered === 'unknown') {
+    facts.notes.push(
+      `Delivery unknown: ${id} may have acted. It was not called again, because nothing says that this is safe.`,
+    )
+  }
   return {
     ...facts,
     attempts,
@@ -169,7 +173,6 @@ async function reportOf(
     outcome,
     failure: { kind, message, delivered, suggestions },
     report: { tool: id, attempts, errors, suggestion: suggestions[0] ?? '' },
-    notes: isUnclear ? [...facts.notes, unclear] : facts.notes,
   }
 }
 
@@ -197,10 +200,8 @@ async function checkOutput(
   { structured, problems = [] }: ToolOutcome,
   schemas: SchemaChecker,
 ): Promise<Finding[]> {
-  const found = problems.map(({ code, message }): Finding => [
-    code,
-    `the answer of ${id}: ${message}`,
-  ])
+  const answer = `the answer of ${id}`
+  const found = problems.map(({ code, message }): Finding => [code, `${answer}: ${message}`])
   if (outputSchema === undefined) return found
   if (structured === undefined) {
     return [...found, ['output-not-structured', `${id} promises structured content and sent none`]]
@@ -210,7 +211,7 @@ async function checkOutput(
   const breaches = verdict.problems
     .slice(0, 5)
     .map(({ path, message }) => `${path.join('.') || 'the whole'} ${message}`)
-  const message = `the answer of ${id} breaks its own schema: ${breaches.join('; ')}`
+  const message = `${answer} breaks its own schema: ${breaches.join('; ')}`
   return [...found, ['output-schema-mismatch', message]]
 }
 
@@ -218,7 +219,7 @@ async function checkOutput(
 export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
   const { allow = ['*'], deny = [] } = context.rules(tool.server)
   const isNamed = (patterns: readonly string[]) =>
-    patterns.some((pattern) => matchesName(pattern, tool.name) || matchesName(pattern, tool.id))
+    [tool.name, tool.id].some((name) => matchesAny(patterns, name))
   if (!isNamed(allow) || isNamed(deny)) {
     throw new ToolRefusedError({
       code: 'tool-denied',
@@ -248,8 +249,8 @@ export function isReplaySafe(
   trusted: boolean,
   settings: Pick<RetrySettings, 'replaySafe' | 'neverReplay'>,
 ): boolean {
-  if (settings.neverReplay.some((pattern) => matchesName(pattern, tool.id))) return false
-  if (settings.replaySafe.some((pattern) => matchesName(pattern, tool.id))) return true
+  if (matchesAny(settings.neverReplay, tool.id)) return false
+  if (matchesAny(settings.replaySafe, tool.id)) return true
   if (trusted && tool.annotations?.idempotentHint === true) return true
   return readsOnly(tool, trusted)
 }

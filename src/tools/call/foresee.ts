@@ -22,18 +22,14 @@ export async function foreseeSteps(
   const known = new Set<string>()
   const calls: ForeseenCall[] = []
   for (const { tool: name, params, outputAs, notes = [] } of steps) {
-    const found = await findTool(name, context)
-    const tool = await definitionOf(found.tool, context)
+    const { tool: summary, note = [] } = await findTool(name, context)
+    const tool = await definitionOf(summary, context)
     const isChain = kind === 'chain'
     const unknown = isChain ? referencedNames(params).filter((one) => !known.has(one)) : []
-    const foreseen = await foreseeCall(
-      tool,
-      params,
-      isChain ? referringParameters(params) : [],
-      context,
-    )
-    const ownNotes = found.note === undefined ? notes : [...notes, found.note]
-    calls.push({ ...foreseen, outputAs, unknown, notes: [...ownNotes, ...foreseen.notes] })
+    const later = isChain ? referringParameters(params) : []
+    const foreseen = await foreseeCall(tool, params, later, context)
+    const said = [notes, note, foreseen.notes].flat()
+    calls.push({ ...foreseen, outputAs, unknown, notes: said })
     if (outputAs !== undefined) known.add(outputAs)
   }
   return calls

@@ -331,13 +331,16 @@ export function permissionOf(
   id: string,
   permissions: ToolPermissions | undefined,
 ): 'deny' | 'ask' | 'allow' | undefined {
-  return (['deny', 'ask', 'allow'] as const).find((one) =>
-    permissions?.[one].some((pattern) => matchesName(pattern, id)),
-  )
+  if (permissions === undefined) return undefined
+  return (['deny', 'ask', 'allow'] as const).find((one) => matchesAny(permissions[one], id))
 }
 
 export function isDeclaredReadOnly(id: string, permissions: ToolPermissions | undefined): boolean {
-  return permissions?.readOnly.some((pattern) => matchesName(pattern, id)) === true
+  return permissions !== undefined && matchesAny(permissions.readOnly, id)
+}
+
+export function matchesAny(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => matchesName(pattern, name))
 }
 
 /** Whether a name fits a pattern, in which `*` stands for any characters. */
