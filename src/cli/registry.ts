@@ -36,9 +36,7 @@ const steps = () => import('../tools/commands/steps.ts')
 const mcpServe = () => import('../mcp/command.ts')
 const libraryList = () => import('../library/commands/list.ts')
 const libraryShow = () => import('../library/commands/show.ts')
-const properties = () => import('../skill/commands/properties.ts')
 const prompt = () => import('../library/commands/prompt.ts')
-const activate = () => import('../library/commands/activate.ts')
 const newSkill = () => import('../skill/commands/new.ts')
 const validate = () => import('../skill/commands/validate.ts')
 const audit = () => import('../audit/commands/audit.ts')
@@ -148,10 +146,10 @@ export const commands: readonly CommandEntry[] = [
   }),
   ...group('Library', {
     list: of('List installed skills', libraryList),
-    show: of('Show one skill: fields, resources, trust', libraryShow),
-    properties: of('Print the properties of a skill as JSON', properties),
+    show: one('Show one skill: fields, resources, trust', libraryShow, 'show'),
+    properties: one('Print the properties of a skill as JSON', libraryShow, 'properties'),
     prompt: of('Print the catalogue of skills for a system prompt', prompt),
-    activate: of('Print what a model receives when a skill is activated', activate),
+    activate: one('Print what a model receives when a skill is activated', libraryShow, 'activate'),
   }),
   ...group('Author', {
     new: of('Create a new skill', newSkill),

@@ -3,25 +3,7 @@ import type { ToolCall } from '../trigger/tool-call.ts'
 import type { HookEvent } from './adapters.ts'
 import { fingerprint } from './trigger-cache.ts'
 
-export interface HookPayload {
-  event: HookEvent
-  /** The client's own name for the event. */
-  eventName: string
-  /** What was typed; of a tool call what it does, for the log. */
-  prompt: string
-  /** Undefined for a tool that touches no file and runs no command. */
-  call: ToolCall | undefined
-  /** The input of the tool, to tell calls from one another. */
-  toolInput: string
-  cwd: string | undefined
-  session: string | undefined
-  /** The subagent; empty for the agent that the user talks to. */
-  agent: string
-  /** The client's own name for this turn or call, else one made of the session and the moment. */
-  turn: string | undefined
-  fromCursor: boolean
-  fromCopilot: boolean
-}
+export type HookPayload = (ReturnType<typeof readPayload> & { ok: true })['payload']
 
 /** The names of the clients for what the hook answers, in lower case; any other is a prompt. */
 const events: Readonly<Record<string, HookEvent | undefined>> = {
@@ -36,12 +18,10 @@ const events: Readonly<Record<string, HookEvent | undefined>> = {
 }
 
 /** Reads standard input. All clients send one JSON object; their names for the fields differ. */
-export function readPayload(
-  input: string,
-  name?: string,
-): { ok: true; payload: HookPayload } | { ok: false; message: string } {
+export function readPayload(input: string, name?: string) {
+  const refused = (message: string) => ({ ok: false as const, message })
   const value = parseJson(input)
-  if (!isObject(value)) return { ok: false, message: 'standard input holds no JSON object' }
+  if (!isObject(value)) return refused('standard input holds no JSON object')
   const first = (...names: readonly string[]): string | undefined =>
     names.map((key) => value[key]).find(isText)
   const eventName = first('hook_event_name') ?? name ?? ''
@@ -52,7 +32,7 @@ export function readPayload(
   const call = readCall(tool, parseJson(toolInput) ?? given)
   const { paths = [], command = '' } = call ?? {}
   const prompt = event === 'prompt' ? readPrompt(value) : [tool, ...paths, command].join(' ').trim()
-  if (prompt === undefined) return { ok: false, message: 'standard input holds no prompt' }
+  if (prompt === undefined) return refused('standard input holds no prompt')
   const session = first('session_id', 'sessionId', 'conversation_id')
   const { timestamp, workspace_roots: roots } = value
   // Gemini CLI, Qwen Code and Copilot CLI name no turn. They read the clock once for a prompt and tell
@@ -61,16 +41,22 @@ export function readPayload(
   const moment = fingerprint(`${session} ${String(timestamp)} ${prompt.slice(0, 4096)}`)
   const named = event === 'prompt' ? first('prompt_id', 'turn_id', 'generation_id') : undefined
   return {
-    ok: true,
+    ok: true as const,
     payload: {
       event,
+      /** The client's own name for the event. */
       eventName,
+      /** What was typed; of a tool call what it does, for the log. */
       prompt,
+      /** Undefined for a tool that touches no file and runs no command. */
       call,
+      /** The input of the tool, to tell calls from one another. */
       toolInput,
       cwd: first('cwd') ?? (Array.isArray(roots) ? roots.slice(0, 1).find(isText) : undefined),
       session,
+      /** The subagent; empty for the agent that the user talks to. */
       agent: first('agent_id', 'agentId') ?? '',
+      /** The client's own name for this turn or call, else one made of the session and the moment. */
       turn: first('tool_use_id', 'toolCallId') ?? named ?? (hasMoment ? moment : undefined),
       fromCursor: value['cursor_version'] !== undefined,
       fromCopilot: timestamp !== undefined,

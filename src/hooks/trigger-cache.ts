@@ -6,20 +6,7 @@ import type { TriggerOccasion } from '../skill/model.ts'
 import type { TriggerSkill } from '../trigger/match.ts'
 import { launcherName } from './adapters.ts'
 
-export interface TriggerCache {
-  repeat: 'prompt' | 'session'
-  budget: number
-  /** What is wrong with skills that cannot be used; only where the cache was just made. */
-  problems: readonly string[]
-  pathOf(name: string): string | undefined
-  /** The skills of which a trigger can fire on the prompt, in order of precedence. */
-  candidates(prompt: string): Generator<CachedSkill>
-  /** The index of examples, where the prompt has words in common with any of them. */
-  indexFor(prompt: string): StoredIndex | undefined
-  /** The skills with triggers; `onTools`: with triggers on files or commands. */
-  skills(onTools: boolean): Generator<CachedSkill>
-  named(name: string): CachedSkill | undefined
-}
+export type TriggerCache = ReturnType<typeof openCache>
 
 export interface StoredIndex {
   head: string
@@ -135,11 +122,7 @@ export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
 }
 
 /** @param index the index of examples, or where it lies */
-export function openCache(
-  file: Buffer,
-  index: Buffer | string,
-  header = headerOf(file),
-): TriggerCache {
+export function openCache(file: Buffer, index: Buffer | string, header = headerOf(file)) {
   const { path: paths, name: names, trust, needs, triggers } = header.skills
   let lines: readonly string[] | undefined
   const lineAt = (number: number): string => {
@@ -157,14 +140,17 @@ export function openCache(
   return {
     repeat: header.repeat,
     budget: header.budget,
+    /** What is wrong with skills that cannot be used; only where the cache was just made. */
     problems: typeof index === 'string' ? [] : header.problems,
-    pathOf: (name) => paths[names.indexOf(name)],
-    *candidates(prompt) {
+    pathOf: (name: string): string | undefined => paths[names.indexOf(name)],
+    /** The skills of which a trigger can fire on the prompt, in order of precedence. */
+    *candidates(prompt: string) {
       for (const index of paths.keys()) {
         if ((needs[index] ?? []).some((part) => prompt.includes(part))) yield skillAt(index)
       }
     },
-    indexFor(prompt) {
+    /** The index of examples, where the prompt has words in common with any of them. */
+    indexFor(prompt: string): StoredIndex | undefined {
       const words = beginnings(prompt.slice(0, 2000))
       const known = words.filter((word) => header.examples.beginnings.includes(` ${word} `))
       if (known.length < Math.min(2, Math.max(1, words.length))) return undefined
@@ -172,12 +158,13 @@ export function openCache(
         typeof index === 'string' ? readerOf(indexPath(index)) : index.toString.bind(index, 'utf8')
       return { head: lineAt(paths.length + 1), read }
     },
-    *skills(onTools) {
+    /** The skills with triggers; `onTools`: with triggers on files or commands. */
+    *skills(onTools: boolean) {
       for (const [index, kind] of triggers.entries()) {
         if (kind >= (onTools ? 2 : 1)) yield skillAt(index)
       }
     },
-    named(name) {
+    named(name: string): CachedSkill | undefined {
       const place = names.indexOf(name)
       return place < 0 ? undefined : skillAt(place)
     },

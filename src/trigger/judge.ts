@@ -1,4 +1,4 @@
-import type { Ranker, Ranking } from '../rank/ranker.ts'
+import type { Ranker } from '../rank/ranker.ts'
 import { plainWords, stemOf, wordsOf } from '../rank/words.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
@@ -8,26 +8,20 @@ export const sureFrom = 0.8
 
 const longestPrompt = 2000
 
-export interface ExampleVerdict extends Pick<Ranking, 'probability' | 'missing'> {
-  name: string
-  /** The nearest of its examples; empty where none has a word of the prompt. */
-  example: string
-  /** The words of the prompt that its text has, those that count most first. */
-  words: readonly string[]
-  /** Another skill that is nearly as like the prompt. */
-  rival: string | undefined
-  isSure: boolean
-}
+export type ExampleVerdict = NonNullable<ReturnType<typeof judge>>
 
-export function judge(prompt: string, rank: Ranker): ExampleVerdict | undefined {
+export function judge(prompt: string, rank: Ranker) {
   const typed = prompt.slice(0, longestPrompt)
   if (isCall(typed)) return undefined
   const { ranked, probability, missing } = rank(typed)
   const [first, second] = ranked
   if (!first) return undefined
+  /** The nearest of its examples; empty where none has a word of the prompt. */
   const example = first.parts.find(({ kind }) => kind === 'example')?.text ?? ''
   const said = first.parts.filter(({ kind }) => !/example|likeness/.test(kind))
+  /** The words of the prompt that its text has, those that count most first. */
   const words = said.map(({ text }) => text)
+  /** Another skill that is nearly as like the prompt. */
   const rival = second && second.score > 0.7 * first.score ? second.id : undefined
   const isSure = probability >= sureFrom
   return { name: first.id, probability, missing, example, words, rival, isSure }

@@ -10,15 +10,7 @@ import type { TriggerSkill } from './match.ts'
 import { judgeCase, measure, type PromptCase } from './prompt-cases.ts'
 import { readTriggers } from './read-triggers.ts'
 
-export interface Suggestion {
-  skill: string
-  /** Prompts after which the agent used the skill, and all the others. */
-  prompts: { used: number; others: number }
-  /** The entries of `triggers`, as YAML; none where there are too few prompts. */
-  entries: string
-  /** On prompts that nothing was chosen by: a third of them, with the triggers of now and the new ones. */
-  heldOut?: { now: ReturnType<typeof measure>; suggested: ReturnType<typeof measure> } | undefined
-}
+export type Suggestion = ReturnType<typeof suggestTriggers>
 
 const fewestPrompts = 4
 const mostExamples = 5
@@ -29,10 +21,11 @@ const longestPrompt = 2000
 export function suggestTriggers(
   skills: readonly [TriggerSkill, ...TriggerSkill[]],
   turns: readonly TranscriptTurn[],
-): Suggestion {
+) {
   const [skill, ...others] = skills
   const cases = labelledPrompts(skill, turns)
   const used = cases.filter(({ inject }) => inject)
+  /** Prompts after which the agent used the skill, and all the others. */
   const prompts = { used: used.length, others: cases.length - used.length }
   if (used.length < fewestPrompts) return { skill: skill.name, prompts, entries: '' }
   // The same third each time, whatever the other prompts are.
@@ -43,6 +36,7 @@ export function suggestTriggers(
   const examples = chooseExamples(chosen.filter(({ inject }) => inject))
   const pattern = separatingPattern(chosen)
   const inject = referenceOf(skill, turns)
+  /** The entries of `triggers`, as YAML; none where there are too few prompts. */
   const entries =
     (pattern === undefined ? '' : entry(`match: '${pattern}'`, inject)) +
     (examples.length === 0 ? '' : entry(`examples: ${JSON.stringify(examples)}`, inject))
@@ -51,6 +45,7 @@ export function suggestTriggers(
     const all = [{ ...skill, triggers }, ...others]
     return measure(held.map((one) => judgeCase(one, all, skill.name)))
   }
+  /** On prompts that nothing was chosen by, with the triggers of now and the new ones. */
   const heldOut = {
     now: measured(skill.triggers),
     suggested: measured([...skill.triggers, ...added]),

@@ -19,14 +19,8 @@ export const tierZeroMarkers = {
 /** What a line of the index may cost: about 50 tokens. */
 const longestLine = 220
 
-interface TierZeroLine {
-  skill: string
-  text: string
-  tokens: number
-}
-
 /** One line a skill: purpose, when to use it, its subcommands. */
-export function tierZeroLine(name: string, fields: SkillFields): TierZeroLine {
+export function tierZeroLine(name: string, fields: SkillFields) {
   const head = fields.userInvocable ? `- \`/${name}\`: ` : `- ${name}: `
   const subcommands = subcommandsOf(name, fields)
   const tail = subcommands.length === 0 ? '' : ` Subcommands: ${subcommands.join(', ')}.`
@@ -36,7 +30,7 @@ export function tierZeroLine(name: string, fields: SkillFields): TierZeroLine {
   return { skill: name, text, tokens: estimateTokens(text) }
 }
 
-export function tierZeroBlock(lines: readonly TierZeroLine[]): string {
+export function tierZeroBlock(lines: readonly { text: string }[]): string {
   const title =
     '## Skills\n\nUse a skill when its line fits the task; its instructions load then.\n\n'
   return title + lines.map(({ text }) => `${text}\n`).join('')

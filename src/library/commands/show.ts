@@ -1,9 +1,15 @@
 import { chainText, gatesOf } from '../../chain/plan-model.ts'
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import { contradiction } from '../../core/errors.ts'
+import { indentedJson } from '../../core/json.ts'
 import { bytes, count, linesText, safeLine, safeText } from '../../core/text.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
-import type { ChainDeclaration, SkillFile } from '../../skill/model.ts'
+import { argumentText } from '../../skill/arguments.ts'
+import { SkillParseError } from '../../skill/errors.ts'
+import type { ChainDeclaration, JsonValue, SkillDocument, SkillFile } from '../../skill/model.ts'
+import { parseSkill } from '../../skill/parse.ts'
+import type { YamlNode } from '../../skill/read-yaml.ts'
+import { type Activation, activateSkill, checkInvocation } from '../activation.ts'
 import { currentTrust, type DiscoverOptions, discoverOptionsFrom } from '../discover.ts'
 import { findSkill, loadSkill } from '../find-skill.ts'
 import { readText } from '../../trigger/commands/skills.ts'
@@ -14,8 +20,10 @@ export type ShownSkill = ReturnType<typeof showSkill>
 /** With `--body` and `--raw` only the text. */
 type ShowResult = ShownSkill | { body: string } | { text: string }
 
-export const command = defineCommand<ShowResult>()({
-  arguments: { '<skill>': 'a name, scope:name, a directory or a SKILL.md' },
+const skillHelp = 'a name, scope:name, a directory or a SKILL.md'
+
+export const show = defineCommand<ShowResult>()({
+  arguments: { '<skill>': skillHelp },
   options: {
     body: option.flag('--body', 'only the instructions, without arguments inserted'),
     raw: option.flag('--raw', 'only the SKILL.md, as it is on the disk'),
@@ -143,3 +151,62 @@ function treeLines(files: readonly TreeFile[], indent: string): string[] {
     ]
   })
 }
+
+export const properties = defineCommand<object>()({
+  arguments: { '<skill>': skillHelp },
+  options: {},
+  details: 'Prints the same JSON as read-properties of the reference library.',
+  examples: ['properties skills/pdf-processing'],
+  async run({ runtime, settings }, { arguments: [reference = ''] }) {
+    const { path } = findSkill(reference, discoverOptionsFrom(runtime, settings))
+    const { skill, diagnostics } = parseSkill(readText(path), { path })
+    if (skill) return propertiesOf(skill)
+    const message = `${path} has no usable frontmatter.`
+    throw new SkillParseError({ code: 'skill-unusable', message, diagnostics })
+  },
+  render: indentedJson,
+})
+
+/** The specification's fields, under their own names; what is absent is left out. */
+function propertiesOf({ fields, frontmatter }: SkillDocument): object {
+  const allowedTools = frontmatter.entries.find(({ key }) => key.text === 'allowed-tools')
+  return {
+    name: fields.name?.trim(),
+    description: fields.description?.trim(),
+    license: fields.license,
+    compatibility: fields.compatibility,
+    'allowed-tools': allowedTools ? asWritten(allowedTools.value) : undefined,
+    metadata: Object.keys(fields.metadata).length > 0 ? { ...fields.metadata } : undefined,
+  }
+}
+
+function asWritten(node: YamlNode): JsonValue {
+  if (node.kind === 'scalar') return node.text
+  if (node.kind === 'list') return node.items.map((item) => asWritten(item))
+  return Object.fromEntries(node.entries.map(({ key, value }) => [key.text, asWritten(value)]))
+}
+
+export const activate = defineCommand<Activation>()({
+  arguments: {
+    '<skill>': skillHelp,
+    '[arguments...]': 'values to insert into the instructions',
+  },
+  options: {
+    source: option.choice('--source <source>', 'user, model or code: who activates it', {
+      choices: ['user', 'model', 'code'],
+      default: 'user',
+    }),
+  },
+  details: 'A single argument is used as typed text. Put options of the skill after --.',
+  examples: ['activate code-review src/index.ts'],
+  async run({ runtime, settings }, { arguments: [reference = '', ...words], source }) {
+    const search = discoverOptionsFrom(runtime, settings)
+    const info = findSkill(reference, search)
+    checkInvocation(info, source)
+    const skill = loadSkill(info)
+    const { level: trustLevel } = currentTrust(skill.info, search)
+    return activateSkill({ skill, source, arguments: argumentText(words), trustLevel })
+  },
+  render: ({ content }, { isTerminal }) => `${isTerminal ? safeText(content) : content}\n`,
+  notes: ({ diagnostics }) => diagnostics,
+})
