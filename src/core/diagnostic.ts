@@ -21,7 +21,11 @@ export interface Diagnostic {
 }
 
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
-  return diagnostics.some((diagnostic) => diagnostic.severity === 'error')
+  return errorsIn(diagnostics).length > 0
+}
+
+export function errorsIn(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === 'error')
 }
 
 /** `path:line:column: severity: message [code]` and the hint on a line of its own. */
@@ -84,6 +88,12 @@ export function compareText(a: string, b: string): number {
     if (left !== right) return codePointRank(left) - codePointRank(right)
   }
   return a.length - b.length
+}
+
+/** Compares values by one of their texts, in the order of {@link compareText}. */
+export function byText<Key extends string>(key: Key) {
+  return (a: Readonly<Record<Key, string>>, b: Readonly<Record<Key, string>>): number =>
+    compareText(a[key], b[key])
 }
 
 /** Surrogates stand for code points above U+FFFF, so they come after U+E000 to U+FFFF. */

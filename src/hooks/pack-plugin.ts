@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { errorsIn } from '../core/diagnostic.ts'
 import { SkillrailError, UsageError } from '../core/errors.ts'
 import { indentedJson, objectOf, parseJson } from '../core/json.ts'
 import type { SkillInfo } from '../library/model.ts'
@@ -46,7 +47,7 @@ function fileOf(path: string, content: string | Buffer, mode = 0o644): PackedFil
 function filesOfSkill({ name, directory, path }: SkillInfo): PackedFile[] {
   const options = { path, directoryName: basename(directory), files: listSkillFiles(directory) }
   const { diagnostics } = validateSkill(readFileSync(path), options)
-  const errors = diagnostics.filter(({ severity }) => severity === 'error')
+  const errors = errorsIn(diagnostics)
   if (errors.length > 0) {
     const message = `the skill ${name} is not valid, so clients would leave it out`
     throw new UsageError({ code: 'plugin-skill-invalid', message, diagnostics: errors })

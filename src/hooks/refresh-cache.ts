@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
+import { errorsIn } from '../core/diagnostic.ts'
 import { findWorkspace, isInside, realPathOf } from '../core/read-files.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import { forgetOldFiles, makePrivateDirectory, writeFileAtomicSync } from '../core/write-files.ts'
@@ -141,12 +142,10 @@ function problemsIn({ broken, skills }: Discovery): string[] {
     ...diagnostics.filter(({ code }) => code.startsWith('trigger-')),
     ...matchPrompt('-', [{ name: '', directory: '', path, triggers: fields.triggers }]).diagnostics,
   ])
-  return [...found, ...own]
-    .filter(({ severity }) => severity === 'error')
-    .map(({ path, line, message, hint }) => {
-      const place = line === undefined ? path : `${path}:${line}`
-      return `${place}: ${message}${hint === undefined ? '' : `. ${hint}`}`
-    })
+  return errorsIn([...found, ...own]).map(({ path, line, message, hint }) => {
+    const place = line === undefined ? path : `${path}:${line}`
+    return `${place}: ${message}${hint === undefined ? '' : `. ${hint}`}`
+  })
 }
 
 /** Files and directories besides the usable skills whose change can change the answer. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { compareDiagnostics, compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { byText, compareDiagnostics, type Diagnostic } from '../core/diagnostic.ts'
 import { findWorkspace, readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
@@ -57,18 +57,20 @@ export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): 
   for (const location of skillLocations(runtime, options)) {
     const found = scanLocation(location, { runtime, useIndex })
     const { scope, source, directory: place } = location
-    const unusable = found.skills
-      .filter(({ metadata }) => metadata.head === undefined)
-      .map(({ file: { path }, metadata }) => {
-        const name = basename(dirname(path))
-        return { name, path, scope, source, diagnostics: metadata.diagnostics }
-      })
-    const infos = found.skills
-      .flatMap((skill) => toInfo(skill, location, policy) ?? [])
-      .toSorted((a, b) => compareText(a.directory, b.directory))
-    candidates.push(...infos.map((info) => ({ info, place })))
-    broken.push(...unusable)
-    const findings = [...unusable.flatMap((skill) => skill.diagnostics), ...found.diagnostics]
+    const infos: SkillInfo[] = []
+    const findings: Diagnostic[] = []
+    for (const skill of found.skills) {
+      const info = toInfo(skill, location, policy)
+      if (info) infos.push(info)
+      else {
+        const { path } = skill.file
+        const own = skill.metadata.diagnostics
+        broken.push({ name: basename(dirname(path)), path, scope, source, diagnostics: own })
+        findings.push(...own)
+      }
+    }
+    for (const info of infos.toSorted(byText('directory'))) candidates.push({ info, place })
+    findings.push(...found.diagnostics)
     diagnostics.push(...findings.toSorted(compareDiagnostics))
   }
   return { candidates, broken, diagnostics }

@@ -1,5 +1,6 @@
 import { type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { errorsIn } from '../core/diagnostic.ts'
 import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 import { lookProblem } from '../core/errors.ts'
 import { nearest } from '../core/text.ts'
@@ -144,7 +145,7 @@ function brokenSkill(
   { name, path, diagnostics }: Pick<BrokenSkill, 'name' | 'path' | 'diagnostics'>,
   given?: string,
 ): SkillError {
-  const [first] = diagnostics.filter(({ severity }) => severity === 'error')
+  const [first] = errorsIn(diagnostics)
   const code = given ?? first?.code ?? 'skill-broken'
   const message = `Skill ${name} cannot be used: ${path} is broken.`
   const hint = `skillrail validate ${path} shows the errors.`

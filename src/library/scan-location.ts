@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, posix, sep } from 'node:path'
 import { cachePath, readCache, writeCache } from '../core/derived-cache.ts'
-import type { Diagnostic } from '../core/diagnostic.ts'
+import { type Diagnostic, errorsIn } from '../core/diagnostic.ts'
 import { readRegularFile, statsOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { SkillFields } from '../skill/model.ts'
@@ -65,9 +65,12 @@ export function scanLocation(
   }
   cache.save()
   if (plugin) {
-    const invalid = skills.map((skill) => unfitFor(plugin, skill))
-    const fit = skills.filter((_, index) => invalid[index] === undefined)
-    return { skills: fit, diagnostics: [...diagnostics, ...invalid.flatMap((one) => one ?? [])] }
+    const fit = skills.filter((skill) => {
+      const problem = unfitFor(plugin, skill)
+      if (problem) diagnostics.push(problem)
+      return !problem
+    })
+    return { skills: fit, diagnostics }
   }
   // A name that begins with `.` or `_` is a common way to say: this is not a skill.
   const expected = [...childless].filter((path) => !/[\\/][._][^\\/]*$/.test(path))
@@ -85,8 +88,7 @@ function unfitFor(
 ): Diagnostic | undefined {
   const reading = readRegularFile(path, { maxBytes: maxSkillBytes, binary: true })
   const options = { path, directoryName: basename(directory) }
-  const findings = reading.ok ? validateSkill(reading.bytes, options).diagnostics : []
-  const error = findings.find(({ severity }) => severity === 'error')
+  const [error] = reading.ok ? errorsIn(validateSkill(reading.bytes, options).diagnostics) : []
   const why = outsidePlugin(plugin, path) ?? error?.message
   if (why === undefined) return undefined
   const message = `the skill is left out of its plugin: ${why}`
@@ -164,6 +166,7 @@ class MetadataCache {
 }
 
 const identityParts = ['ctimeMs', 'ino', 'size', 'mtimeMs'] as const
+type FileIdentity = Record<(typeof identityParts)[number], number>
 
 /** What the head of a `SKILL.md` says: plain JSON, so that a cache can keep it. */
 export interface Metadata {
@@ -245,13 +248,6 @@ function skillName(written: string | undefined, path: string) {
   if (name === directory) return { name, diagnostics: none }
   const message = `the skill is named ${name} and its directory ${directory}; clients differ in which they use`
   return { name, diagnostics: [warning('name-directory-mismatch', message)] }
-}
-
-export interface FileIdentity {
-  size: number
-  mtimeMs: number
-  ctimeMs: number
-  ino: number
 }
 
 /** Where a chain names its own skill, which is listed, and refused when it is to be used. */

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { compareText } from '../core/diagnostic.ts'
+import { byText } from '../core/diagnostic.ts'
 import {
   foldersOutsideSkill,
   isInside,
@@ -16,7 +16,7 @@ import type { ResourceTree, SkillInfo } from './model.ts'
 
 /** The files below a skill's directory, in code-point order. */
 export function listSkillFiles(directory: string): SkillFile[] {
-  return [...walkFiles(directory, true)].toSorted((a, b) => compareText(a.path, b.path))
+  return [...walkFiles(directory, true)].toSorted(byText('path'))
 }
 
 /** The files without the `SKILL.md` and without skills inside this one, at most `limit`. */
@@ -26,7 +26,7 @@ export function listResources(directory: string, limit = 500): ResourceTree {
     if (!isSkillFile(file.path)) found.push(file)
     if (found.length > limit) break
   }
-  const files = found.slice(0, limit).toSorted((a, b) => compareText(a.path, b.path))
+  const files = found.slice(0, limit).toSorted(byText('path'))
   return { files, truncated: found.length > limit }
 }
 
@@ -53,8 +53,7 @@ function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFi
 
 function entriesOf(directory: string): Dirent[] {
   try {
-    const entries = readdirSync(directory, { withFileTypes: true })
-    return entries.toSorted((a, b) => compareText(a.name, b.name))
+    return readdirSync(directory, { withFileTypes: true }).toSorted(byText('name'))
   } catch {
     return []
   }

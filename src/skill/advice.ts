@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { compareText } from '../core/diagnostic.ts'
+import { byText } from '../core/diagnostic.ts'
 import { estimateTokens } from '../core/text.ts'
 import type { FieldReader } from './field-values.ts'
 import type { SkillFiles } from './model.ts'
@@ -75,7 +75,7 @@ function adviseOnScripts(reader: FieldReader, { body, bodyLine, files = [] }: Ad
       return isScript && !executable && !/\/(?:README|LICENSE|Makefile)$/i.test(path)
     })
     .filter(({ path }) => !isHandedOver(body, path))
-    .toSorted((a, b) => compareText(a.path, b.path))
+    .toSorted(byText('path'))
   for (const { path } of scripts) {
     const hint = `Run \`chmod +x ${path}\` in the directory of the skill.`
     const at = { line: bodyLine, column: 1 }

@@ -5,7 +5,7 @@ import { didYouMean } from '../core/text.ts'
 import { metadataFields, topFields } from './field-table.ts'
 import { describe, FieldReader, isNull, staysInside } from './field-values.ts'
 import type { ChainDeclaration, ChainPolicy, ChainStep, JsonValue } from './model.ts'
-import { type YamlMap, type YamlNode, type YamlScalar, yamlToJson } from './read-yaml.ts'
+import { type YamlMap, type YamlNode, type YamlScalar, valuesOf, yamlToJson } from './read-yaml.ts'
 
 export const defaultChainPolicy: Readonly<ChainPolicy> = {
   async: false,
@@ -65,7 +65,7 @@ export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclarat
     reader.report('chain-empty', entry.value, '`chain` does not name a skill.', hint)
   }
   checkKeys(reader, metadata)
-  const nodes = new Map(metadata.entries.map(({ key, value }) => [key.text, value]))
+  const nodes = valuesOf(metadata)
   const policy = readPolicy(reader, nodes)
   const names = new Set([...steps.map(({ name }) => name), ...stepNames(steps)])
   const gates = readGates(reader, nodes.get('gates'), names)

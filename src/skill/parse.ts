@@ -3,7 +3,7 @@ import type { Diagnostic } from '../core/diagnostic.ts'
 import { readFields } from './fields.ts'
 import { splitFrontmatter } from './frontmatter.ts'
 import type { SkillReading } from './model.ts'
-import { readYaml } from './read-yaml.ts'
+import { readYaml, valuesOf } from './read-yaml.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'
 
 const longestSkill: number = 1024 * 1024
@@ -24,7 +24,7 @@ export function parseSkill(content: string | Uint8Array, options: { path: string
   const { fields, diagnostics: fieldDiagnostics } = readFields(root, { path })
   const diagnostics = [...reading.diagnostics, ...fieldDiagnostics]
   if (fields.description === undefined) {
-    const at = root.entries.find(({ key }) => key.text === 'description')?.value ?? root
+    const at = valuesOf(root).get('description') ?? root
     const message = 'The skill has no usable `description`, so it cannot be offered to a model.'
     const hint = 'Add `description:` with what the skill does and when to use it.'
     diagnostics.push(finding('description-missing', path, at, message, hint))

@@ -270,6 +270,10 @@ function resolvePlain(text: string): string | number | boolean | null {
   return /^\.(?:nan|NaN|NAN)$/.test(text) ? Number.NaN : text
 }
 
+export function valuesOf({ entries }: YamlMap): ReadonlyMap<string, YamlNode> {
+  return new Map(entries.map(({ key, value }) => [key.text, value]))
+}
+
 /** A tree as JSON has it. Objects have no prototype, so that no key can mean anything to us. */
 export function yamlToJson(node: YamlNode): JsonValue {
   if (node.kind === 'scalar') return node.value

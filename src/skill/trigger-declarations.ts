@@ -1,7 +1,7 @@
 import { describe, type FieldReader, isNull, staysInside } from './field-values.ts'
 import { didYouMean } from '../core/text.ts'
 import type { TriggerDeclaration } from './model.ts'
-import type { YamlMap, YamlNode, YamlScalar } from './read-yaml.ts'
+import { valuesOf, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'
 
 /** Triggers from a list of maps, or from lines of `PATTERN => FILE`. */
 export function readTriggers(
@@ -23,7 +23,7 @@ function readEntry(reader: FieldReader, item: YamlNode): TriggerDeclaration | un
     const hint = 'Write `- match: PATTERN` and below it `inject: FILE`.'
     return reader.report('trigger-form', item, `A trigger is ${describe(item)}, no map.`, hint)
   }
-  const values = new Map(item.entries.map(({ key, value }) => [key.text, value]))
+  const values = valuesOf(item)
   for (const { key } of item.entries) {
     if (triggerKeys.some((known) => known === key.text)) continue
     const message = `A trigger has no key \`${key.text}\`.`

@@ -7,7 +7,13 @@ import { describe, FieldReader, isNull } from './field-values.ts'
 import { readFields } from './fields.ts'
 import type { SkillFields, SkillFiles } from './model.ts'
 import { readFrontmatter } from './parse.ts'
-import type { YamlEntry, YamlMap, YamlNode, YamlScalar } from './read-yaml.ts'
+import {
+  valuesOf,
+  type YamlEntry,
+  type YamlMap,
+  type YamlNode,
+  type YamlScalar,
+} from './read-yaml.ts'
 import type { RuleCode } from './rules.ts'
 
 export interface ValidateOptions {
@@ -57,7 +63,7 @@ function validateSpec(
   const { fields, diagnostics } = readFields(root, { path })
   const { name, description } = fields
   const reader = new FieldReader(path, diagnostics)
-  const values = new Map(root.entries.map(({ key, value }) => [key.text, value]))
+  const values = valuesOf(root)
   for (const entry of root.entries) checkField(reader, entry)
   const at = values.get('description')
   if (name !== undefined) checkName(reader, values.get('name'), name, directoryName)

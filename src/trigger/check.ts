@@ -1,4 +1,4 @@
-import { type Diagnostic, type Severity, compareDiagnostics } from '../core/diagnostic.ts'
+import { type Diagnostic, type Severity, compareDiagnostics, errorsIn } from '../core/diagnostic.ts'
 import { estimateTokens } from '../core/text.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { readTarget, targetDiagnostic } from './inject.ts'
@@ -49,7 +49,6 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
       found.push(...portability(path, trigger, reading.pattern, lineText), ...moment(path, trigger))
     if (!target.ok) found.push(targetDiagnostic(path, trigger, target))
     diagnostics.push(...found)
-    const errors = found.filter(({ severity }) => severity === 'error')
     const place = reading?.ok ? firstMatch(reading.pattern, body) : undefined
     const { promptLine: bodyLine = 0 } = place ?? {}
     const risk = place && { bodyLine, text: body[bodyLine - 1] ?? '' }
@@ -59,7 +58,7 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
       const hint = `Begin it with what the user types, such as \`^/${name} \`.`
       diagnostics.push(finding('trigger-matches-body', path, trigger, { message, hint }))
     }
-    return { ...trigger, risk, problems: errors.map(({ message }) => message) }
+    return { ...trigger, risk, problems: errorsIn(found).map(({ message }) => message) }
   })
   diagnostics.push(...checkTwins(skill), ...checkFormat(skill), ...checkSize(skill))
   return { skill: name, path, triggers, diagnostics: diagnostics.toSorted(compareDiagnostics) }

@@ -1,5 +1,5 @@
 import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
+import { type Diagnostic, errorsIn } from '../../core/diagnostic.ts'
 import { amount, cell, count } from '../../core/text.ts'
 import { findWorkspace } from '../../core/read-files.ts'
 import { invalidSkills } from '../../skill/commands/verdicts.ts'
@@ -82,19 +82,20 @@ export async function listSkills(
     const held = { code, severity: 'warning' as const, message, path: info.path, hint }
     return { ...info, trustLevel: level, diagnostics: [...info.diagnostics, held] }
   }
+  const shown = (info: SkillInfo) => listed(asLocked(info))
   const winners = new Map(
     skills.flatMap(({ path, shadows }) => shadows.map((shadow) => [shadow, path] as const)),
   )
   const hidden = shadowed.map((info) => ({
-    ...listed(asLocked(info)),
+    ...shown(info),
     shadowedBy: winners.get(info.path),
     standing: 'shadowed' as const,
     source: info.source,
   }))
   return {
     skills: [
-      ...skills.map((info) => ({ ...listed(asLocked(info)), invalid: invalid.get(info.path) })),
-      ...conflicts.map((info) => ({ ...listed(asLocked(info)), standing: 'conflict' as const })),
+      ...skills.map((info) => ({ ...shown(info), invalid: invalid.get(info.path) })),
+      ...conflicts.map((info) => ({ ...shown(info), standing: 'conflict' as const })),
       ...(all ? hidden : []),
     ],
     diagnostics,
@@ -170,7 +171,7 @@ const colours: Readonly<Record<string, 'green' | 'yellow' | 'red' | undefined>> 
 /** Skills, conflicts, with `--all` the shadowed ones, then broken ones. */
 function rowsOf({ skills, broken, byClient = false }: ListResult): Row[] {
   const unusable = broken.map(({ name, scope, diagnostics }): Row => {
-    const why = diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
+    const why = errorsIn(diagnostics)[0]?.message ?? ''
     return [name, scope, 'broken', '-', why]
   })
   return [...skills.map((skill) => rowOf(skill, byClient)), ...unusable]

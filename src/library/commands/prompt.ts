@@ -1,4 +1,5 @@
 import { defineCommand, option } from '../../core/command.ts'
+import { errorsIn } from '../../core/diagnostic.ts'
 import { budgetRange } from '../../core/option-values.ts'
 import { amount, safeLine, safeText } from '../../core/text.ts'
 import { type CatalogEntry, catalogText, fitCatalog } from '../../skill/catalog.ts'
@@ -29,7 +30,7 @@ export const command = defineCommand<PromptResult>()({
     const options = discoverOptionsFrom(context.runtime, context.settings)
     const discovery = references.length > 0 ? undefined : discoverSkills(options)
     const { diagnostics = [] } = discovery ?? {}
-    context.diagnose(diagnostics.filter(({ severity }) => severity === 'error'))
+    context.diagnose(errorsIn(diagnostics))
     // What was named, or every skill that the model may activate by itself.
     const offered =
       discovery?.skills.filter(({ fields }) => !fields.disableModelInvocation) ??

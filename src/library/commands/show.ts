@@ -8,7 +8,7 @@ import { argumentText } from '../../skill/arguments.ts'
 import { SkillParseError } from '../../skill/errors.ts'
 import type { ChainDeclaration, JsonValue, SkillDocument, SkillFile } from '../../skill/model.ts'
 import { parseSkill } from '../../skill/parse.ts'
-import type { YamlNode } from '../../skill/read-yaml.ts'
+import { valuesOf, type YamlNode } from '../../skill/read-yaml.ts'
 import { type Activation, activateSkill, checkInvocation } from '../activation.ts'
 import { currentTrust, type DiscoverOptions, discoverOptionsFrom } from '../discover.ts'
 import { findSkill, loadSkill } from '../find-skill.ts'
@@ -169,13 +169,13 @@ export const properties = defineCommand<object>()({
 
 /** The specification's fields, under their own names; what is absent is left out. */
 function propertiesOf({ fields, frontmatter }: SkillDocument): object {
-  const allowedTools = frontmatter.entries.find(({ key }) => key.text === 'allowed-tools')
+  const allowedTools = valuesOf(frontmatter).get('allowed-tools')
   return {
     name: fields.name?.trim(),
     description: fields.description?.trim(),
     license: fields.license,
     compatibility: fields.compatibility,
-    'allowed-tools': allowedTools ? asWritten(allowedTools.value) : undefined,
+    'allowed-tools': allowedTools && asWritten(allowedTools),
     metadata: Object.keys(fields.metadata).length > 0 ? { ...fields.metadata } : undefined,
   }
 }

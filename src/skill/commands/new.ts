@@ -2,6 +2,7 @@ import { lstatSync, mkdirSync, rmdirSync } from 'node:fs'
 import { writeLimit } from '../../core/project-state.ts'
 import { dirname, join, relative, resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
+import { errorsIn } from '../../core/diagnostic.ts'
 import { SkillrailError, systemCode, UsageError } from '../../core/errors.ts'
 import { makeDirectory, requireWithin, writeFileAtomic } from '../../core/write-files.ts'
 import { newSkillText } from '../serialize.ts'
@@ -28,7 +29,7 @@ export const command = defineCommand<NewSkill>()({
     const path = relative(runtime.cwd, file)
     const text = newSkillText(name, description)
     const { diagnostics } = validateSkill(text, { path, directoryName: name })
-    const errors = diagnostics.filter(({ severity }) => severity === 'error')
+    const errors = errorsIn(diagnostics)
     if (errors.length > 0) {
       const message = `a skill ${name} with this description would not be valid`
       throw new UsageError({ code: 'wrong-use', message, diagnostics: errors })

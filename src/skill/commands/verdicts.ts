@@ -4,7 +4,7 @@ import type { Runtime } from '../../core/runtime.ts'
 import { statSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
 import { cachePath, readCache, writeCache } from '../../core/derived-cache.ts'
-import { compareDiagnostics, type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, errorsIn, hasErrors } from '../../core/diagnostic.ts'
 import { messageOf } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -125,7 +125,7 @@ export async function withPlan(
 ): Promise<SkillVerdict> {
   const { chainProblems } = await import('../../chain/plan.ts')
   const problems = chainProblems(dirname(file), cwd)
-  const valid = verdict.valid && problems.every(({ severity }) => severity !== 'error')
+  const valid = verdict.valid && !hasErrors(problems)
   return { ...verdict, valid, diagnostics: [...verdict.diagnostics, ...problems] }
 }
 
@@ -157,7 +157,7 @@ export async function invalidSkills(
       continue
     }
     const { diagnostics } = await skillVerdict(file, runtime)
-    const error = diagnostics.find(({ severity }) => severity === 'error')?.message
+    const error = errorsIn(diagnostics)[0]?.message
     rows.push({ file, size, mtimeMs, error })
   }
   if (rows.some((row) => byFile.get(row.file) !== row)) writeCache(cache, '1', rows)

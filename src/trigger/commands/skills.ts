@@ -42,6 +42,8 @@ export function readText(path: string, maxBytes: number = maxSkillBytes): string
   throw new SkillrailError({ code: reading.code, message: `${reading.message}.` })
 }
 
+export const skillArguments = { '[skill...]': 'names or paths (default: all that are installed)' }
+
 export const promptOptions = {
   skill: option.list(
     '--skill <skill>',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { writeLimit } from '../../core/project-state.ts'
 import { defineCommand, option } from '../../core/command.ts'
-import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { type Diagnostic, errorsIn, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, UsageError } from '../../core/errors.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { sarifText } from '../../core/sarif.ts'
@@ -29,7 +29,13 @@ import {
   mostPromptBytes,
   readPromptCases,
 } from '../prompt-cases.ts'
-import { type InstalledSkill, aboutTriggers, readText, skillsFor } from './skills.ts'
+import {
+  type InstalledSkill,
+  aboutTriggers,
+  readText,
+  skillArguments,
+  skillsFor,
+} from './skills.ts'
 
 interface CheckResult {
   skills: readonly CheckedFile[]
@@ -46,7 +52,7 @@ type CheckedFile = TriggerCheck & {
 }
 
 export const check = defineCommand<CheckResult>()({
-  arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
+  arguments: skillArguments,
   options: {
     fix: option.flag(
       '--fix',
@@ -76,7 +82,7 @@ export const check = defineCommand<CheckResult>()({
     const prompts = cases?.map((one) => judgeCase(one, triggerSkills))
     const skills = checked.map((one) => one.file)
     const found = allDiagnostics({ skills, diagnostics })
-    const errors = found.filter(({ severity }) => severity === 'error').length
+    const errors = errorsIn(found).length
     const warnings = found.filter(({ severity }) => severity === 'warning').length
     const triggers = skills.flatMap((skill) => skill.triggers)
     const risks = triggers.filter(({ risk }) => risk !== undefined).length
@@ -186,7 +192,7 @@ const evaluationFiles = ['evals/evals.json', 'evals/trigger-eval.json', 'trigger
 const percentRange = { least: 0, most: 100 }
 
 export const evaluate = defineCommand<EvalResult>()({
-  arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
+  arguments: skillArguments,
   options: {
     prompts: option.text(
       '--prompts <file>',

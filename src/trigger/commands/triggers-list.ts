@@ -5,7 +5,7 @@ import { patternsOf } from '../check.ts'
 import { costOf } from '../inject.ts'
 import { compilePattern } from '../pattern.ts'
 import { tokenReport, type TokenReport } from '../tier-zero.ts'
-import { type InstalledSkill, skillsFor } from './skills.ts'
+import { type InstalledSkill, skillArguments, skillsFor } from './skills.ts'
 
 interface Result {
   skills: readonly ReturnType<typeof listed>[]
@@ -13,7 +13,7 @@ interface Result {
 }
 
 export const command = defineCommand<Result>()({
-  arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
+  arguments: skillArguments,
   options: {
     tokens: option.flag(
       '--tokens',

@@ -8,7 +8,7 @@ import { amount, linesText, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { measureLine } from '../prompt-cases.ts'
 import { readTranscript, type Suggestion, suggestTriggers, withTriggers } from '../suggest.ts'
-import { readText, skillsFor } from './skills.ts'
+import { readText, skillArguments, skillsFor } from './skills.ts'
 
 interface Result {
   transcripts: number
@@ -21,7 +21,7 @@ const mostTranscripts = 1000
 const longestTranscript = 64 * 1024 * 1024
 
 export const command = defineCommand<Result>()({
-  arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
+  arguments: skillArguments,
   options: {
     transcripts: option.list(
       '--transcripts <path...>',
