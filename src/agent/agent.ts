@@ -187,7 +187,7 @@ export class Agent<
     const left = new AbortController()
     const { signal: given } = options
     const signal = given === undefined ? left.signal : AbortSignal.any([given, left.signal])
-    const onEvent = (event: AgentEvent): void => {
+    const onEvent = (event: AgentEvent) => {
       events.add(event)
       options.onEvent?.(event)
     }
@@ -306,7 +306,7 @@ export class Agent<
     }
   }
 
-  readonly #emit = (event: AgentEvent): void => {
+  readonly #emit = (event: AgentEvent) => {
     for (const listener of [this.#environment.options.onEvent, this.#listener]) {
       try {
         listener?.(event)
@@ -316,8 +316,7 @@ export class Agent<
     }
   }
 
-  readonly #note = (message: string): void =>
-    this.#emit({ type: 'notice', agent: this.name, message })
+  readonly #note = (message: string) => this.#emit({ type: 'notice', agent: this.name, message })
 
   #openSession(): AgentSession {
     const { runtime, project, options } = this.#environment
@@ -394,7 +393,7 @@ export class Agent<
     const ofSkills = this.#skills?.tools() ?? []
     const own = this.listTools()
       .filter((tool) => !replaced.includes(tool) && !ofSkills.includes(tool))
-      .map((tool): AgentTool => {
+      .map((tool) => {
         const execute: AgentTool['execute'] = (...call) => usage.within(() => tool.execute(...call))
         return { ...tool, execute }
       })
@@ -434,7 +433,7 @@ export class Agent<
   }
 
   /** Made at the first call, and offered to the model from then on. */
-  #offerSubagents(): SubagentManager {
+  #offerSubagents() {
     const manager = this.#manager()
     if (!this.#offersSubagents) this.#session.join(new DelegationPart(manager))
     this.#offersSubagents = true
@@ -462,7 +461,7 @@ export class Agent<
 }
 
 /** Several arguments as one text: one with blanks or quotes is quoted. */
-function joinArguments(args: readonly string[]): string {
+function joinArguments(args: readonly string[]) {
   const quoted = args.map((text) =>
     /^[^\s"'\\]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`,
   )

@@ -68,7 +68,7 @@ async function ask(
     usage: ledger,
   })
   let log = ''
-  const onEvent = (event: AgentEvent): void => {
+  const onEvent = (event: AgentEvent) => {
     const line = logLine(event)
     log = `${log}${line}`.slice(-longestLog)
     if (line !== '') onOutput?.(Buffer.from(line), 'stdout')
@@ -85,7 +85,7 @@ async function ask(
   }
 }
 
-function logLine(event: AgentEvent): string {
+function logLine(event: AgentEvent) {
   if (event.type === 'text') return `${event.text}\n`
   if (event.type === 'tool-call') return `${event.tool} ${JSON.stringify(event.input)}\n`
   if (event.type === 'tool-result' && event.isError) return `${JSON.stringify(event.output)}\n`

@@ -25,7 +25,7 @@ export class EventLog<Event> {
     }
   }
 
-  #wake(): void {
+  #wake() {
     this.#more.resolve()
     this.#more = Promise.withResolvers()
   }

@@ -136,7 +136,7 @@ async function compatibleProvider(
   })
   // Some servers put what a model thinks before its answer, between tags.
   const middleware = extractReasoningMiddleware({ tagName: 'think' })
-  const languageModel = (model: string): ModelObject =>
+  const languageModel = (model: string) =>
     wrapLanguageModel({ model: models.languageModel(model), middleware })
   return { languageModel }
 }

@@ -186,7 +186,7 @@ export class AgentSession {
       const parts = [{ type: 'text' as const, text: content }, ...files]
       before.push({ role: 'user', content: files.length === 0 ? content : parts })
     }
-    const grown = async (added: readonly ModelMessage[]): Promise<void> => {
+    const grown = async (added: readonly ModelMessage[]) => {
       this.#messages = [...before, ...added]
       await this.#options.onMessages?.()
     }

@@ -136,7 +136,7 @@ function nameError(message: string): ToolNameError {
   return new ToolNameError({ code: 'tool-name', message, hint: 'Rename one of the tools.' })
 }
 
-function originText({ origin }: AgentTool): string {
+function originText({ origin }: AgentTool) {
   if (origin.kind === 'skill') return `of the skill ${origin.skill}`
   return origin.kind === 'mcp' ? `of the MCP server ${origin.server}` : `of the ${origin.kind}`
 }

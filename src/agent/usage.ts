@@ -23,13 +23,13 @@ export class UsageLedger {
 
   /** For a run that may use so many tokens; what is used `within` its work belongs to it. */
   begin(most: number | undefined) {
-    const run = { used: noUsage, exhausted: (): string | undefined => overspent(run.used, most) }
+    const run = { used: noUsage, exhausted: () => overspent(run.used, most) }
     const within = <T>(work: () => T): T => this.#runs.run(run, work)
-    const record = (entry: UsageEntry): void => within(() => this.record(entry))
+    const record = (entry: UsageEntry) => within(() => this.record(entry))
     return Object.assign(run, { within, record })
   }
 
-  readonly record = (entry: UsageEntry): void => {
+  readonly record = (entry: UsageEntry) => {
     const key = JSON.stringify([entry.model, entry.agent, entry.delegation])
     const used = this.#entries.get(key)?.usage ?? noUsage
     this.#entries.set(key, { ...entry, usage: addUsage(used, entry.usage) })
@@ -38,7 +38,7 @@ export class UsageLedger {
   }
 
   /** Why no model may be asked any more in the run that this is called in. */
-  readonly exhausted = (): string | undefined => this.#runs.getStore()?.exhausted()
+  readonly exhausted = () => this.#runs.getStore()?.exhausted()
 
   report(): UsageReport {
     const entries = [...this.#entries.values()]
@@ -69,7 +69,7 @@ function sumsBy(entries: readonly UsageEntry[], key: 'model' | 'agent' | 'delega
 }
 
 export function addUsage(...parts: readonly TokenUsage[]): TokenUsage {
-  const sum = (key: keyof TokenUsage): number => parts.reduce((all, part) => all + part[key], 0)
+  const sum = (key: keyof TokenUsage) => parts.reduce((all, part) => all + part[key], 0)
   return {
     inputTokens: sum('inputTokens'),
     outputTokens: sum('outputTokens'),

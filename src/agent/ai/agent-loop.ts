@@ -37,9 +37,9 @@ export async function openLoop(
   const { callSettings = {}, output, telemetry, timeoutMs = defaultTimeoutMs } = options
   const instructions = environment.instructions()
   const model = await environment.model()
-  const onUsage = (answering: string, usage: TokenUsage): void =>
+  const onUsage = (answering: string, usage: TokenUsage) =>
     run.record({ model: answering, agent: name, usage })
-  const ask = (prompt: string): Promise<string> => {
+  const ask = (prompt: string) => {
     const limit = AbortSignal.timeout(timeoutMs)
     const stop = signal === undefined ? limit : AbortSignal.any([signal, limit])
     return untilAborted(askModel(prompt, model, callSettings, stop, onUsage), stop)

@@ -108,7 +108,7 @@ async function* outputsOf(start: () => unknown): AsyncGenerator {
   else yield result
 }
 
-function isGenerator(execute: object): boolean {
+function isGenerator(execute: object) {
   return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]'
 }
 

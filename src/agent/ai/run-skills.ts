@@ -84,7 +84,7 @@ export class RunSkills {
       }
       const [asked] = activationsIn([message], names, 'turn')
       const text = messageTexts(message).join('\n')
-      const isKnown = (one: string): boolean => hasText([...read, message], one)
+      const isKnown = (one: string) => hasText([...read, message], one)
       const references = await set.references(text, isKnown, notice)
       const content = asked === undefined ? text : await this.#typed(asked)
       const isSame = references === '' && content === text
@@ -168,7 +168,7 @@ function withText(message: UserModelMessage, text: string): UserModelMessage {
 }
 
 /** What a model reads of an activated skill: its content, and the tools that belong to it. */
-function skillText(skill: ActiveSkill): string {
+function skillText(skill: ActiveSkill) {
   return withTools(skill.activation.content, skill.activation.name, describedTools(skill))
 }
 

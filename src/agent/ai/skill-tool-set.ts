@@ -135,7 +135,7 @@ function resolveOwnTool(call: JsonObject, run: RunSkills): Resolved {
 
 const unlisted = { ...ownTool, description: '', inputSchema: {}, execute: async () => null }
 
-function finding(catalogue: SkillCatalogue, name: string): AgentTool | undefined {
+function finding(catalogue: SkillCatalogue, name: string) {
   const uses = { use: async () => '', finish: async () => '' }
   return findingTools(catalogue, uses).find((tool) => tool.name === name)
 }

@@ -286,7 +286,7 @@ export class Skills {
   }
 
   /** @internal */
-  readonly notice = (message: string): void => this.#options.onNotice?.(message)
+  readonly notice = (message: string) => this.#options.onNotice?.(message)
 
   #withoutAdded(instructions: Instructions | undefined): Instructions | undefined {
     if (!Array.isArray(instructions)) return instructions
@@ -359,7 +359,7 @@ async function ownStatus(
 }
 
 /** A tool whose need of an approval is what the application's own rule says. */
-function withStatus(tool: AgentTool, status: Status | undefined): AgentTool {
+function withStatus(tool: AgentTool, status: Status | undefined) {
   if (status === undefined) return tool
   if (status.type === 'user-approval') return { ...tool, needsApproval: true }
   return status.type === 'approved' ? { ...tool, needsApproval: false } : tool

@@ -82,7 +82,7 @@ export async function* runSubagent(
       ...(abortSignal === undefined ? {} : { abortSignal }),
       onStepEnd: (step) => void (usage = sumOf(usage, step.usage)),
     })
-    const onError = (error: unknown): string => (failure = messageOf(error))
+    const onError = (error: unknown) => (failure = messageOf(error))
     const stream = toUIMessageStream({ stream: result.stream, onError })
     for await (const grown of readUIMessageStream({ stream, onError })) {
       message = grown
@@ -102,7 +102,7 @@ export async function* runSubagent(
   yield output(message, failure)
 }
 
-function lastText(message: UIMessage | undefined): string {
+function lastText(message: UIMessage | undefined) {
   const start = message?.parts.findLastIndex(({ type }) => type === 'step-start') ?? -1
   const parts = message?.parts.slice(start + 1) ?? []
   return parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('')
@@ -160,7 +160,7 @@ const usageSchema = z.object({
 type Usage = z.infer<typeof usageSchema>
 
 function sumOf(...usages: readonly Usage[]): LanguageModelUsage {
-  const sum = (read: (usage: Usage) => number | undefined): number | undefined => {
+  const sum = (read: (usage: Usage) => number | undefined) => {
     const counts = usages.flatMap((usage) => read(usage) ?? [])
     return counts.length === 0 ? undefined : counts.reduce((all, one) => all + one)
   }

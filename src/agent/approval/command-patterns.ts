@@ -143,7 +143,7 @@ function denialOf(command: readonly ShellWord[], pattern: WordPattern, platform:
 }
 
 /** An interpreter may be started by another program: `find . -exec sh -c …`. */
-function runsOthers(name: string, next: ShellWord | undefined, at: number): boolean {
+function runsOthers(name: string, next: ShellWord | undefined, at: number) {
   const plain = withoutEnd(name, '0123456789.')
   if (at === 0 && runners.has(plain)) return true
   const isTold = next === undefined ? at === 0 : isOption(next)
@@ -168,22 +168,22 @@ function mayMean(words: readonly ShellWord[], pattern: WordPattern): boolean {
   return words.length >= pattern.words.length
 }
 
-function isOption({ text }: ShellWord): boolean {
+function isOption({ text }: ShellWord) {
   return /^[-+]/.test(text)
 }
 
-function baseName(program: string): string {
+function baseName(program: string) {
   return program.slice(program.lastIndexOf('/') + 1)
 }
 
 /** Where names of files are found in any case, programs are too. */
-function programName(program: string, platform: NodeJS.Platform): string {
+function programName(program: string, platform: NodeJS.Platform) {
   const name = baseName(program)
   if (platform === 'win32') return name.toLowerCase().replace(/\.(?:bat|cmd|com|exe)$/, '')
   return platform === 'darwin' ? name.toLowerCase() : name
 }
 
-function textsOf(words: readonly ShellWord[]): string[] {
+function textsOf(words: readonly ShellWord[]) {
   return words.map(({ text }) => text)
 }
 
@@ -267,7 +267,7 @@ function readWord(line: string, start: number): (ShellWord & { end: number }) | 
 }
 
 /** Whether the first word names a program: no assignment, pattern or reserved word of the shell. */
-function isProgram(text: string, written: string): boolean {
+function isProgram(text: string, written: string) {
   return text !== '' && !/[*?[\]=~]/.test(written) && !reserved.has(text)
 }
 

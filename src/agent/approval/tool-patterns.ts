@@ -101,7 +101,7 @@ function spellings({ name, aliases = [], origin }: AgentTool): string[] {
 }
 
 /** `server.tool`, `server/tool`, `server:tool` and `server__tool` are one name; case does not count. */
-function canonical(name: string): string {
+function canonical(name: string) {
   return name.toLowerCase().replaceAll(/[.:/]/g, '__')
 }
 
@@ -135,6 +135,6 @@ export function globFits(path: string, pattern: string): boolean {
 }
 
 /** `./src` and `/src` are the project's, `//etc` is the disk's. */
-function normal(pattern: string): string {
+function normal(pattern: string) {
   return pattern.startsWith('//') ? pattern.slice(1) : pattern.replace(/^\.?\//, '')
 }

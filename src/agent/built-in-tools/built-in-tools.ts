@@ -44,7 +44,7 @@ export function knownBuiltIns(): readonly AgentTool[] {
 const nowhere = { project: '', runtime: { env: {}, platform: process.platform } }
 
 function builtInNamed(name: string, tools: readonly AgentTool[]): AgentTool {
-  const namesOf = (tool: AgentTool): string[] =>
+  const namesOf = (tool: AgentTool) =>
     [tool.name, ...(tool.aliases ?? [])].map((text) => text.toLowerCase())
   const found = tools.find((tool) => namesOf(tool).includes(name.toLowerCase()))
   if (found !== undefined) return found

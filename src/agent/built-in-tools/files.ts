@@ -48,7 +48,7 @@ const read: PathToolDefinition = {
   },
 }
 
-function cutLine(line: string): string {
+function cutLine(line: string) {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line
   const left = text.length - longestLine
   return left <= 0 ? text : `${text.slice(0, longestLine)} [${left} more characters in this line]`
@@ -130,7 +130,7 @@ const list: PathToolDefinition = {
   },
 }
 
-function entryText(entry: Dirent): string {
+function entryText(entry: Dirent) {
   if (entry.isDirectory()) return `${entry.name}/`
   return entry.isSymbolicLink() ? `${entry.name}@` : entry.name
 }
@@ -141,7 +141,7 @@ function limited(
   most: number,
   none: string,
   notes: readonly string[] = [],
-): string {
+) {
   const shown = lines.length === 0 ? [none] : lines.slice(0, most)
   const more = lines.length > most ? ['[There are more: ask for less.]'] : []
   return [...shown, ...more, ...notes].join('\n')
@@ -345,7 +345,7 @@ function replaceText(path: ResolvedPath, input: JsonObject) {
 
 const shownLines = 400
 
-function diffText(before: string, after: string): string {
+function diffText(before: string, after: string) {
   const lines = unifiedDiff('', before, after).split('\n').slice(2)
   const left = lines.length - shownLines
   if (left <= 0) return lines.join('\n')

@@ -99,7 +99,7 @@ const activeNames: ReadonlySet<string> = new Set(
 )
 
 /** A skill that may write in the project may not make other programs execute something. */
-function activeFile(shown: string): string | undefined {
+function activeFile(shown: string) {
   const names = shown.toLowerCase().split('/')
   const isActive = names.some((name) => activeNames.has(name))
   return isActive ? `${shown} can make programs act by themselves` : undefined

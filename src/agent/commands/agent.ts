@@ -166,7 +166,7 @@ export const command = defineCommand<AgentCommandResult, Event>()({
   },
 })
 
-function refuseContradictions({ skills, skill, concurrency }: Values<typeof options>): void {
+function refuseContradictions({ skills, skill, concurrency }: Values<typeof options>) {
   const hint = '--no-skills offers neither skills nor subagents.'
   if (skills) return
   if (skill.length > 0) throw contradiction('--no-skills', '--skill', hint)
@@ -178,7 +178,7 @@ async function instructionsOf({ instructions }: Values<typeof options>, context:
   return instructions === undefined ? own : `${await inputText(instructions, context)}\n\n${own}`
 }
 
-function usageLines({ total, byModel, byAgent }: UsageReport): string[] {
+function usageLines({ total, byModel, byAgent }: UsageReport) {
   const parts = [byModel, byAgent].map((sums) => Object.entries(sums))
   const several = parts.filter((entries) => entries.length > 1).flat()
   const lines = several.map(([name, usage]) => `  ${usageText(safeLine(name), usage)}`)

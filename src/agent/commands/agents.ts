@@ -85,11 +85,11 @@ export const list = defineCommand<
   ],
 })
 
-function toolNames({ tools }: AgentFacts): string[] {
+function toolNames({ tools }: AgentFacts) {
   return (tools ?? []).filter((tool) => typeof tool === 'string')
 }
 
-function modelText({ model }: AgentFacts): string {
+function modelText({ model }: AgentFacts) {
   return typeof model === 'string' ? model : 'that of its parent'
 }
 
@@ -169,7 +169,7 @@ function validateAgents({ runtime, settings }: Place, paths: readonly string[]):
   })
 }
 
-function filesAt(path: string): string[] {
+function filesAt(path: string) {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) {
     throw new UsageError({ code: 'path-missing', message: `there is nothing at ${path}` })

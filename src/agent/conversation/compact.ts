@@ -139,7 +139,7 @@ function linesOf(message: ModelMessage): string[] {
 
 /** Pieces that stay: the first and the last prompt, the last piece, the content of skills. */
 function neededOf(pieces: readonly Piece[]): Set<number> {
-  const isPrompt = (piece: Piece): boolean => piece[0]?.role === 'user'
+  const isPrompt = (piece: Piece) => piece[0]?.role === 'user'
   const [first, last] = [pieces.findIndex(isPrompt), pieces.findLastIndex(isPrompt)]
   return new Set([first, last, pieces.length - 1, ...latestContents(pieces).values()])
 }
@@ -196,7 +196,7 @@ function exchanges(messages: readonly ModelMessage[]): readonly Piece[] {
 export const skillToolName = 'skill'
 
 /** Texts that may hold content of skills. What other tools return may look the same and is not. */
-function skillTexts(message: ModelMessage): string[] {
+function skillTexts(message: ModelMessage) {
   if (message.role === 'user') return messageTexts(message)
   if (message.role !== 'tool') return []
   return message.content.flatMap((part) =>
@@ -204,7 +204,7 @@ function skillTexts(message: ModelMessage): string[] {
   )
 }
 
-function skillNames(text: string): string[] {
+function skillNames(text: string) {
   return Array.from(text.matchAll(/<skill_content name="([^"]*)">/g), ([, name = '']) => name)
 }
 

@@ -67,7 +67,7 @@ export function conversationFiles(options: ConversationFilesOptions = {}): Conve
     options.directory ??
     join(projectStateDirectory(project, { runtime, settings }), 'conversations')
   const code = openSealer({ runtime, settings })
-  const pathOf = (id: string): string => join(directory, `${id}${ending}`)
+  const pathOf = (id: string) => join(directory, `${id}${ending}`)
   const infos = async (): Promise<readonly ConversationInfo[]> => {
     const all = await Promise.all(idsIn(directory).map((id) => readInfo(pathOf(id), id, code)))
     return all.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
@@ -134,7 +134,7 @@ function idsIn(directory: string): string[] {
   }
 }
 
-function idOf(reference: string, ids: readonly string[]): string | undefined {
+function idOf(reference: string, ids: readonly string[]) {
   if (ids.includes(reference)) return reference
   const found = ids.filter((id) => reference !== '' && id.startsWith(reference))
   if (found.length <= 1) return found[0]
@@ -223,7 +223,7 @@ async function conversationSchema() {
 }
 
 /** A link could lead to anything that the user can write. */
-function refuseLink(path: string): void {
+function refuseLink(path: string) {
   const file = readRegularFile(path, { maxBytes, own: true, binary: true })
   if (file.ok || file.code === 'file-missing') return
   const hint = 'Remove it, or keep conversations in another directory.'

@@ -148,7 +148,7 @@ class Run {
     return { status, text, messages, turns, ...(error === undefined ? {} : { error }) }
   }
 
-  #takeSteering(): boolean {
+  #takeSteering() {
     const texts = this.#request.steering?.() ?? []
     for (const text of texts) this.#tell(text)
     return texts.length > 0
@@ -176,7 +176,7 @@ class Run {
     return end
   }
 
-  async #add(message: ModelMessage): Promise<void> {
+  async #add(message: ModelMessage) {
     this.#added.push(message)
     await this.#request.onMessages?.(this.#added)
   }
@@ -317,11 +317,11 @@ class Run {
     this.#turns += 1
     this.#text = ''
     let booked: TokenUsage | undefined
-    const book = (answering: string, usage: TokenUsage): void => {
+    const book = (answering: string, usage: TokenUsage) => {
       booked = usage
       this.#request.onUsage({ model: answering, agent, delegation, usage })
     }
-    const say = (text: string): void => {
+    const say = (text: string) => {
       this.#text += text
       if (text !== '') onEvent({ type: 'text', agent, delegation, text })
     }
@@ -400,7 +400,7 @@ export async function inputProblem(tool: AgentTool, input: JsonObject) {
   return tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
 }
 
-function schemaInstructions(schema: JsonObject): string {
+function schemaInstructions(schema: JsonObject) {
   return `When you are done, answer with one JSON value and nothing else: no prose, no code fence.\nIt must match this JSON Schema: ${JSON.stringify(schema)}`
 }
 
@@ -422,7 +422,7 @@ function parsed(text: string): JsonValue | undefined {
 
 const checker = createSchemaChecker()
 
-async function schemaProblem(schema: JsonObject, value: JsonValue): Promise<string | undefined> {
+async function schemaProblem(schema: JsonObject, value: JsonValue) {
   const verdict = await checker.check(schema, value)
   // An unusable schema is its tool's fault: the tool has the last word then.
   const problems = verdict.checked ? verdict.problems.slice(0, 10) : []

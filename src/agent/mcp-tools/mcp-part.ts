@@ -90,8 +90,7 @@ export class McpPart implements SessionPart {
 
   /** The tools of a configured server that a skill names: none when they are offered anyway. */
   async serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]> {
-    const isOfServer = ({ origin }: AgentTool): boolean =>
-      origin.kind === 'mcp' && origin.server === server
+    const isOfServer = ({ origin }: AgentTool) => origin.kind === 'mcp' && origin.server === server
     if (this.#offered.some(isOfServer)) return []
     return await this.#open().tools([server], true, signal)
   }
@@ -100,7 +99,7 @@ export class McpPart implements SessionPart {
   workflowsOfChild(): readonly SessionPart[] {
     if (this.#opened?.gate.none === true) return []
     let child: AgentSession | undefined
-    const attach = (session: AgentSession): void => void (child = session)
+    const attach = (session: AgentSession) => void (child = session)
     return [{ attach, ...this.#workflows(() => child?.tools() ?? []) }]
   }
 
@@ -141,7 +140,7 @@ export class McpPart implements SessionPart {
     const project = findWorkspace(this.#environment.project, runtime)
     const session = openSession({ project, runtime, settings, note })
     const context = { project, runtime, settings, session, note }
-    const tools = (): readonly AgentTool[] => this.#session?.tools() ?? []
+    const tools = () => this.#session?.tools() ?? []
     this.#opened = new AgentServers({
       ...context,
       choice: options.mcp,
@@ -348,7 +347,7 @@ export class AgentServers {
   }
 }
 
-function nameOf(server: string | { name: string }): string {
+function nameOf(server: string | { name: string }) {
   return typeof server === 'string' ? server : server.name
 }
 

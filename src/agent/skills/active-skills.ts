@@ -69,7 +69,7 @@ export async function activeSkill(
     effects.model === undefined || effects.model === 'inherit' || !isTrusted
       ? undefined
       : await wanted(`the model ${effects.model}`, context.resolveModel(effects.model))
-  const tools = (): readonly AgentTool[] => {
+  const tools = () => {
     // A tool that the program registered replaces a script of the same name.
     const own = context.manager.getTools(name).map(programTool)
     const names = new Set(own.map((one) => one.name))
@@ -105,7 +105,7 @@ export function scriptTools(skill: Skill, context: ScriptContext): AgentTool[] {
   const paths = skill.resources.files
     .filter(({ path, executable }) => executable && /^scripts\/[^/]+$/.test(path))
     .map(({ path }) => path)
-  const stemOf = (path: string): string => basename(path).replace(/(?<=.)\.[^.]*$/, '')
+  const stemOf = (path: string) => basename(path).replace(/(?<=.)\.[^.]*$/, '')
   return paths.map((path) => {
     const isAlone = paths.filter((other) => stemOf(other) === stemOf(path)).length === 1
     return scriptTool(skill.info, path, isAlone ? stemOf(path) : basename(path), context)
@@ -217,7 +217,7 @@ function reported({ output, stdout, stderr }: ScriptResult, hint?: string): Json
   })
 }
 
-function argumentsOf(input: JsonObject): string[] {
+function argumentsOf(input: JsonObject) {
   const list = input['arguments']
   return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
 }

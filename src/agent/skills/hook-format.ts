@@ -171,7 +171,7 @@ const decisions: ReadonlyMap<string, HookAnswer['decision']> = new Map([
   ['block', 'deny'],
 ])
 
-function failure(end: ProcessEnd, stderr: string): string {
+function failure(end: ProcessEnd, stderr: string) {
   const said = stderr.trim() === '' ? '' : `: ${stderr.trim().slice(0, 500)}`
   if (end.kind === 'exit') return `it ended with exit code ${end.code}${said}`
   if (end.kind === 'signal') return `it was killed by ${end.signal}${said}`

@@ -176,7 +176,7 @@ export class SkillHooks {
     const { project, mode = 'default', manager, notice } = this.#options
     const { runtime, environment = [] } = this.#options
     const { directory } = skill.info
-    const tell = (message: string): void =>
+    const tell = (message: string) =>
       notice(`A ${hook.event} hook of the skill ${name}: ${message}.`)
     try {
       await manager.requireTrusted(name, 'run its hooks')
@@ -236,7 +236,7 @@ function inSkill(
   return isElsewhere ? { ok: true, line: command } : inside
 }
 
-function isNowhere(path: string): boolean {
+function isNowhere(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined
   } catch {

@@ -109,8 +109,8 @@ export class SkillPart implements SessionPart {
     const typed = typedSkill(text, names)
     const used = typed && (await this.use(typed.name, typed.argumentText, 'user'))
     contents.push(used?.text ?? text)
-    const isKnown = (one: string): boolean => this.#session?.contains(one) === true
-    const notice = (message: string): void => this.#notice(message)
+    const isKnown = (one: string) => this.#session?.contains(one) === true
+    const notice = (message: string) => this.#notice(message)
     return `${await this.set.references(text, isKnown, notice)}${contents.join('\n\n')}`
   }
 
@@ -131,7 +131,7 @@ export class SkillPart implements SessionPart {
     }
   }
 
-  #names(): string[] {
+  #names() {
     return this.#skills.map(({ activation: { name, arguments: given } }) =>
       `${name} ${given}`.trim(),
     )
@@ -180,7 +180,7 @@ export class SkillPart implements SessionPart {
   ): Promise<{ text: string; answer: string }> {
     const { manager } = this
     const run = { ...this.#run, ...given }
-    const notice = (message: string): void => this.#notice(message, run)
+    const notice = (message: string) => this.#notice(message, run)
     const prepared = await this.set.prepare(wanted, argumentText, source, notice, run.signal)
     const { activation, active: ready } = prepared
     const { name, content } = activation
@@ -212,11 +212,11 @@ export class SkillPart implements SessionPart {
     return [...this.#active.values()]
   }
 
-  #notice(message: string, run = this.#run): void {
+  #notice(message: string, run = this.#run) {
     run.onEvent({ type: 'notice', agent: this.#environment.name, message })
   }
 
-  #refuseCollisions({ activation: { name }, tools }: ActiveSkill): void {
+  #refuseCollisions({ activation: { name }, tools }: ActiveSkill) {
     const others = (this.#session?.tools() ?? []).filter(
       ({ origin }) => origin.kind !== 'skill' || origin.skill !== name,
     )

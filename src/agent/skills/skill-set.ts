@@ -106,7 +106,7 @@ export class SkillSet {
         this.#told.add(left)
       }
     }
-    const mayInject = ({ name }: { name: string }): boolean => !withheld.has(name)
+    const mayInject = ({ name }: { name: string }) => !withheld.has(name)
     const found = planInjection(matches, { tokenBudget: referenceTokens, mayInject })
     for (const { message } of [...diagnostics, ...found.diagnostics]) notice(message)
     for (const { skill, path, reason } of found.deferred) {

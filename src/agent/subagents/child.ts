@@ -230,7 +230,7 @@ function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
   const idsOf = (type: 'tool-call' | 'tool-result'): Set<string> =>
     new Set(parts.flatMap((part) => (part.type === type ? part.toolCallId : [])))
   const [calls, results] = [idsOf('tool-call'), idsOf('tool-result')]
-  const isPaired = (part: (typeof parts)[number]): boolean => {
+  const isPaired = (part: (typeof parts)[number]) => {
     if (part.type === 'tool-call') return results.has(part.toolCallId)
     return part.type !== 'tool-result' || calls.has(part.toolCallId)
   }
@@ -282,7 +282,7 @@ export function selectTools(input: {
   return { tools, limits, notices }
 }
 
-function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: string): string[] {
+function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: string) {
   if (name.text === '*' || ceiling.some((tool) => name.selects(tool))) return []
   const wanted = `The tool ${name.text}, which the subagent ${subagent} is to have, is not there, or not allowed here.`
   return [`${wanted} ${hintFor(name, ceiling)}`.trim()]

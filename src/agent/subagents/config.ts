@@ -143,11 +143,11 @@ function required(form: string): z.ZodString {
   return z.string({ error: ({ input }) => (input === undefined ? 'given' : form) })
 }
 
-function isTool(value: unknown): boolean {
+function isTool(value: unknown) {
   return isObject(value) && !!value['name'] && typeof value['execute'] === 'function'
 }
 
-function isTemplate(value: unknown): boolean {
+function isTemplate(value: unknown) {
   return isObject(value) && typeof value['template'] === 'string'
 }
 

@@ -148,7 +148,7 @@ export class DelegationHandle {
     })
   }
 
-  #tellStatus(status: 'started' | RunStatus): void {
+  #tellStatus(status: 'started' | RunStatus) {
     const { id: delegation, subagentName: subagent } = this
     const agent = this.#input.child.parent.environment.name
     this.#tell({ type: 'delegation', agent, delegation, subagent, status })

@@ -156,7 +156,7 @@ export function readAgentFile(content: string | Uint8Array, path: string): Agent
     { line, column }: YamlNode,
     message: string,
     hint?: string,
-  ): void => void diagnostics.push({ code, severity, message, path, line, column, hint })
+  ) => void diagnostics.push({ code, severity, message, path, line, column, hint })
   const nodes = new Map<string, YamlNode>()
   for (const { key, value } of root.entries) {
     const field = fieldName(key.text)
@@ -226,7 +226,7 @@ function modeOf(written: unknown): unknown {
 }
 
 /** The spelling of the documentation: `maxTurns` and `max_turns` are `max-turns`. */
-function fieldName(written: string): string {
+function fieldName(written: string) {
   return written
     .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`)
     .replaceAll('_', '-')
@@ -241,7 +241,7 @@ function plainValue(node: YamlNode | undefined): unknown {
 }
 
 /** NaN for what is not a whole number from 1. */
-function numberOf(value: unknown): number | undefined {
+function numberOf(value: unknown) {
   if (value === undefined) return undefined
   return typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : Number.NaN
 }

@@ -111,7 +111,7 @@ export class SubagentManager {
   async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
     const work = { config: this.#required(name), task, options }
     const child = await this.#create(work, options.signal)
-    const start = (): DelegationHandle => this.#start(child, work, this.#stopperFor(work))
+    const start = () => this.#start(child, work, this.#stopperFor(work))
     return {
       id: child.id,
       name: child.config.name,
@@ -236,14 +236,14 @@ export class SubagentManager {
     return await Promise.all(handles.map((handle) => handle.result()))
   }
 
-  #configs(): SubagentConfig[] {
+  #configs() {
     const ofFiles = this.#discovery()
       .agents.map(({ config }) => config)
       .filter(({ name }) => !this.#inCode.has(name) && !this.#removed.has(name))
     return [...this.#inCode.values(), ...ofFiles]
   }
 
-  #config(name: string): SubagentConfig | undefined {
+  #config(name: string) {
     return this.#configs().find((config) => config.name === name)
   }
 
@@ -252,7 +252,7 @@ export class SubagentManager {
     return this.#found
   }
 
-  #required(name: string): SubagentConfig {
+  #required(name: string) {
     refuseNesting(name)
     const config = this.#config(name)
     if (config !== undefined) return config
@@ -285,7 +285,7 @@ export class SubagentManager {
       // What comes of a delegation that was stopped is its result.
       if (signal?.aborted !== true) throw error
     }
-    const onUsage = (entry: UsageEntry): void => {
+    const onUsage = (entry: UsageEntry) => {
       this.#usage.record(entry)
       parent.onUsage(entry)
     }
@@ -311,7 +311,7 @@ export class SubagentManager {
 
   #start(child: Child, work: Work, stopper: Stopper): DelegationHandle {
     const { id, session } = child
-    const onEnd = (): void => {
+    const onEnd = () => {
       this.#active.delete(id)
       const messages = [...session.messages]
       const subagent = child.config.name
@@ -356,7 +356,7 @@ export interface Subagent {
 }
 
 /** @throws {SubagentDelegationError} for a task without a word in it. */
-function requireTask(task: string, name: string): void {
+function requireTask(task: string, name: string) {
   if (typeof task === 'string' && task.trim() !== '') return
   const message = `The task for ${name} is empty: a subagent knows nothing but its task.`
   throw new SubagentDelegationError({ code: 'task-empty', message })
