@@ -268,7 +268,7 @@ function openCalls(messages: readonly ModelMessage[]): RequestedCall[] {
   const results = messages.slice(last + 1).flatMap((message) => contentOf(message))
   const done = new Set(results.map((part) => part.type === 'tool-result' && part.toolCallId))
   return contentOf(messages[last]).flatMap((part) => {
-    if (part.type !== 'tool-call' || part.providerExecuted === true) return []
+    if (part.type !== 'tool-call' || part.providerExecuted) return []
     const { toolCallId: id, toolName: name, input } = part
     return done.has(id) ? [] : { id, name, input }
   })

@@ -136,7 +136,7 @@ function decide(
   if (mode === 'dont-ask') {
     return refuse(`permission mode dont-ask refuses what would be asked for (${reason})`)
   }
-  if (options.approver !== undefined || options.suspends === true) return { kind: 'ask', reason }
+  if (options.approver !== undefined || options.suspends) return { kind: 'ask', reason }
   return refuse(`it needs an approval (${reason}), and this session cannot ask for one`)
 
   function reasonToAsk(): string | undefined {

@@ -128,16 +128,14 @@ export const command = defineCommand<AgentCommandResult, Event>()({
   render: ({ text }, { isTerminal, stdoutTaken }) =>
     (isTerminal && !stdoutTaken) || text === '' ? '' : `${safeText(text)}\n`,
   notes: ({ error, usage, conversation, waiting = [], continueWith }) => [
-    ...(error === undefined ? [] : [{ failure: error }]),
+    error !== undefined && { failure: error },
     ...waiting.map(({ tool, reason, input }) => {
       const call = `${safeLine(tool)} ${cell(JSON.stringify(redactValue(input)), 100)}`
       return { failure: `Waits for an approval (${safeLine(reason)}): ${call}` }
     }),
     ...usageLines(usage),
-    ...(conversation === undefined ? [] : [{ detail: `conversation: ${conversation}` }]),
-    ...(continueWith === undefined
-      ? []
-      : [{ failure: `Continue with: ${safeLine(continueWith)}` }]),
+    conversation !== undefined && { detail: `conversation: ${conversation}` },
+    continueWith !== undefined && { failure: `Continue with: ${safeLine(continueWith)}` },
   ],
   exitCode({ status, refused }) {
     if (status === 'cancelled') return exitCode.interrupted

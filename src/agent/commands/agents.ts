@@ -77,11 +77,10 @@ export const list = defineCommand<
     return table([head.map((text) => style('dim', text)), ...rows])
   },
   notes: ({ agents, diagnostics }, { verbose }) => [
-    ...(agents.length > 0
-      ? []
-      : ['There are no subagents here. A file in .skillrail/agents or .claude/agents makes one.']),
+    agents.length === 0 &&
+      'There are no subagents here. A file in .skillrail/agents or .claude/agents makes one.',
     ...diagnostics.filter(({ severity }) => severity !== 'info' || verbose),
-    ...(agents.length > 0 ? [`\n${amount(agents.length, 'subagent')}`] : []),
+    agents.length > 0 && `\n${amount(agents.length, 'subagent')}`,
   ],
 })
 

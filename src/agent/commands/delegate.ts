@@ -68,7 +68,7 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
   },
   render: ({ output }) => (output === '' ? '' : `${safeText(output)}\n`),
   notes: ({ subagentName, error, usage }) => [
-    ...(error === undefined ? [] : [{ failure: `${subagentName}: ${error}` }]),
+    error !== undefined && { failure: `${subagentName}: ${error}` },
     usageText('used', usage),
   ],
   exitCode({ success, endReason, refused }) {

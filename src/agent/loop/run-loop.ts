@@ -370,7 +370,7 @@ class Run {
 function keptMessage(message: AssistantModelMessage | undefined, carriesOut: boolean) {
   if (message === undefined || typeof message.content === 'string') return message
   const content = message.content
-    .filter((part) => carriesOut || part.type !== 'tool-call' || part.providerExecuted === true)
+    .filter((part) => carriesOut || part.type !== 'tool-call' || part.providerExecuted)
     .map((part) =>
       part.type === 'tool-call' ? { ...part, toolName: wireName(part.toolName) } : part,
     )

@@ -136,7 +136,7 @@ export class SkillHooks {
     for (const [skill, hook] of hooks) {
       const facts = { tool_name: hookName(tool), tool_input: input, tool_response: output }
       const answer = await this.#run(skill, hook, undefined, facts)
-      if (answer?.blocks === true || answer?.ends === true) texts.push(answer.reason ?? '')
+      if (answer?.blocks || answer?.ends) texts.push(answer.reason ?? '')
       if (answer?.context !== undefined) texts.push(answer.context)
     }
     return texts.length === 0 ? undefined : texts.join('\n')
@@ -147,8 +147,8 @@ export class SkillHooks {
     for (const [skill, hook] of this.#hooksFor('Stop')) {
       const facts = { stop_hook_active: this.#stops > 0, last_assistant_message: text }
       const answer = await this.#run(skill, hook, signal, facts)
-      if (answer?.ends === true) return undefined
-      if (answer?.blocks === true) reasons.push(answer.reason ?? '')
+      if (answer?.ends) return undefined
+      if (answer?.blocks) reasons.push(answer.reason ?? '')
     }
     if (reasons.length === 0) return undefined
     this.#stops += 1

@@ -193,7 +193,7 @@ export class SkillPart implements SessionPart {
     this.#refuseCollisions(ready)
     this.#active.set(name, ready)
     await manager.activate(name, argumentText, { source })
-    const isRepeated = this.#given.has(content) || this.#session?.contains(content) === true
+    const isRepeated = this.#given.has(content) || this.#session?.contains(content)
     this.#given.add(content)
     run.onEvent({ type: 'skill', agent: this.#environment.name, name, active: true })
     const text = isRepeated ? alreadyActiveNote(name) : content
