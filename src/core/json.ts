@@ -60,7 +60,7 @@ export function isObject<Member = unknown>(
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function parseJson(text: string): unknown {
+export function parseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text)
   } catch {

@@ -51,7 +51,8 @@ function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFi
   }
 }
 
-function entriesOf(directory: string): Dirent[] {
+/** In code-point order; none of a directory that cannot be read. */
+export function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true }).toSorted(byText('name'))
   } catch {

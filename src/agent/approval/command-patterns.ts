@@ -1,4 +1,5 @@
 import { withoutEnd } from '../../core/text.ts'
+import { matchesName } from '../../tools/workflow/match.ts'
 
 /** Whether every command of a line is understood and fits a pattern such as `git:*`. */
 export function commandFits(
@@ -77,17 +78,7 @@ function skipStars(places: readonly number[], pattern: readonly string[], star: 
 
 /** `*` within a word of the pattern stands for any characters. */
 export function wordFits(word: string, wanted: string): boolean {
-  const [first = '', ...rest] = wanted.split('*')
-  const last = rest.pop()
-  if (last === undefined) return word === wanted
-  if (!word.startsWith(first)) return false
-  let from = first.length
-  for (const part of rest) {
-    const found = word.indexOf(part, from)
-    if (found === -1) return false
-    from = found + part.length
-  }
-  return word.length - last.length >= from && word.endsWith(last)
+  return matchesName(wanted, word)
 }
 
 type Denial = 'yes' | 'no' | 'unclear'

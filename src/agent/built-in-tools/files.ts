@@ -1,13 +1,13 @@
-import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs'
+import { type Dirent, lstatSync, statSync } from 'node:fs'
 import { basename, extname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { FilePart } from 'ai'
-import { compareText } from '../../core/diagnostic.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { readRegularFile, realPathOf } from '../../core/read-files.ts'
 import { amount, withoutEnd } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
+import { entriesOf } from '../../library/skill-files.ts'
 import { compilePattern } from '../../trigger/pattern.ts'
 import { globFits } from '../approval/tool-patterns.ts'
 import { usageError } from '../errors.ts'
@@ -118,7 +118,7 @@ const list: PathToolDefinition = {
     }
     const pattern = textOf(input, 'pattern')
     if (pattern === '') {
-      return limited(sortedEntries(real).map(entryText), entryLimit, `${shown} is empty.`)
+      return limited(entriesOf(real).map(entryText), entryLimit, `${shown} is empty.`)
     }
     const found: string[] = []
     const { files, notes } = filesBelow(path)
@@ -237,7 +237,7 @@ function filesBelow({ real: start, shown }: ResolvedPath): FileWalk {
       yield { path: start, relative: basename(start), name: shown }
       return
     }
-    for (const entry of sortedEntries(directory)) {
+    for (const entry of entriesOf(directory)) {
       if (left-- === 0) notes.push(`[Stopped after ${walkLimit} entries: name a directory.]`)
       if (left < 0) return
       const path = join(directory, entry.name)
@@ -246,15 +246,6 @@ function filesBelow({ real: start, shown }: ResolvedPath): FileWalk {
       if (entry.isFile()) yield { path, relative, name }
       else if (entry.isDirectory() && !skipped.has(entry.name)) yield* below(path, `${relative}/`)
     }
-  }
-}
-
-function sortedEntries(directory: string): Dirent[] {
-  try {
-    const entries = readdirSync(directory, { withFileTypes: true })
-    return entries.toSorted((a, b) => compareText(a.name, b.name))
-  } catch {
-    return []
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai'
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import { type Compactor, skillToolName } from '../conversation/compact.ts'
@@ -406,18 +406,10 @@ function schemaInstructions(schema: JsonObject) {
 
 async function readStructured(text: string, schema: JsonObject) {
   const [, fenced = ''] = /```(?:json)?[^\S\n]*\n([\s\S]*)/.exec(text) ?? []
-  const output = parsed(text) ?? parsed(fenced.split(/\n[^\S\n]*```/, 1)[0] ?? '')
+  const output = parseJson(text) ?? parseJson(fenced.split(/\n[^\S\n]*```/, 1)[0] ?? '')
   if (output === undefined) return { ok: false, problem: 'it is not JSON' }
   const problem = await schemaProblem(schema, output)
   return problem === undefined ? { ok: true, output } : { ok: false, problem }
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const checker = createSchemaChecker()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { sandboxHint } from '../../chain/plan-model.ts'
 import { messageOf } from '../../core/errors.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import { type JsonObject, type JsonValue, objectOf } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { findScript } from '../../exec/find-script.ts'
 import { SandboxMissingError, noGrants } from '../../exec/sandbox/grants.ts'
@@ -80,11 +80,10 @@ export async function activeSkill(
 
 /** A tool that a program registered for a skill: its own code, which asks nobody. */
 function programTool({ name, skill, description, inputSchema, execute }: OfferedTool): AgentTool {
-  const schema: unknown = JSON.parse(JSON.stringify({ type: 'object', ...inputSchema }))
   const definition = {
     name,
     description: description ?? `A tool of the skill ${skill}.`,
-    input: isObject<JsonValue>(schema) ? schema : { type: 'object' },
+    input: objectOf<JsonValue>(jsonValue({ type: 'object', ...inputSchema })),
     execute: (input: JsonObject) => execute(input),
   }
   return { ...tool(definition), origin: { kind: 'skill', skill } }
