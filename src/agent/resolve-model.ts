@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai'
 import { aiSdk, loadPackage } from './ai-sdk.ts'
+import { present } from '../core/json.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import { didYouMean } from '../core/text.ts'
 import { ModelNotFoundError, usageError } from './errors.ts'
@@ -132,7 +133,7 @@ async function compatibleProvider(
     includeUsage: true,
     // Most servers can force a shape; the loop asks the others again without one.
     supportsStructuredOutputs: true,
-    ...(key === undefined ? {} : { apiKey: key }),
+    ...present({ apiKey: key }),
   })
   // Some servers put what a model thinks before its answer, between tags.
   const middleware = extractReasoningMiddleware({ tagName: 'think' })

@@ -91,6 +91,12 @@ export function objectOf<Member = unknown>(value: unknown): { readonly [key: str
   return isObject<Member>(value) ? value : {}
 }
 
+/** The members that are not undefined, for what tells an absent one from an undefined one. */
+export function present<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> }
+export function present(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
 /** `sha256:` and 64 hexadecimal digits. Text is hashed as UTF-8. */
 export function sha256(data: string | Uint8Array): string {
   return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', data)}`

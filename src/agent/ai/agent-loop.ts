@@ -7,6 +7,7 @@ import type {
   ToolSet,
 } from 'ai'
 import { messageOf } from '../../core/errors.ts'
+import { present } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { aiSdk } from '../ai-sdk.ts'
 import { type AgentEnvironment, type AgentOptions, defaultTimeoutMs } from '../agent-options.ts'
@@ -45,12 +46,10 @@ export async function openLoop(
     return untilAborted(askModel(prompt, model, callSettings, stop, onUsage), stop)
   }
   return new ToolLoopAgent({
-    ...Object.fromEntries(Object.entries(callSettings).filter(([, value]) => value !== undefined)),
+    ...present({ ...callSettings, output, telemetry }),
     id: name,
     model,
     timeout: timeoutMs,
-    ...(output === undefined ? {} : { output }),
-    ...(telemetry === undefined ? {} : { telemetry }),
     repairToolCall: async ({ toolCall, tools }) => {
       // Models know tools of servers as `mcp__server__tool` from other agents.
       const toolName = toolCall.toolName.replace(/^mcp__/, '')
@@ -64,7 +63,7 @@ export async function openLoop(
       if (spent !== undefined) skills.notice(spent)
     },
     ...skills.settings({
-      ...(instructions === '' ? {} : { instructions }),
+      instructions: instructions || undefined,
       tools,
       ...stepRules(options, ask, run, skills.notice, signal),
     }),

@@ -10,6 +10,7 @@ import type {
   ToolApprovalStatus,
   ToolSet,
 } from 'ai'
+import { present } from '../../core/json.ts'
 import type { SkillManager } from '../../library/manager.ts'
 import { AgentEnvironment, type AgentOptions } from '../agent-options.ts'
 import { askApprover, judgeCall, offersTool } from '../approval/permit.ts'
@@ -195,7 +196,7 @@ export class Skills {
       Object.entries(own.tools ?? {}).map(([name, tool]) => [name, toolFacts(name, tool)]),
     )
     return {
-      ...(own.instructions === undefined ? {} : { instructions: own.instructions }),
+      ...present({ instructions: own.instructions }),
       tools: { ...this.#calls.guard(own.tools ?? {}), ...this.tools },
       stopWhen: own.stopWhen === undefined ? [hasTwentySteps] : [own.stopWhen].flat(),
       experimental_toolApprovalSecret: this.#secret,

@@ -1,5 +1,5 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai'
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../../core/json.ts'
+import { isObject, type JsonObject, type JsonValue, parseJson, present } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import { type Compactor, skillToolName } from '../conversation/compact.ts'
@@ -145,7 +145,7 @@ class Run {
 
   ended(status: RunStatus, error?: string): LoopOutcome {
     const [text, messages, turns] = [this.#text, this.#added, this.#turns]
-    return { status, text, messages, turns, ...(error === undefined ? {} : { error }) }
+    return { status, text, messages, turns, ...present({ error }) }
   }
 
   #takeSteering() {

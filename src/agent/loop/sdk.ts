@@ -15,7 +15,7 @@ import {
   type TypedToolCall,
 } from 'ai'
 import { messageOf } from '../../core/errors.ts'
-import type { JsonObject } from '../../core/json.ts'
+import { type JsonObject, present } from '../../core/json.ts'
 import { redactText } from '../../core/redact.ts'
 import { cutToColumns } from '../../core/text.ts'
 import type { CallSettings } from '../check-options.ts'
@@ -89,17 +89,18 @@ const plainModels = new WeakSet<object>()
 
 async function callOnce(call: ModelCall): Promise<ModelReply> {
   const { model, instructions, messages, signal, outputSchema, onText, onUsage } = call
-  // A setting that is undefined must not reach the provider.
-  const settings = Object.entries(call.settings ?? {}).filter(([, value]) => value !== undefined)
   const options = {
     model,
     messages: [...resultsAsText(messages, model)],
     tools: toolSet(call.tools),
-    ...(call.telemetry === undefined ? {} : { telemetry: call.telemetry }),
     abortSignal: signal,
-    ...(instructions === '' ? {} : { instructions }),
-    ...(outputSchema === undefined ? {} : { output: jsonOutput(outputSchema) }),
-    ...Object.fromEntries(settings),
+    // A setting that is undefined must not reach the provider.
+    ...present({
+      telemetry: call.telemetry,
+      instructions: instructions || undefined,
+      output: outputSchema && jsonOutput(outputSchema),
+      ...call.settings,
+    }),
     onLanguageModelCallEnd: (event: { modelId: string; usage: LanguageModelUsage }) =>
       onUsage?.(event.modelId, tokenUsage(event.usage)),
   }

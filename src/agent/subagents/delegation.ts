@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { JsonValue } from '../../core/json.ts'
+import { type JsonValue, present } from '../../core/json.ts'
 import { SubagentDelegationError, SubagentNestingError, SubagentTimeoutError } from '../errors.ts'
 import { EventLog } from '../events.ts'
 import { failureText } from '../loop/results.ts'
@@ -125,7 +125,7 @@ export class DelegationHandle {
       status,
       endReason,
       output: outcome?.text ?? '',
-      ...(outcome?.output === undefined ? {} : { structured: outcome.output }),
+      ...present({ structured: outcome?.output }),
       usage: child.used,
       durationMs: Math.round(runtime.elapsed() - began),
       result: outcome,
