@@ -10,7 +10,7 @@ import {
 } from '../tools/call/consent.ts'
 import { parseDirective } from '../tools/call/directive-text.ts'
 import { doRequest, type RequestAnswer } from '../tools/call/do-request.ts'
-import { ToolRequestError } from '../tools/call/errors.ts'
+import { ToolRequestError } from '../tools/errors.ts'
 import { callFailureText, partialText } from '../tools/call/failure-text.ts'
 import { findDefinition, namedTool } from '../tools/call/find-tool.ts'
 import { foreseeCall, foreseeGuard, foreseeSteps } from '../tools/call/foresee.ts'

@@ -28,3 +28,20 @@ export class ToolCallError extends ToolError {
     this.failure = failure
   }
 }
+
+export class ToolNotFoundError extends ToolError {
+  override readonly exitCode: ExitCode = exitCode.notFound
+}
+
+export class InvalidParametersError extends ToolError {
+  override readonly exitCode: ExitCode = exitCode.usage
+}
+
+/** The configuration, a caution or a missing yes forbids the call; nothing was called. */
+export class ToolRefusedError extends ToolError {
+  override readonly exitCode: ExitCode = exitCode.refused
+}
+
+export class ToolRequestError extends ToolError {
+  override readonly exitCode: ExitCode = exitCode.usage
+}

@@ -8,7 +8,7 @@ import type {
   CallInTurn,
   StepCaller,
 } from '../../tools/call/context.ts'
-import { ToolRefusedError } from '../../tools/call/errors.ts'
+import { ToolRefusedError } from '../../tools/errors.ts'
 import {
   type GoneWorkflows,
   projectGate,

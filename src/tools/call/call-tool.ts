@@ -1,6 +1,6 @@
 import { messageOf, SkillrailError } from '../../core/errors.ts'
 import { readsOnly } from '../cache/tool-index.ts'
-import { ToolCallError } from '../errors.ts'
+import { ToolCallError, ToolRefusedError } from '../errors.ts'
 import type { ToolCallOptions, ToolDefinition, ToolOutcome, ToolSummary } from '../model.ts'
 import { attemptCall, type AttemptsResult, type RetrySettings } from './attempts.ts'
 import { checkParameters, unknownParameters } from './check-parameters.ts'
@@ -13,7 +13,6 @@ import type {
   StepCaller,
   ToolRequest,
 } from './context.ts'
-import { ToolRefusedError } from './errors.ts'
 import { suggestRecovery } from './failure-text.ts'
 import { definitionOf, discoverOnce, findTool, suggestTools } from './find-tool.ts'
 import { matchesAny, permissionOf } from '../workflow/match.ts'

@@ -6,7 +6,7 @@ import { parameterNames } from '../cache/tool-index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText, type Parameter, parametersOf } from '../parameters/parameter.ts'
 import { readJson } from './directive-text.ts'
-import { InvalidParametersError, ToolRequestError } from './errors.ts'
+import { InvalidParametersError, ToolRequestError } from '../errors.ts'
 import type { SchemaChecker, SchemaProblem } from './schema-checker.ts'
 
 /** Returns why the parameters could not be checked. Throws {@link InvalidParametersError}. */

@@ -4,7 +4,7 @@ import { safeText } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import type { RequestSetup } from './do-request.ts'
-import { ToolRefusedError } from './errors.ts'
+import { ToolRefusedError } from '../errors.ts'
 import { readsHere } from './foresee.ts'
 import { permissionOf } from '../workflow/match.ts'
 

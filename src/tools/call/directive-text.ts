@@ -2,7 +2,7 @@ import { deepestJson, isList, isObject, tooDeepAt } from '../../core/json.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
-import { ToolRequestError } from './errors.ts'
+import { ToolRequestError } from '../errors.ts'
 
 export interface ToolStep {
   tool: string

@@ -2,7 +2,7 @@ import { editDistance } from '../../core/text.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import { lastSegment } from '../workflow/match.ts'
 import type { CallContext } from './context.ts'
-import { ToolNotFoundError, ToolRequestError } from './errors.ts'
+import { ToolNotFoundError, ToolRequestError } from '../errors.ts'
 
 interface FoundTool {
   tool: ToolSummary

@@ -19,7 +19,7 @@ import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configuration.ts'
 import type { ServerBlock } from '../config/model.ts'
 import type { CallGate, CallIndex } from './context.ts'
-import { ToolRefusedError } from './errors.ts'
+import { ToolRefusedError } from '../errors.ts'
 import { isDeclaredReadOnly, type ToolPermissions } from '../workflow/match.ts'
 
 interface ProjectGateOptions {

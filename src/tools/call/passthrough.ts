@@ -6,7 +6,7 @@ import { only } from '../parameters/reading.ts'
 import { splitClauses } from '../parameters/slots.ts'
 import type { CallIndex } from './context.ts'
 import { endOfJson, readJson, readJsonIn } from './directive-text.ts'
-import { ToolRequestError } from './errors.ts'
+import { ToolRequestError } from '../errors.ts'
 import { resolveTool } from './find-tool.ts'
 
 export type PassthroughReading =

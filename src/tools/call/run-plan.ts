@@ -1,4 +1,4 @@
-import type { ToolError } from '../errors.ts'
+import { InvalidParametersError, type ToolError, ToolNotFoundError } from '../errors.ts'
 import { coerceText, parametersOf } from '../parameters/parameter.ts'
 import { bindParams, type PlannedCall } from '../parameters/plan-request.ts'
 import { callTool } from './call-tool.ts'
@@ -6,7 +6,6 @@ import { callToComplete } from './check-parameters.ts'
 import { outcomeText } from './content.ts'
 import type { CallIndex, CallReport } from './context.ts'
 import type { RequestAnswer, RequestSetup } from './do-request.ts'
-import { InvalidParametersError, ToolNotFoundError } from './errors.ts'
 import { findDefinition } from './find-tool.ts'
 import { type CallToAllow, requireNamedPaths, requireYes, unplacedText } from './consent.ts'
 

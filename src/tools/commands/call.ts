@@ -14,7 +14,7 @@ import {
   saveText,
 } from '../call/content.ts'
 import type { CallReport } from '../call/context.ts'
-import { ToolRequestError } from '../call/errors.ts'
+import { ToolRequestError } from '../errors.ts'
 import { callFailureText } from '../call/failure-text.ts'
 import { findDefinition } from '../call/find-tool.ts'
 import { summarise } from '../call/summarise.ts'

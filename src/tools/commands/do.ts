@@ -15,7 +15,7 @@ import {
   type ToolModel,
   understandRequest,
 } from '../call/do-request.ts'
-import { ToolRequestError } from '../call/errors.ts'
+import { ToolRequestError } from '../errors.ts'
 import { bareMessage } from '../call/failure-text.ts'
 import { findDefinition } from '../call/find-tool.ts'
 import { foreseeCall, foreseeGuard } from '../call/foresee.ts'

@@ -6,7 +6,7 @@ import {
   readDirective,
   readJsonIn,
 } from '../../../src/tools/call/directive-text.ts'
-import { ToolRequestError } from '../../../src/tools/call/errors.ts'
+import { ToolRequestError } from '../../../src/tools/errors.ts'
 import { parsePassthrough, writtenNames } from '../../../src/tools/call/passthrough.ts'
 import { demand, same, textOf } from '../target.ts'
 

@@ -2,8 +2,7 @@ import { expect, it, vi } from 'vitest'
 import type { CallGate } from '../../../src/tools/call/context.ts'
 import { callTool } from '../../../src/tools/call/call-tool.ts'
 import { indexDefinitions, type ToolIndex } from '../../../src/tools/cache/tool-index.ts'
-import { ToolCallError } from '../../../src/tools/errors.ts'
-import { ToolRefusedError } from '../../../src/tools/call/errors.ts'
+import { ToolCallError, ToolRefusedError } from '../../../src/tools/errors.ts'
 import { definitionOf, failed, type FakeTool, fakeWorld, structured, text } from './_fake.ts'
 
 const echo: FakeTool = {

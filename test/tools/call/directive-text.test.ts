@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseDirective, readDirective } from '../../../src/tools/call/directive-text.ts'
-import { ToolRequestError } from '../../../src/tools/call/errors.ts'
+import { ToolRequestError } from '../../../src/tools/errors.ts'
 
 const two = '[{"tool": "screenshot"}, {"tool": "click", "params": {"selector": "#btn"}}]'
 const steps = [

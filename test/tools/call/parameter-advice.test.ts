@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { callTool } from '../../../src/tools/call/call-tool.ts'
-import { InvalidParametersError } from '../../../src/tools/call/errors.ts'
+import { InvalidParametersError } from '../../../src/tools/errors.ts'
 import type { JsonObject } from '../../../src/tools/model.ts'
 import { unknownParameters } from '../../../src/tools/call/check-parameters.ts'
 import { definitionOf, fakeWorld } from './_fake.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
-import { ToolRequestError } from '../../../src/tools/call/errors.ts'
+import { ToolRequestError } from '../../../src/tools/errors.ts'
 import { parsePassthrough } from '../../../src/tools/call/passthrough.ts'
 import { resolveTool } from '../../../src/tools/call/find-tool.ts'
 import { definitionOf } from './_fake.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readJsonIn } from '../../../src/tools/call/directive-text.ts'
 import { resolveTool } from '../../../src/tools/call/find-tool.ts'
-import { ToolRequestError } from '../../../src/tools/call/errors.ts'
+import { ToolRequestError } from '../../../src/tools/errors.ts'
 import { parsePassthrough, writtenNames } from '../../../src/tools/call/passthrough.ts'
 import { splitClauses } from '../../../src/tools/parameters/slots.ts'
 import { namedTools } from '../../../src/tools/route/router.ts'
