@@ -114,10 +114,7 @@ export class Agent<
     return this.name
   }
 
-  /**
-   * The tools as those of the AI SDK. Those of MCP servers and subagents are among them after
-   * {@link Agent.ready} or the first call.
-   */
+  /** Tools of the AI SDK; with MCP servers and subagents after {@link Agent.ready} or a call. */
   get tools(): Tools & SkillTools {
     return this.#typedTools()
   }

@@ -1,10 +1,7 @@
 import { messageOf, systemCode } from '../core/errors.ts'
 import { ModelNotFoundError } from './errors.ts'
 
-/**
- * Loads the AI SDK: a peer, so that a program and Skillrail use one copy.
- * @throws {ModelNotFoundError} with the command that installs it.
- */
+/** Loads the AI SDK, a peer. @throws {ModelNotFoundError} with the command that installs it. */
 export function aiSdk(): Promise<typeof import('ai')> {
   const facts = { kind: 'ai', who: 'Models need', package: 'ai', version: '@7' }
   return loadPackage(facts, () => import('ai'))

@@ -66,10 +66,7 @@ export interface ApprovalRequest {
   signal: AbortSignal
 }
 
-/**
- * `later`: the run ends with the status `waiting`, and `resume` asks again, also in another process. A
- * subagent cannot wait: for its calls it is a refusal.
- */
+/** `later`: the run ends as `waiting`, and `resume` asks again; for a subagent it is a refusal. */
 export type Approval =
   | { approved: true }
   | { approved: false; reason?: string | undefined }

@@ -78,10 +78,7 @@ export function confinedSteps({ root }: Plan): PlannedStep[] {
   )
 }
 
-/**
- * Steps that run in parallel stand together: all of an `async` chain, else those that `&` joins; any
- * other step stands alone.
- */
+/** Groups steps that run in parallel: all of an `async` chain, else those that `&` joins. */
 export function unitsOf<Step extends StepOptions>(
   steps: readonly Step[],
   { async }: Pick<ChainPolicy, 'async'>,

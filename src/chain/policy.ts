@@ -9,10 +9,7 @@ import type { ChainDeclaration, ChainPolicy } from '../skill/model.ts'
 /** How a result ends its chain: as a failure, or (`early_exit_on: success`) as a success. */
 export type Stop = 'failed' | 'succeeded'
 
-/**
- * Whether a chain stops after a result. `continue_on_error: false` acts as a further
- * `early_exit_on: failure`. With `race_mode` only a success stops.
- */
+/** Whether a chain stops after a result; with `race_mode` only a success stops it. */
 export function stopAfter(policy: ChainPolicy, status: StepStatus): Stop | undefined {
   if (policy.raceMode) return status === 'success' ? 'succeeded' : undefined
   if (status === 'success') return policy.earlyExitOn === 'success' ? 'succeeded' : undefined

@@ -23,10 +23,7 @@ import {
 } from './registry.ts'
 import { type Diagnostic, diagnosticText } from '../core/diagnostic.ts'
 
-/**
- * Runs one command line and returns its exit code. The only place that turns an error into words
- * and a code; commands return or throw.
- */
+/** Runs one command line. The only place that turns an error into words and an exit code. */
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<ExitCode> {
   try {
     return await dispatch(argv, io)

@@ -72,10 +72,7 @@ export function pointless(option: string, needed: string, hint: string): UsageEr
   return wrongUse(`${option} requires ${needed}`, hint)
 }
 
-/**
- * Why something cannot be looked at, for a sentence of the form "PATH cannot be read: …"; undefined
- * for the error of a call that found nothing there at all.
- */
+/** Why PATH cannot be read, as the end of a sentence; undefined where nothing is there. */
 export function lookProblem(error: unknown): string | undefined {
   const code = systemCode(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') return undefined

@@ -194,10 +194,7 @@ export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startedAt: processStat(process.pid).ticks, host: hostname() }
 }
 
-/**
- * Whether the process still runs. A process of another host counts as alive, since it cannot be
- * checked from here. A reused process ID and a zombie count as dead.
- */
+/** Whether it still runs. One of another host counts as alive, a zombie or reused ID as dead. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (identity.host !== hostname()) return true
   try {

@@ -5,10 +5,7 @@ export type JsonObject = { readonly [key: string]: JsonValue }
 /** JSON nested deeper exhausts the stack of what reads it, writes it or walks through it. */
 export const deepestJson = 200
 
-/**
- * Where a JSON text, comments allowed, goes deeper than `most` levels; undefined where it does not.
- * One pass, without reading it.
- */
+/** The place where a JSON text, comments allowed, has more than `most` levels. One pass. */
 export function tooDeepAt(text: string, most: number = deepestJson): number | undefined {
   let depth = 0
   for (let offset = 0; offset < text.length; offset++) {

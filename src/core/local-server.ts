@@ -6,10 +6,7 @@ type LocalMethod = 'DELETE' | 'GET' | 'POST'
 
 export interface LocalRoute {
   method: LocalMethod | readonly LocalMethod[]
-  /**
-   * Without the token: for what has nothing of the user in it, such as an empty page, or wants a
-   * secret of its own.
-   */
+  /** Answered without the token: it shows nothing of the user, or wants a secret of its own. */
   isPublic?: boolean | undefined
   /** `body` is the JSON of a POST; `{}` where it is empty. */
   answer(body: unknown, response: ServerResponse, request: IncomingMessage): Promise<void> | void
@@ -24,10 +21,7 @@ interface LocalServerOptions {
   port?: number | undefined
   /** How long a request may take to arrive; default 30 s. Its head has 5 s at the most. */
   arrivalMs?: number | undefined
-  /**
-   * Called once a request with the token is let in, and what it returns when that has been answered.
-   * What everybody may ask does not count.
-   */
+  /** Called when a request with the token begins; what it returns, when that was answered. */
   onRequest?: (() => () => void) | undefined
 }
 
@@ -246,10 +240,7 @@ export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
   }
 }
 
-/**
- * The HTTP status that a request is refused with; undefined where it may be answered. Requests
- * without the token learn nothing about which paths exist.
- */
+/** The HTTP status of a refusal. Without the token nothing is said about which paths exist. */
 function refusalOf(request: IncomingMessage, token: string, route: LocalRoute | undefined) {
   if (isFromElsewhere(request)) return 403
   if (route?.isPublic !== true && !isSame(request.headers.authorization, `Bearer ${token}`)) {

@@ -7,10 +7,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly [file: string, ...args: 
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }
 
-/**
- * Whether a browser was opened: its program started and did not fail at once. It may outlive this
- * process.
- */
+/** Whether a program for browsers started and did not fail at once. It may outlive this process. */
 export function openAddress(
   address: string,
   { platform, env, cwd, elapsed }: Pick<Runtime, 'platform' | 'env' | 'cwd' | 'elapsed'>,

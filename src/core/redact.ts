@@ -39,10 +39,7 @@ const assignedValue =
   /(\\"|"|')((?:[^"'\\\n]|\\[^"]|(?!\1)\\?["']){1,2000})\1|()([^\s"',;&]{1,2000})/y
 const harmlessValue = /^(?:\d+|true|false|null|\$.*|\[redacted\].*)$/
 
-/**
- * The text with everything that looks like a secret replaced by `[redacted]`, and what is known to be
- * one.
- */
+/** The text with `[redacted]` for what looks like a secret, and for what is known to be one. */
 export function redactText(text: string, known: readonly string[] = []): string {
   const redacted = redactKnown(text, known)
   if (!suspicious.test(redacted)) return redacted

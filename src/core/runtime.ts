@@ -40,10 +40,7 @@ export function systemRuntime(overrides: Partial<Runtime> = {}): Runtime {
   }
 }
 
-/**
- * A relative or empty `HOME` would make the project the user's home, and its skills the user's own:
- * the account's home directory counts instead.
- */
+/** For a relative or empty `HOME` the account's home counts, since it would be the project. */
 function homeOf(given: string | undefined): string {
   const home = [given, homedir()].find((path) => path !== undefined && isAbsolute(path))
   return home ?? userInfo().homedir
@@ -64,10 +61,7 @@ export function randomText(length: number): string {
   return Array.from(bytes, (byte) => (byte % 36).toString(36)).join('')
 }
 
-/**
- * The XDG base directories, on every platform. A relative value of an XDG variable is ignored, as
- * the XDG Base Directory Specification asks.
- */
+/** The XDG base directories, on every platform. As XDG asks, relative values are ignored. */
 export function userDirectories(runtime: Pick<Runtime, 'env' | 'home'>) {
   return {
     config: base('XDG_CONFIG_HOME', '.config'),

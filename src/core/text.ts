@@ -118,10 +118,7 @@ export function withoutGithubCommands(text: string): string {
   return text.replaceAll(/^([^\S\r\n\u2028\u2029]*:)(?=:)/gm, '$1 ').replaceAll(/##(?=\[)/g, '## ')
 }
 
-/**
- * The value as JSON without characters that act on a terminal or on a GitHub runner: they are
- * written as escapes, so the value is the same.
- */
+/** JSON in which characters that act on a terminal or a GitHub runner are escapes. */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replaceAll(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|(?<=##)\[/g,

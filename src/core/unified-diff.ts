@@ -5,10 +5,7 @@ import { safeLine } from './text.ts'
 /** Texts with more changed lines are shown as one block: comparing them takes minutes. */
 const mostChanges = 2000
 
-/**
- * Returns a unified diff of two texts with three lines of context; empty where they are the same. A
- * path is one line of it, whatever characters the name of a file has.
- */
+/** A unified diff with three lines of context, empty for equal texts. A path is one line of it. */
 export function unifiedDiff(path: string, before: string, after: string): string {
   if (before === after) return ''
   const { structuredPatch }: typeof Diff = createRequire(import.meta.url)('diff')

@@ -179,10 +179,7 @@ export function forgetOldFiles(directory: string, nowMs: number, most: number): 
   }
 }
 
-/**
- * Writes what a user named: a file is replaced as a whole, a device or a pipe is written into. Throws
- * the error of the system, or that nobody reads from the pipe.
- */
+/** Replaces a file that a user named; writes into a device or pipe. @throws the system's error */
 export async function writeNamedFile(path: string, text: string): Promise<void> {
   const found = statsOf(path)
   if (!found || found.isFile() || found.isDirectory()) {

@@ -30,10 +30,7 @@ export async function startKeptProcess(
   const isGone = (): boolean =>
     (child.exitCode !== null || child.signalCode !== null) && groupIsGone(pid)
   let ending: Promise<void> | undefined
-  /**
-   * Closes its input, gives it 500 ms, then ends its group: TERM, and KILL after 2 s. Resolves when
-   * nothing of it is left.
-   */
+  /** Closes its input, waits 500 ms, then ends its group. Resolves when nothing of it is left. */
   const end = async (): Promise<void> => {
     stdin.end()
     await Promise.race([ended, sleep(graceMs, undefined, { ref: false })])

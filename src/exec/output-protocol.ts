@@ -226,10 +226,7 @@ function shortened(text: string, limit: number): string {
   return `${text.slice(0, limit)}… (${text.length - limit} more characters)`
 }
 
-/**
- * What a program said last before it failed. An uncaught error of Node ends with its stack and the
- * version of Node; what it was about stands above them.
- */
+/** What a program said before it failed; for an uncaught error of Node, what is above its stack. */
 export function lastComplaint(stderr: string): string {
   const lines = stderr.trimEnd().split('\n')
   const last = lines.at(-1) ?? ''

@@ -4,10 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const killAfterMs = 2000
 
-/**
- * Sends TERM to the process group of `leader`, and KILL to what is left of it after 2 s. Resolves
- * when nothing of it is alive, or KILL was sent.
- */
+/** Ends a process group: TERM, KILL after 2 s. Resolves when nothing is alive or KILL was sent. */
 export async function endGroup(
   leader: number,
   isGone: () => boolean = () => groupIsGone(leader),

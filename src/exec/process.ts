@@ -103,10 +103,7 @@ function start({ file, args, cwd, env, ...request }: ProcessRequest): ChildProce
   }
 }
 
-/**
- * Waits until a program has ended, its output is closed, and, where it was ended by force, its group
- * is gone.
- */
+/** Waits until a program has ended and its output is closed; if ended by force, its group too. */
 async function endOf(child: ChildProcess, { timeoutMs, signal, env, ...request }: ProcessRequest) {
   const { pid } = child
   const failed = new Promise<Error>((resolve) => child.on('error', resolve))

@@ -111,10 +111,7 @@ function start(request: ScriptRequest, files: ScriptFiles): Promise<ProcessResul
   })
 }
 
-/**
- * The state file, which is the script's standard input too. The directories are made by the first
- * step of a run that finds them missing.
- */
+/** Writes the state file, the script's stdin; the first step makes the directories. */
 function writeState(path: string, { input, scratch }: ScriptRequest): void {
   const write = (): void => writeFileSync(path, input, { mode: 0o600 })
   try {

@@ -30,10 +30,7 @@ import {
   type SkillInfo,
 } from './model.ts'
 
-/**
- * What a user means by a word: a name, `scope:name`, a directory, or a `SKILL.md`; `discovery`: a
- * search that was made already.
- */
+/** Finds a name, `scope:name`, a directory or a `SKILL.md`; `discovery`: a search made before. */
 export function findSkill(
   reference: string,
   options: DiscoverOptions & { discovery?: Discovery },

@@ -208,10 +208,7 @@ export class SkillManager {
     return validateSkillAt(absolutePath(this.#options.runtime, path))
   }
 
-  /**
-   * Adds a tool that a program implements to a skill; it is offered while the skill is active.
-   * @throws {SkillConflictError} when the skill has another tool of that name.
-   */
+  /** Adds a tool, offered while the skill is active. @throws {SkillConflictError} for a second. */
   registerTool(skill: string, tool: SkillTool): void {
     const own = this.#tools.get(skill) ?? new Map<string, SkillTool>()
     const known = own.get(tool.name)

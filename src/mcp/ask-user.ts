@@ -5,10 +5,7 @@ import type { RequestSetup } from '../tools/call/do-request.ts'
 import type { ToolDefinition } from '../tools/model.ts'
 import { type AskUser, McpRequestError } from './tool.ts'
 
-/**
- * Questions of one request. The SDK ends a request that still asks after 8 rounds, with everything
- * that it did.
- */
+/** Questions of one request: the SDK ends a request that still asks after 8 rounds. */
 export const mostQuestions = 7
 
 const longestQuestion = 20_000

@@ -182,10 +182,7 @@ function skillUri(skill: string, path: string): string {
   return `${scheme}${[skill, ...path.split('/')].map(encodeURIComponent).join('/')}`
 }
 
-/**
- * What a URI names. A URI with `..`, an empty part, an encoded slash, a backslash or a control
- * character names nothing.
- */
+/** What a URI names; none with `..`, an empty part, `%2F`, `\` or a control character. */
 function readSkillUri(uri: string): { skill: string; path: string } | undefined {
   if (!uri.startsWith(scheme)) return undefined
   const [skill, ...rest] = uri.slice(scheme.length).split('/').map(decoded)

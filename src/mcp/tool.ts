@@ -54,10 +54,7 @@ export interface Question {
   isOptional?: true
 }
 
-/**
- * Resolves with what the user puts into the field; with undefined when the user refuses, closes the
- * form or does not answer.
- */
+/** Resolves with the user's answer; undefined when the user refuses, closes it or is silent. */
 export type AskUser = (question: Question) => Promise<JsonValue | undefined>
 
 export interface Connection {

@@ -3,10 +3,7 @@ import { didYouMean } from '../core/text.ts'
 import type { YamlNode } from './read-yaml.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'
 
-/**
- * Reads the values of one file's fields. A value that is absent, empty or wrong is undefined; what
- * is wrong is appended to `diagnostics`.
- */
+/** Reads fields: a value that is absent or wrong is undefined, with a diagnostic if wrong. */
 export class FieldReader {
   readonly #path: string
   readonly #diagnostics: Diagnostic[]

@@ -8,10 +8,7 @@ export interface SkillSource {
   body: string
 }
 
-/**
- * The text of a `SKILL.md`. Reading it gives the same fields and the same body, trimmed; defaults
- * are not written.
- */
+/** The text of a `SKILL.md`, without defaults. Reading it gives the same fields and body. */
 export function serializeSkill({ fields, body }: SkillSource): string {
   const { name, description, license, compatibility, allowedTools, triggers = [] } = fields
   const { run, sandbox, model, context, agent, userInvocable, hooks } = fields
@@ -146,10 +143,7 @@ Say what to do when the input is missing, unreadable or ambiguous.
 `
 }
 
-/**
- * A text as a YAML scalar on one line: plain where every reader takes it for the same string, else
- * in double quotes, whose escapes are those of JSON.
- */
+/** A YAML scalar on one line: plain where every reader takes it for the text, else in quotes. */
 export function quoteText(text: string): string {
   const plain =
     /^[A-Za-z\u00c0-\uffff/(](?:[^\n\r\t]*[^\s:])?$/.test(text) &&

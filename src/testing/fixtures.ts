@@ -4,10 +4,7 @@ import { join } from 'node:path'
 import { type SkillHarnessOptions, SkillTestHarness } from './harness.ts'
 import { type FixtureSkill, writeSkill } from './write-skill.ts'
 
-/**
- * Loads a skill from its directory, or writes a definition with its files below the test's own
- * temporary directory and loads it from there.
- */
+/** Loads a skill from its directory, or writes a definition into a temporary one first. */
 export type LoadSkill = (
   source: string | FixtureSkill,
   options?: SkillHarnessOptions,

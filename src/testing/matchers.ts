@@ -23,10 +23,7 @@ export interface SkillMatchers<Result = unknown> {
   toBeRefused(code?: string): Result
 }
 
-/**
- * For `expect.extend(skillMatchers)`. None of them passes, with or without `not`, for a value it is
- * not made for.
- */
+/** For `expect.extend(skillMatchers)`. They fail, with `not` too, for other kinds of values. */
 export const skillMatchers: {
   [Name in keyof SkillMatchers]: (
     received: unknown,

@@ -340,10 +340,7 @@ export class LockStore {
     return existsSync(this.mark)
   }
 
-  /**
-   * Locks skills as they are, in place of what was locked.
-   * @throws {StateFileError} as {@link lockText}, and for a lock that cannot be read.
-   */
+  /** Locks skills as they are. @throws {StateFileError} as {@link lockText}; or the old lock. */
   async write(skills: readonly CurrentSkill[]): Promise<void> {
     const text = lockText(skills, this.path)
     await this.alone(async () => {

@@ -247,10 +247,7 @@ export async function acceptEdit(
   await store.accept(workspace, text === '' ? others : [...others, part], { pinned, skills })
 }
 
-/**
- * Accepts the categories that a refresh gave to tools. One that differed from what was accepted
- * before stays to be accepted by the user.
- */
+/** Accepts the new categories of tools; those that differed from accepted ones stay open. */
 export async function acceptPlacements(
   store: TrustStore,
   file: { workspace: string; path: string; before: string; after: string },

@@ -26,10 +26,7 @@ import {
 import { agentFileParts } from './project-files.ts'
 import { unreadableDigest, workspaceRelative } from './skill-files.ts'
 
-/**
- * The level of a skill by its place alone: cheap, for lists. Before something acts, ask {@link
- * confirmTrust}.
- */
+/** The level of a skill by its place alone, for lists; what acts asks {@link confirmTrust}. */
 export function skillTrust(skill: TrustSubject, policy: TrustPolicy): TrustVerdict {
   return decideTrust(factsOf(skill, policy))
 }

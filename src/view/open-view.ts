@@ -22,10 +22,7 @@ export interface ViewOptions {
 
 export interface OpenedView {
   port: number
-  /**
-   * For a user. It works once, since browsers keep addresses in their history: the fragment holds a
-   * code that the page exchanges for the token.
-   */
+  /** For a user. Works once: its fragment holds a code that the page exchanges for the token. */
   address: string
   /** The same, valid for a minute: for the arguments of a program, which other users can read. */
   addressToOpen: string

@@ -1,7 +1,4 @@
-/**
- * The page as one text that loads nothing. The build replaces this file with the finished text;
- * from the sources the page is bundled on request.
- */
+/** The page as one text; the build replaces this file, and sources bundle the page on request. */
 export async function pageText(): Promise<string> {
   const maker = new URL('../../scripts/view-page.mjs', import.meta.url)
   const { viewPage }: { viewPage(): Promise<string> } = await import(maker.href)

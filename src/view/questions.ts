@@ -41,10 +41,7 @@ function wrongField(name: string, wanted: string): UsageError {
   return new UsageError({ code: 'question-malformed', message: `${name} must be ${wanted}` })
 }
 
-/**
- * A value for the page: secrets masked and invisible characters made visible, in every string and
- * key. Copies.
- */
+/** A copy for the page: secrets masked, invisible characters made visible, in all strings. */
 export function shown(value: unknown): unknown {
   return made(redactValue(value))
 }
@@ -71,10 +68,7 @@ export interface TextAnswer {
 /** Characters of a long text that are sent at once. */
 const pieceSize = 65_536
 
-/**
- * A piece of a text for the page. Secrets are masked in the whole text first, since one may lie
- * across two pieces.
- */
+/** A piece of a text for the page; secrets are masked before the text is cut. */
 export function textPiece(text: string, from: number): TextAnswer {
   const whole = shownText(text)
   const end = from + pieceSize

@@ -21,10 +21,7 @@ import type { SkillTools } from './skill-tool-set.ts'
 
 type Loop = ToolLoopAgent<never, ToolSet & SkillTools, Record<string, unknown>, OutputInterface>
 
-/**
- * The loop of the AI SDK for one call, with everything that an agent has: its turns, its limits, and the
- * rules of calls. It keeps no conversation.
- */
+/** The loop of the AI SDK for one call, with an agent's limits and rules. Keeps no conversation. */
 export async function openLoop(
   environment: AgentEnvironment,
   skills: Skills,

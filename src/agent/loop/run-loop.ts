@@ -181,10 +181,7 @@ class Run {
     await this.#request.onMessages?.(this.#added)
   }
 
-  /**
-   * Carries out one call. Never throws: whatever goes wrong is a text that begins with `Error: `.
-   * Undefined for one that waits for an approval.
-   */
+  /** Never throws: a problem is a text `Error: …`. Undefined for a call that waits for approval. */
   async #answer(
     call: RequestedCall,
     names: WireNames,

@@ -79,10 +79,7 @@ export class SkillHooks {
     return this.#options.skills().findLast(({ model }) => model !== undefined)?.model
   }
 
-  /**
-   * The limits of an untrusted skill would not hold in a subagent.
-   * @throws {SkillInvocationError}
-   */
+  /** The limits of an untrusted skill would not hold there. @throws {SkillInvocationError} */
   refuseFork(name: string): void {
     const [narrowing] = this.rules.narrowed
     if (narrowing === undefined) return

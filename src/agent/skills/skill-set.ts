@@ -56,10 +56,7 @@ export class SkillSet {
     return (this.#ready ??= this.#prepare())
   }
 
-  /**
-   * Checks an activation and collects what it adds. Nothing becomes active.
-   * @throws {SkillError} as `SkillManager.prepare`.
-   */
+  /** Prepares; nothing becomes active. @throws {SkillError} as `SkillManager.prepare`. */
   async prepare(
     wanted: string,
     argumentText: string,

@@ -85,10 +85,7 @@ export class DelegationHandle {
     this.#input.stopper.stop('cancelled')
   }
 
-  /**
-   * Sends a message to the subagent, which reads it before its next step.
-   * @throws {SubagentDelegationError} when it is over.
-   */
+  /** Sends a message for its next step. @throws {SubagentDelegationError} when it is over. */
   send(text: string): void {
     if (!this.isComplete) return this.#input.child.session.steer(text)
     const message = `The delegation ${this.id} to ${this.subagentName} has ended and takes no more messages.`

@@ -64,10 +64,7 @@ export const bubblewrapPlaces: Places = {
   output: '/sandbox/output',
 }
 
-/**
- * The descriptors by which bubblewrap gets the filter and its options, and tells of the process that
- * it started.
- */
+/** Descriptors: bubblewrap reads the filter and its options, and writes what it started. */
 const bubblewrapDescriptors = { filter: 3, information: 4, options: 5 } as const
 
 /** The command line: what stands there can be read inside and, outside, by every user. */

@@ -136,10 +136,7 @@ interface KnownVerdict {
   error: string | undefined
 }
 
-/**
- * The first error of each skill that `validate` calls invalid, by the path of its `SKILL.md`. Verdicts
- * are cached, except of skills whose verdict depends on other files.
- */
+/** The first error of each invalid skill by its `SKILL.md`, cached where possible. */
 export async function invalidSkills(
   skills: readonly Pick<SkillInfo, 'path' | 'size' | 'mtimeMs' | 'fields'>[],
   runtime: Runtime,

@@ -71,10 +71,7 @@ export function readCacheFile(path: string): CacheReading {
   return corrupt(path, file.code, file.message)
 }
 
-/**
- * The text of a cache file as a {@link ToolCache}. Tools and categories that cannot be used are left
- * out with a diagnostic each; of tools with one id the first counts.
- */
+/** Reads a tool cache. What cannot be used gets a diagnostic; of one id the first counts. */
 export function parseCache(text: string, path: string): CacheReading {
   const document = readDocument(text.replace(/^\ufeff/, ''), 'json', true)
   if (!document.ok) {

@@ -67,10 +67,7 @@ export function fileName(text: string): string {
   return name.length <= 200 ? name : hexDigest(text)
 }
 
-/**
- * What the last refreshes of a project saw on this machine: which servers answered, what was
- * generated and may therefore be generated again, and which tools have changed.
- */
+/** What the last refreshes saw here: servers that answered, what was generated and changed. */
 export type RefreshRecord = Zod.infer<ReturnType<typeof recordSchema>>
 export type RecordedServer = RefreshRecord['servers'][number]
 export type RecordedTool = RefreshRecord['tools'][number]

@@ -209,10 +209,7 @@ export interface IndexDefinitionsOptions {
   known?: ToolIndex | undefined
 }
 
-/**
- * An index straight from definitions, as after a discovery: categorised, nothing read or written.
- * Of definitions with one id the first is kept.
- */
+/** An index of definitions, categorised; the first of an id counts. Reads and writes nothing. */
 export function indexDefinitions(
   definitions: readonly ToolDefinition[],
   options: IndexDefinitionsOptions = {},

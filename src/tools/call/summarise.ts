@@ -9,10 +9,7 @@ const longestContent = 1000
 const longestLine = 300
 const mostLines = 12
 
-/**
- * Says success or failure, counts, identifiers, paths and the next step; with the whole content
- * where it is short. Safe to print.
- */
+/** Says success or failure, counts, identifiers, paths and the next step. Safe to print. */
 export function summarise(
   outcome: ToolOutcome,
   tool: { name: string; category?: string | undefined },

@@ -85,10 +85,7 @@ function notTrusted(path: string, message: string, hint = acceptingHint): Diagno
   return { code: 'workflow-not-trusted', severity: 'warning', message, path, hint }
 }
 
-/**
- * What was accepted and has been removed since: its calls wait until the removal is accepted.
- * `told` are files that were reported already.
- */
+/** What was accepted and then removed: its calls wait. `told` were reported already. */
 function goneFindings(trust: WorkflowTrust, told: ReadonlySet<string>): Diagnostic[] {
   const { workflows, loaded, unknown } = trust.gone()
   if (unknown !== undefined) {

@@ -51,10 +51,7 @@ export function fileTrust(
   const now = (): readonly ActingPart[] => (found ??= collectActingParts(workspace, []))
   return {
     diagnostics,
-    /**
-     * What was accepted of the workspace itself, not of its skills: those are compared when they act.
-     * Nothing where the caller vouches for it.
-     */
+    /** What was accepted of the workspace itself; skills are compared when they act. */
     accepted,
     /** The same as it is now; read when somebody asks, and once. */
     now,

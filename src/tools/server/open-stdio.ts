@@ -164,10 +164,7 @@ function answerRoots(client: Client, args: readonly string[], project: string): 
   client.setRequestHandler('roots/list', () => ({ roots }))
 }
 
-/**
- * The environment of a server: what a client passes on by default, credentials left out, and what
- * its configuration says, which takes precedence.
- */
+/** A server's environment: what clients pass on, without credentials, and its configuration. */
 function serverEnvironment(
   runtime: Pick<Runtime, 'env' | 'platform'>,
   configured: Readonly<Record<string, string>>,

@@ -314,10 +314,7 @@ function requireAllowed(definition: ServerDefinition, tool: string): void {
   )
 }
 
-/**
- * Why a server failed, in one line: the first line of the message, and of what the server printed
- * the first line that speaks of an error, else the last.
- */
+/** Why a server failed: the first line of the message, and one of what the server printed. */
 function failureReason(message: string, stderrTail: string): string {
   const head = (message.split('\n')[0] ?? '').replace(/\. Its last error output:$/, '')
   const lines = stderrTail.trim().split('\n')

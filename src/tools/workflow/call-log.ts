@@ -31,10 +31,7 @@ const rotateBytes = 4 * 1024 * 1024
 const textLength = 200
 const listLength = 50
 
-/**
- * Appends a line in one write, so that processes do not mix theirs. Mode 0600. Secrets are masked
- * and long texts cut before anything reaches the disk.
- */
+/** Appends a line in one write, mode 0600; secrets are masked and long texts cut before. */
 export async function appendCall(
   path: string,
   entry: CallRecord,

@@ -4,10 +4,7 @@ import { parseReferences, type Reference, stepOf, textsOf } from './references.t
 import { callsTool, foldParameter, lastSegment, ownStep, resolveTool } from './match.ts'
 import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
 
-/**
- * Problems of readable workflows: references that lead nowhere, cycles, missing triggers, and
- * unknown tools. Without `installed` tools are not checked.
- */
+/** Dangling references, cycles, missing triggers and, with `installed`, unknown tools. */
 export function checkWorkflows(
   workflows: readonly WorkflowDefinition[],
   installed?: readonly WorkflowTool[],

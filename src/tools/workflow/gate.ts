@@ -266,10 +266,7 @@ function changesFor(
   return [...changes, { kind: 'record', workflow: name, tool, scope, result, value: kept }]
 }
 
-/**
- * Makes a call of a server whose state counts one after the other at one instance of it, in this
- * process and in all others of the user; every other call at once.
- */
+/** Makes calls at one instance of a stateful server one after the other, in all processes. */
 export async function inTurnWhereStateful<T>(
   call: CallInTurn,
   work: () => Promise<T>,

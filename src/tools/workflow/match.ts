@@ -24,10 +24,7 @@ interface ActingWorkflow {
 }
 
 interface WorkflowMatch {
-  /**
-   * Those that stand before the call: the strictest mode first, those of one mode as they are
-   * defined. One of another category only where no other matches.
-   */
+  /** The strictest mode first. One of another category only where no other matches. */
   acting: readonly ActingWorkflow[]
   /** The first of them. */
   matched?: WorkflowDefinition | undefined
@@ -38,10 +35,7 @@ interface WorkflowMatch {
   keywordOnly: readonly { workflow: string; keyword: string }[]
 }
 
-/**
- * Finds the workflows that stand before a call. A disabled one never matches, and none matches a
- * call of one of its own prerequisites.
- */
+/** Finds the workflows before a call; never a disabled one, or one whose prerequisite it is. */
 export function matchWorkflows(
   call: GatedCall,
   workflows: readonly WorkflowDefinition[],
@@ -141,10 +135,7 @@ function mayChange(
   return !readOnly && required.length > 0 && required.every((step) => has(step.tool))
 }
 
-/**
- * Whether the selected tool belongs to the workflow: to its category, else to a category or a
- * server of its tools.
- */
+/** Whether a tool is of the workflow's category, else of a category or server of its tools. */
 function isInCategory(
   call: GatedCall,
   { triggers, prerequisites }: WorkflowDefinition,
@@ -283,10 +274,7 @@ interface ToolAlias {
 
 type Aliases = Readonly<Record<string, readonly ToolAlias[]>>
 
-/**
- * Other names of tools by canonical category: a workflow uses those of its category. The tool that
- * a workflow names itself comes first.
- */
+/** Other names of tools by category; the tool that a workflow names itself comes first. */
 const toolAliases: Readonly<Record<string, Aliases>> = {
   browser: {
     click: [{ name: 'browser_click' }],

@@ -23,10 +23,7 @@ interface ReferenceChain {
 const grammar =
   /^\$([A-Za-z][A-Za-z0-9_-]{0,63})((?:\.[A-Za-z0-9_-]{1,64}|\[(?:\d{1,6}|\*)\]){0,16})(\[\])?$/
 
-/**
- * Reads the text of a parameter; undefined where it has no reference. `$a.b ?? $c ?? text` is the
- * first that has a value; `$$x` is the text `$x`.
- */
+/** Reads references: `$a.b ?? $c ?? text` is the first with a value; `$$x` is the text `$x`. */
 export function parseReferences(text: string): ReferenceChain | undefined {
   if (!text.startsWith('$') || text.startsWith('$$') || text.length > 1000) return undefined
   const optional = text.endsWith('?') && !text.endsWith('??')

@@ -171,10 +171,7 @@ export class SessionStore {
     return { sessionId, startedAt: this.#now(), completed: [] }
   }
 
-  /**
-   * Unless it is older than its lifetime, or of another session. A start in the future means that
-   * the clock was set back; up to one lifetime is accepted.
-   */
+  /** Unless it is over or of another session. A clock set back by one lifetime is accepted. */
   #live(state: SessionState | undefined): SessionState | undefined {
     if (state === undefined) return undefined
     const age = this.#options.runtime.now() - Date.parse(state.startedAt)
@@ -338,10 +335,7 @@ export function hasLeft(
   return session.startedAt !== undefined || session.diagnostics.length > 0
 }
 
-/**
- * Removes sessions with generated IDs, which begin with `prefix`, that were unused for as long as a
- * session lasts. What cannot be removed stays.
- */
+/** Removes unused sessions with a generated ID that begins with `prefix`, where it can. */
 export function forgetSessions(owner: SessionsOwner, prefix: string): void {
   const directory = sessionsDirectory(owner)
   for (const name of namesIn(directory)) {
