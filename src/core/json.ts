@@ -94,6 +94,11 @@ export function present(values: object): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
 
+/** A member that the object itself has; nothing inherited. */
+export function ownMember<T>(object: { readonly [key: string]: T }, key: string): T | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
+
 /** `sha256:` and 64 hexadecimal digits. Text is hashed as UTF-8. */
 export function sha256(data: string | Uint8Array): string {
   return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', data)}`

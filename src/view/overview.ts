@@ -23,10 +23,7 @@ import { type TrustReason, trustReasons, type TrustVerdict } from '../trust/mode
 import { confirmTrust } from '../trust/skill-trust.ts'
 import { beginningOf, nextLines } from './run-answer.ts'
 
-export interface Overview {
-  workspace: string
-  parts: readonly OverviewPart[]
-}
+export type Overview = Awaited<ReturnType<typeof projectOverview>>
 
 export interface OverviewPart {
   name: 'skills' | 'clients' | 'runs' | 'servers'
@@ -48,13 +45,8 @@ export interface OverviewEntry {
   key?: string | undefined
 }
 
-type OverviewContext = Pick<
-  Context,
-  'runtime' | 'settings' | 'signal' | 'globals' | 'note' | 'diagnose' | 'emit'
->
-
 /** What stands in this project, and what needs somebody. Reads files; starts nothing. */
-export async function projectOverview(context: OverviewContext): Promise<Overview> {
+export async function projectOverview(context: Context) {
   const { runtime } = context
   const discovery = discoverSkills(discoverOptionsFrom(runtime, context.settings))
   return {
@@ -68,7 +60,7 @@ export async function projectOverview(context: OverviewContext): Promise<Overvie
   }
 }
 
-async function skillPart(discovery: Discovery, context: OverviewContext): Promise<OverviewPart> {
+async function skillPart(discovery: Discovery, context: Context): Promise<OverviewPart> {
   const { runtime } = context
   const { skills, conflicts, broken } = discovery
   const errors = new Map(await invalidSkills([...skills, ...conflicts], runtime))
@@ -82,32 +74,29 @@ async function skillPart(discovery: Discovery, context: OverviewContext): Promis
   const refused = skills
     .map((info) => ({ name: info.name, ...trustOf(info) }))
     .filter(({ level }) => level !== 'trusted')
-  return {
-    name: 'skills',
-    total: all.length,
-    summary: summaryOf(all.length, 'skill', [
-      [invalid.length, 'invalid'],
-      [refused.length, 'not trusted'],
-    ]),
-    entries: [...invalid, ...conflicts.map(conflictEntry), ...trustEntries(refused)],
-  }
+  const entries = [...invalid, ...conflicts.map(conflictEntry), ...trustEntries(refused)]
+  const counts = { invalid: invalid.length, 'not trusted': refused.length }
+  return partOf('skills', 'skill', all.length, counts, entries)
 }
 
 /** What a skill is allowed to do now; reads its files. */
-export function trustNow({ runtime, settings }: Pick<OverviewContext, 'runtime' | 'settings'>) {
+export function trustNow({ runtime, settings }: Context) {
   const { policy } = trustPolicy(discoverOptionsFrom(runtime, settings))
   const lockOf = lockReadOnce(policy.workspace)
   return (info: SkillInfo): TrustVerdict => confirmTrust(info, policy, lockOf)
 }
 
-/** Such as `8 skills, 1 invalid`. */
-function summaryOf(
-  total: number,
+/** With a summary such as `8 skills, 1 invalid`. */
+function partOf(
+  name: OverviewPart['name'],
   noun: string,
-  parts: readonly (readonly [number: number, words: string])[],
-): string {
-  const present = parts.filter(([number]) => number > 0)
-  return [amount(total, noun), ...present.map(([number, words]) => `${number} ${words}`)].join(', ')
+  total: number,
+  counts: Readonly<Record<string, number>>,
+  entries: readonly OverviewEntry[],
+): OverviewPart {
+  const present = Object.entries(counts).filter(([, number]) => number > 0)
+  const words = present.map(([what, number]) => `${number} ${what}`)
+  return { name, total, summary: [amount(total, noun), ...words].join(', '), entries }
 }
 
 function invalidEntry(
@@ -165,12 +154,8 @@ function clientPart(skills: readonly SkillInfo[], runtime: Runtime): OverviewPar
     return { name: status.title, ...hookEntry(status, reads) }
   })
   const without = entries.filter(({ status }) => status !== 'ok').length
-  return {
-    name: 'clients',
-    total: entries.length,
-    summary: summaryOf(entries.length, 'client', [[without, 'without a working hook']]),
-    entries,
-  }
+  const counts = { 'without a working hook': without }
+  return partOf('clients', 'client', entries.length, counts, entries)
 }
 
 function hookEntry(
@@ -193,7 +178,7 @@ function hookEntry(
 const newestRuns = 100
 
 /** Runs that wait for somebody, and the newest run of a skill where it failed. */
-async function runPart(context: OverviewContext): Promise<OverviewPart> {
+async function runPart(context: Context): Promise<OverviewPart> {
   const { store } = openProject(context)
   const ids = store.ids()
   const seen = new Set<string>()
@@ -210,17 +195,13 @@ async function runPart(context: OverviewContext): Promise<OverviewPart> {
   }
   const having = (...states: readonly string[]): number =>
     entries.filter(({ state }) => states.includes(state)).length
-  return {
-    name: 'runs',
-    total: ids.length,
-    summary: summaryOf(ids.length, 'run', [
-      [having('running'), 'running'],
-      [having('waiting'), 'waiting'],
-      [having('failure', 'critical'), 'failed'],
-      [having('interrupted'), 'interrupted'],
-    ]),
-    entries,
+  const counts = {
+    running: having('running'),
+    waiting: having('waiting'),
+    failed: having('failure', 'critical'),
+    interrupted: having('interrupted'),
   }
+  return partOf('runs', 'run', ids.length, counts, entries)
 }
 
 /** Undefined where it cannot be read: `runs list` says why. */
@@ -234,7 +215,7 @@ function readJournal(store: RunStore, runId: string): RunJournal | undefined {
 }
 
 async function runEntry(
-  context: OverviewContext,
+  context: Context,
   journal: RunJournal,
   status: ReturnType<typeof statusOfRun>,
 ): Promise<OverviewEntry> {
@@ -262,17 +243,12 @@ const runStatuses: Readonly<Record<string, Check['status']>> = {
   interrupted: 'warning',
 }
 
-async function serverPart(context: OverviewContext): Promise<OverviewPart> {
+async function serverPart(context: Context): Promise<OverviewPart> {
   const { servers } = serverConfiguration(context)
   const rows = servers.length === 0 ? [] : await knownServers(context, servers)
   const entries = rows.flatMap(serverEntry)
   const failing = entries.filter(({ status }) => status === 'problem').length
-  return {
-    name: 'servers',
-    total: rows.length,
-    summary: summaryOf(rows.length, 'MCP server', [[failing, 'failed to start']]),
-    entries,
-  }
+  return partOf('servers', 'MCP server', rows.length, { 'failed to start': failing }, entries)
 }
 
 function serverEntry({ name, state, message = '', path }: ServerRow): OverviewEntry[] {

@@ -32,6 +32,9 @@ async function overviewOf(directory: string, home: string) {
     note: ignore,
     diagnose: ignore,
     emit: ignore,
+    interactive: false,
+    ask: ({ otherwise }) => Promise.reject(otherwise()),
+    stdin: async () => '',
   })
 }
 

@@ -121,8 +121,8 @@ export const clear = defineCommand<Forgotten>()({
   render: ({ removed }) => forgottenLine(removed),
 })
 
-function placeOf({ runtime }: ToolContext): { project: string; runtime: ToolContext['runtime'] } {
-  return { project: toolProject({ runtime }), runtime }
+function placeOf(context: ToolContext) {
+  return { project: toolProject(context), runtime: context.runtime }
 }
 
 function forgottenLine(count: number): string {

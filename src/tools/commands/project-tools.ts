@@ -31,7 +31,10 @@ export type ToolContext = Pick<
   'runtime' | 'settings' | 'signal' | 'interactive' | 'note' | 'diagnose' | 'ask'
 >
 
-export function toolProject({ runtime }: Pick<ToolContext, 'runtime'>): string {
+/** Enough to read what a project has; nothing is said or asked. */
+export type ProjectContext = Pick<ToolContext, 'runtime' | 'settings'>
+
+export function toolProject({ runtime }: ProjectContext): string {
   return findWorkspace(runtime.cwd, runtime)
 }
 
@@ -57,9 +60,7 @@ export async function foundAmongAsked<T>(
   }
 }
 
-export function serverConfiguration(
-  context: Pick<ToolContext, 'runtime' | 'settings'>,
-): ServerConfiguration {
+export function serverConfiguration(context: ProjectContext): ServerConfiguration {
   const { runtime, settings } = context
   const project = toolProject(context)
   return readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })

@@ -1,4 +1,3 @@
-import type { Context } from '../../core/command.ts'
 import { redactText } from '../../core/redact.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { safeLine, safeText } from '../../core/text.ts'
@@ -7,7 +6,7 @@ import type { IndexedServer } from '../cache/tool-index.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { servedStatus } from '../server/served-process.ts'
 import { type SignInState, signInState } from '../server/sign-in.ts'
-import { toolProject } from './project-tools.ts'
+import { type ProjectContext, toolProject } from './project-tools.ts'
 
 export interface ServerRow {
   name: string
@@ -24,7 +23,7 @@ export interface ServerRow {
 }
 
 export async function knownServers(
-  context: Pick<Context, 'runtime'>,
+  context: ProjectContext,
   definitions: readonly ServerDefinition[],
 ): Promise<ServerRow[]> {
   const { runtime } = context

@@ -12,9 +12,8 @@ const sessionOption = option.text('--session <id>', 'a session other than that o
 export const list = defineCommand<{ sessions: Awaited<ReturnType<typeof listSessions>> }>()({
   options: {},
   examples: ['session list'],
-  async run({ runtime, settings }) {
-    const project = toolProject({ runtime })
-    return { sessions: await listSessions({ project, runtime, settings }) }
+  async run(context) {
+    return { sessions: await listSessions({ ...context, project: toolProject(context) }) }
   },
   exitCode: ({ sessions }) =>
     hasErrors(sessions.flatMap(({ diagnostics }) => diagnostics))
@@ -49,7 +48,7 @@ export const show = defineCommand<SessionDetails>()({
 const mostCalls = 20
 
 async function showSession(
-  context: SessionContext,
+  context: ToolContext,
   { session: id }: { session?: string | undefined },
 ) {
   const { whole } = await readSession(context, id)
@@ -127,9 +126,7 @@ export const clear = defineCommand<Clearing>()({
   ],
 })
 
-type SessionContext = Pick<ToolContext, 'runtime' | 'settings' | 'note'>
-
-async function readSession(context: SessionContext, id: string | undefined) {
+async function readSession(context: ToolContext, id: string | undefined) {
   const project = toolProject(context)
   const session = sessionOf(context, project, id)
   const whole = await readWhole(session)

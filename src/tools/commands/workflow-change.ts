@@ -16,6 +16,7 @@ import { unifiedDiff } from '../../core/unified-diff.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { readableCachePath } from '../cache/stored-tools.ts'
+import { loadToolIndex } from '../cache/tool-index.ts'
 import { acceptEdit, acceptPlacements } from '../../trust/project-files.ts'
 import { TrustStore } from '../../trust/store.ts'
 import { checkWorkflows } from '../workflow/check-workflows.ts'
@@ -41,7 +42,6 @@ import { workflowTemplates } from '../workflow/templates.ts'
 import { editedFile, editText as editByHand } from './edit-text.ts'
 import type { ToolContext } from './project-tools.ts'
 import {
-  installedTools,
   openWorkflows,
   requireWorkflow,
   trustOfWorkflows,
@@ -326,10 +326,10 @@ async function changeWorkflow(
 ) {
   const { path, edit, yes, dryRun, change, about } = request
   const { name } = edit
-  const { tools } = installedTools(context, project)
+  const { index } = loadToolIndex({ project, runtime: context.runtime })
   const diagnostics =
     edit.kind === 'write'
-      ? newFindings(workflows, checkDefinition(name, edit.definition, path), tools)
+      ? newFindings(workflows, checkDefinition(name, edit.definition, path), index?.tools)
       : []
   const { before, after } = await editWorkflows(path, edit, {
     dryRun,

@@ -2,7 +2,7 @@ import { defineCommand, type Notes, option, type Screen } from '../../core/comma
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
 import { isObject, parseJson } from '../../core/json.ts'
-import { amount, safeLine } from '../../core/text.ts'
+import { amount, linesText, safeLine } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { loadToolIndex } from '../cache/tool-index.ts'
 import { unknownParameters } from '../call/check-parameters.ts'
@@ -12,8 +12,8 @@ import { checkWorkflows } from '../workflow/check-workflows.ts'
 import { listLines, multipleLine, noWorkflowsText, notInstalledLine } from '../workflow/messages.ts'
 import type { JsonObject, WorkflowDefinition } from '../workflow/model.ts'
 import { planGate, type PlannedStep, type WorkflowPlan } from '../workflow/plan.ts'
-import { foundAmongAsked, type ToolContext } from './project-tools.ts'
-import { installedTools, openWorkflows, sessionOf, untrustedWorkflows } from './workflow-project.ts'
+import { foundAmongAsked, type ProjectContext, type ToolContext } from './project-tools.ts'
+import { openWorkflows, sessionOf, untrustedWorkflows } from './workflow-project.ts'
 
 interface WorkflowList {
   workflows: readonly WorkflowDefinition[]
@@ -27,45 +27,21 @@ export const list = defineCommand<WorkflowList>()({
   exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
   render({ workflows, diagnostics }) {
     if (workflows.length === 0) return hasErrors(diagnostics) ? '' : `${noWorkflowsText}\n`
-    return workflows
-      .map((workflow) =>
-        listLines(workflow)
-          .map((line) => `${safeLine(line)}\n`)
-          .join(''),
-      )
-      .join('\n')
+    return workflows.map((one) => linesText(listLines(one).map(safeLine))).join('\n')
   },
   notes: ({ diagnostics }) => diagnostics,
 })
 
-export function listWorkflows(context: Pick<ToolContext, 'runtime' | 'settings'>): WorkflowList {
+export function listWorkflows(context: ProjectContext): WorkflowList {
   const found = openWorkflows(context)
   const diagnostics = [...found.diagnostics, ...untrustedWorkflows(context, found)]
   return { workflows: found.workflows, diagnostics }
 }
 
-interface WorkflowCheck {
-  checked: number
-  toolsKnown: boolean
-  message?: string | undefined
-  diagnostics: readonly Diagnostic[]
-}
-
-export const check = defineCommand<WorkflowCheck>()({
+export const check = defineCommand<ReturnType<typeof checkProject>>()({
   options: {},
   examples: ['workflow check --json'],
-  async run(context) {
-    const found = openWorkflows(context)
-    const { project, workflows, diagnostics: read } = found
-    const { tools, message } = installedTools(context, project)
-    const untrusted = untrustedWorkflows(context, found)
-    return {
-      checked: workflows.length,
-      toolsKnown: tools !== undefined,
-      message,
-      diagnostics: [...read, ...checkWorkflows(workflows, tools), ...untrusted],
-    }
-  },
+  run: async (context) => checkProject(context),
   exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
   render({ checked, diagnostics }) {
     const problems = diagnostics.filter(({ severity }) => severity !== 'info').length
@@ -74,6 +50,19 @@ export const check = defineCommand<WorkflowCheck>()({
   },
   notes: ({ diagnostics, message }) => [diagnostics, message],
 })
+
+function checkProject(context: ProjectContext) {
+  const found = openWorkflows(context)
+  const { project, workflows, diagnostics: read } = found
+  const { index, message } = loadToolIndex({ project, runtime: context.runtime })
+  const untrusted = untrustedWorkflows(context, found)
+  return {
+    checked: workflows.length,
+    toolsKnown: index !== undefined,
+    message,
+    diagnostics: [...read, ...checkWorkflows(workflows, index?.tools), ...untrusted],
+  }
+}
 
 type PlanResult = Awaited<ReturnType<typeof planCall>>
 type Guard = PlanResult['others'][number]

@@ -1,22 +1,20 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { didYouMean } from '../../core/text.ts'
-import { findWorkspace } from '../../core/read-files.ts'
 import { ToolError } from '../errors.ts'
-import type { WorkflowDefinition, WorkflowReading, WorkflowTool } from '../workflow/model.ts'
+import type { WorkflowDefinition, WorkflowReading } from '../workflow/model.ts'
 import { loadWorkflows } from '../workflow/read-workflows.ts'
 import { openSession, type SessionStore } from '../workflow/session.ts'
-import { loadToolIndex } from '../cache/tool-index.ts'
 import { workflowTrust, type WorkflowTrust } from '../call/gate.ts'
 import { acceptingHint } from '../config/read-configuration.ts'
-import type { ToolContext } from './project-tools.ts'
+import { type ProjectContext, type ToolContext, toolProject } from './project-tools.ts'
 
 export interface WorkflowProject extends WorkflowReading {
   project: string
 }
 
-export function openWorkflows(context: Pick<ToolContext, 'runtime'>): WorkflowProject {
-  const project = findWorkspace(context.runtime.cwd, context.runtime)
+export function openWorkflows(context: ProjectContext): WorkflowProject {
+  const project = toolProject(context)
   return { project, ...loadWorkflows(project) }
 }
 
@@ -32,25 +30,16 @@ export function requireWorkflow({ workflows }: WorkflowReading, name: string): W
   })
 }
 
-export function installedTools(
-  context: Pick<ToolContext, 'runtime'>,
-  project: string,
-): { tools: readonly WorkflowTool[] | undefined; message?: string | undefined } {
-  const { index, message } = loadToolIndex({ project, runtime: context.runtime })
-  return { tools: index?.tools, message }
-}
-
 export function sessionOf(
-  context: Pick<ToolContext, 'runtime' | 'settings' | 'note'>,
+  { runtime, settings, note }: ToolContext,
   project: string,
   id: string | undefined,
 ): SessionStore {
-  const { runtime, settings, note } = context
   return openSession({ project, runtime, settings, id, note: (line) => note(line) })
 }
 
 export function trustOfWorkflows(
-  { runtime, settings }: Pick<ToolContext, 'runtime' | 'settings'>,
+  { runtime, settings }: ProjectContext,
   { project, workflows }: WorkflowProject,
 ): WorkflowTrust {
   return workflowTrust(project, runtime, settings.workspaceTrust, workflows)
@@ -61,7 +50,7 @@ export function trustOfWorkflows(
  * A workflow that only suggests stops no calls. `asked` defaults to all of the project.
  */
 export function untrustedWorkflows(
-  context: Pick<ToolContext, 'runtime' | 'settings'>,
+  context: ProjectContext,
   project: WorkflowProject,
   asked: readonly WorkflowDefinition[] = project.workflows,
 ): Diagnostic[] {

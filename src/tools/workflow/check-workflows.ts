@@ -93,11 +93,11 @@ function problemOf(
   reference: Reference,
 ): string | undefined {
   const { root, path } = reference
-  if (root.kind === 'sql') {
+  if (root === 'sql') {
     const isKnown = ['table', 'tables', 'database'].includes(String(path[0]))
     return isKnown ? undefined : 'must be $sql.table, $sql.tables or $sql.database'
   }
-  if (root.kind === 'call') {
+  if (root === 'call') {
     return path.length > 0 ? undefined : 'must name a parameter, such as $call.database'
   }
   const target = stepOf(reference, prerequisites)

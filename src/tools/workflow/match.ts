@@ -1,3 +1,4 @@
+import { ownMember } from '../../core/json.ts'
 import type { Settings } from '../../core/settings.ts'
 import {
   type GatedCall,
@@ -23,24 +24,12 @@ interface ActingWorkflow {
   why: MatchReason
 }
 
-interface WorkflowMatch {
-  /** The strictest mode first. One of another category only where no other matches. */
-  acting: readonly ActingWorkflow[]
-  /** The first of them. */
-  matched?: WorkflowDefinition | undefined
-  why?: MatchReason | undefined
-  also: readonly string[]
-  notInstalled: readonly NotInstalled[]
-  /** A keyword is in the request, and the tool is outside the workflow's category. */
-  keywordOnly: readonly { workflow: string; keyword: string }[]
-}
-
 /** Finds the workflows before a call; never a disabled one, or one whose prerequisite it is. */
 export function matchWorkflows(
   call: GatedCall,
   workflows: readonly WorkflowDefinition[],
   installed: readonly WorkflowTool[],
-): WorkflowMatch {
+) {
   const matches: ActingWorkflow[] = []
   const notInstalled: NotInstalled[] = []
   const keywordOnly: { workflow: string; keyword: string }[] = []
@@ -61,11 +50,14 @@ export function matchWorkflows(
   const acting = own.length > 0 ? own : ranked
   const others = ranked.filter((match) => match !== acting[0])
   return {
+    /** The strictest mode first. One of another category only where no other matches. */
     acting,
+    /** The first of them. */
     matched: acting[0]?.workflow,
     why: acting[0]?.why,
     also: others.map(({ workflow }) => workflow.name),
     notInstalled,
+    /** A keyword is in the request, and the tool is outside the workflow's category. */
     keywordOnly,
   }
 }
@@ -93,7 +85,7 @@ function missingTools(
 }
 
 /** `execute_query` is a name that servers for databases and for GraphQL share. */
-export function isOfAnotherCategory(
+function isOfAnotherCategory(
   { tool }: GatedCall,
   { triggers: { category } }: WorkflowDefinition,
 ): boolean {
@@ -128,7 +120,7 @@ function mayChange(
   installed: readonly WorkflowTool[],
 ): boolean {
   const { readOnly = false } = installed.find(({ id }) => id === tool.id) ?? tool
-  const beside = installed.filter(({ id }) => prefixOf(id) === prefixOf(tool.id))
+  const beside = installed.filter((one) => isBeside(one, tool))
   const has = (name: string): boolean =>
     namesFor(name, category).some((alias) => beside.some((one) => isNamed(one, alias.name)))
   const required = prerequisites.filter((step) => step.required)
@@ -203,18 +195,13 @@ export function isNamed(tool: WorkflowTool, name: string): boolean {
 
 /** The names that stand for `name` in workflows of a category, its own first. */
 export function namesFor(name: string, category: string | undefined): readonly ToolAlias[] {
-  const table = category !== undefined && Object.hasOwn(toolAliases, category)
-  const aliases = table ? toolAliases[category] : undefined
-  const key = foldName(name)
-  const others = aliases !== undefined && Object.hasOwn(aliases, key) ? aliases[key] : undefined
-  return [{ name }, ...(others ?? [])]
+  const aliases = ownMember(toolAliases, category ?? '') ?? {}
+  const others = ownMember(aliases, foldName(name)) ?? []
+  const named = others.map((alias) => (typeof alias === 'string' ? { name: alias } : alias))
+  return [{ name }, ...named]
 }
 
-export function callsTool(
-  call: Pick<GatedCall, 'tool' | 'params'>,
-  name: string,
-  category: string | undefined,
-): boolean {
+export function callsTool(call: GatedCall, name: string, category: string | undefined): boolean {
   return namesFor(name, category).some(
     (alias) => isNamed(call.tool, alias.name) && hasParams(call.params, alias.params),
   )
@@ -241,16 +228,17 @@ export function resolveTool(
   }
   return undefined
 
-  function nearest(named: readonly WorkflowTool[], { id, server: own }: WorkflowTool) {
-    const found = named.find((tool) => prefixOf(tool.id) === prefixOf(id))
+  function nearest(named: readonly WorkflowTool[], caller: WorkflowTool) {
+    const { server: own } = caller
+    const found = named.find((tool) => isBeside(tool, caller))
     if (found !== undefined) return found
     const free = named.filter((tool) => own === '' || tool.id === name || !hasTrigger(tool))
     return free.find((tool) => tool.server === own) ?? free[0]
   }
 
-  function hasTrigger({ id }: WorkflowTool): boolean {
+  function hasTrigger(other: WorkflowTool): boolean {
     return installed
-      .filter((tool) => prefixOf(tool.id) === prefixOf(id))
+      .filter((tool) => isBeside(tool, other))
       .some(
         (tool) =>
           (category !== undefined && tool.category === category) ||
@@ -259,7 +247,11 @@ export function resolveTool(
   }
 }
 
-function prefixOf(id: string): string {
+function isBeside(a: WorkflowTool, b: WorkflowTool): boolean {
+  return prefixOf(a) === prefixOf(b)
+}
+
+function prefixOf({ id }: WorkflowTool): string {
   return id.slice(0, Math.max(0, id.lastIndexOf('__')))
 }
 
@@ -272,26 +264,26 @@ interface ToolAlias {
   params?: JsonObject | undefined
 }
 
-type Aliases = Readonly<Record<string, readonly ToolAlias[]>>
+type Aliases = Readonly<Record<string, readonly (ToolAlias | string)[]>>
 
 /** Other names of tools by category; the tool that a workflow names itself comes first. */
 const toolAliases: Readonly<Record<string, Aliases>> = {
   browser: {
-    click: [{ name: 'browser_click' }],
-    fill: [{ name: 'browser_type' }],
-    fill_form: [{ name: 'browser_fill_form' }],
-    take_snapshot: [{ name: 'browser_snapshot' }],
-    navigate_page: [{ name: 'browser_navigate' }, { name: 'browser_navigate_back' }],
-    new_page: [{ name: 'browser_tabs' }],
-    select_page: [{ name: 'browser_tabs' }],
-    close_page: [{ name: 'browser_close' }],
+    click: ['browser_click'],
+    fill: ['browser_type'],
+    fill_form: ['browser_fill_form'],
+    take_snapshot: ['browser_snapshot'],
+    navigate_page: ['browser_navigate', 'browser_navigate_back'],
+    new_page: ['browser_tabs'],
+    select_page: ['browser_tabs'],
+    close_page: ['browser_close'],
   },
   database: {
     // mcp-server-sqlite-npx, @bytebase/dbhub
-    execute_query: [{ name: 'execute_sql' }, { name: 'write_query' }, { name: 'query' }],
-    select_query: [{ name: 'read_query' }],
-    inspect_table: [{ name: 'describe_table' }],
-    get_indexes: [{ name: 'list_indexes' }],
+    execute_query: ['execute_sql', 'write_query', 'query'],
+    select_query: ['read_query'],
+    inspect_table: ['describe_table'],
+    get_indexes: ['list_indexes'],
   },
   github: {
     // github/github-mcp-server put the readers of a pull request into one tool
@@ -299,15 +291,15 @@ const toolAliases: Readonly<Record<string, Aliases>> = {
     get_pull_request_files: [{ name: 'pull_request_read', params: { method: 'get_files' } }],
     get_pull_request_status: [{ name: 'pull_request_read', params: { method: 'get_status' } }],
     create_pull_request_review: [
-      { name: 'pull_request_review_write' },
-      { name: 'create_and_submit_pull_request_review' },
+      'pull_request_review_write',
+      'create_and_submit_pull_request_review',
     ],
   },
   graphql: {
     // mcp-graphql
-    get_schema: [{ name: 'introspect-schema' }, { name: 'get_graphql_schema' }],
-    execute_query: [{ name: 'query-graphql' }],
-    execute_mutation: [{ name: 'query-graphql' }],
+    get_schema: ['introspect-schema', 'get_graphql_schema'],
+    execute_query: ['query-graphql'],
+    execute_mutation: ['query-graphql'],
   },
 }
 

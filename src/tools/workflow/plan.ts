@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { redactValue } from '../../core/redact.ts'
-import { sha256 } from '../../core/json.ts'
+import { ownMember, sha256 } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import {
   callsTool,
@@ -94,19 +94,16 @@ function rerunWhatIsNeeded(steps: readonly PlannedStep[]): PlannedStep[] {
   )
 }
 
-/**
- * State of a prerequisite: `run`; `waits` for the result of another step; `valid` since it ran in
- * this session; `not-applicable` where the call has no value for it; `not-installed`; `blocked`
- * where a value cannot be had.
- */
-export type StepStatus = 'run' | 'waits' | 'valid' | 'not-applicable' | 'not-installed' | 'blocked'
-
-export interface PlannedStep {
-  step: number
-  tool: string
-  description: string
-  required: boolean
-  status: StepStatus
+export interface PlannedStep extends Pick<
+  Prerequisite,
+  'step' | 'tool' | 'description' | 'required'
+> {
+  /**
+   * `run`; `waits` for the result of another step; `valid` since it ran in this session;
+   * `not-applicable` where the call has no value for it; `not-installed`; `blocked` where a value
+   * cannot be had.
+   */
+  status: 'run' | 'waits' | 'valid' | 'not-applicable' | 'not-installed' | 'blocked'
   id?: string | undefined
   params: JsonObject
   scope: ScopeValues
@@ -162,24 +159,18 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
     return { ...base, params, status: 'waits', waitsFor, reason }
   }
   const [gap] = gaps
-  if (gap !== undefined) return { ...base, params, ...withoutValue(gap) }
+  if (gap !== undefined) {
+    const { parameter, reference, asked } = gap
+    const reason = asked
+      ? `it needs ${parameter}, and ${reference} has no single value`
+      : `the call has no ${parameter}`
+    // A call without the value is not a failure; a step that had no such value is.
+    return { ...base, params, status: asked ? 'blocked' : 'not-applicable', reason }
+  }
   const scope = scopeValues(step, params, call, tool.server)
   const completion = context.completion(step.tool, scope)
   const planned = { ...base, params, scope, each }
   return completion === undefined ? planned : { ...planned, status: 'valid', at: completion.at }
-}
-
-/** A call without the value is not a failure; a step that had no such value is. */
-function withoutValue({
-  parameter,
-  reference,
-  asked,
-}: MissingValue): Pick<PlannedStep, 'status' | 'reason'> {
-  if (!asked) return { status: 'not-applicable', reason: `the call has no ${parameter}` }
-  return {
-    status: 'blocked',
-    reason: `it needs ${parameter}, and ${reference} has no single value`,
-  }
 }
 
 function isRequired({ parameter }: MissingValue, { required }: WorkflowTool): boolean {
@@ -252,7 +243,7 @@ export function survives(completion: ScopeValues, step: Prerequisite, call: Gate
   if (server !== '' && held !== '' && held !== server) return true
   return keysOf(step).some((key) => {
     const touched = key === instanceKey ? undefined : scopeParameter(call.params, key)
-    const held = Object.hasOwn(completion, key) ? completion[key] : undefined
+    const held = ownMember(completion, key)
     return touched !== undefined && held !== undefined && !sameValue(touched, held)
   })
 }
@@ -272,7 +263,7 @@ function scopeParameter(params: JsonObject, key: string): JsonValue | undefined 
 }
 
 function namesInScope(key: string): readonly string[] {
-  return Object.hasOwn(scopeParameters, key) ? (scopeParameters[key] ?? []) : []
+  return ownMember(scopeParameters, key) ?? []
 }
 
 /** Scopes are kept in a file: a secret is replaced by a digest. */

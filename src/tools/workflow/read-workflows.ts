@@ -188,6 +188,9 @@ function readDefinition(
 
 let schema: ReturnType<typeof definitionSchema> | undefined
 
+/** As it is read from its file. */
+export type WrittenDefinition = Zod.output<ReturnType<typeof definitionSchema>['definition']>
+
 /** A workflow as it is written in a file. A message says what a field may hold. */
 function definitionSchema() {
   const z: typeof Zod = createRequire(import.meta.url)('zod')
@@ -198,29 +201,41 @@ function definitionSchema() {
   const number = 'a whole number from 1 to 1000'
   const outputName = 'a letter, then letters, digits, _ or -, and not call, steps or sql'
   const triggers = {
+    /** Binds it: only calls of this server match, and its prerequisites run there. */
     server: text.optional(),
     category: text.transform(canonicalCategory).optional(),
+    /** Names without their server, or ids of tools; `*` stands for any characters. */
     tools: names.optional(),
+    /** Every tool of a server with the prerequisites that is not known to read only. */
     changes: boolean.optional(),
+    /** Whole words or phrases of the request; they count only within the workflow's category. */
     keywords: names.optional(),
   }
   const step = {
     step: z.number(number).int(number).min(1, number).max(1000, number),
     tool: text,
     description: text,
+    /** A failed one that is not required does not stop the call. */
     required: boolean.default(true),
+    /** Values, or references: `$call.database`, `$steps.1.databases[0]`, `$tables[*].name ?? $sql.tables`. */
     params: z.custom<JsonObject>(isObject, 'an object').optional(),
     output_as: z
       .string(outputName)
       .regex(/^(?!(?:call|steps|sql)$)[A-Za-z][A-Za-z0-9_-]{0,63}$/, outputName)
       .optional(),
+    /** Parameters that make it another check: `database`, `page`; `instance` is the server's own life. Default: all parameters. */
     scope: names.optional(),
+    /** Tools after which it no longer holds. */
     invalidated_by: names.optional(),
   }
   const prerequisite = z
     .object(step, 'a list of objects')
     .transform(({ output_as: outputAs, invalidated_by: invalidatedBy, ...facts }) => {
-      return { ...facts, outputAs, invalidatedBy }
+      const renamed: { outputAs?: string | undefined; invalidatedBy?: string[] | undefined } = {
+        outputAs,
+        invalidatedBy,
+      }
+      return { ...facts, ...renamed }
     })
   const shape = {
     name: text.optional(),

@@ -1,11 +1,14 @@
-import { isList, isObject } from '../../core/json.ts'
+import { isList, isObject, ownMember } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { GatedCall, JsonObject, Prerequisite } from './model.ts'
 import { foldParameter } from './match.ts'
 
 export interface Reference {
   text: string
-  root: { kind: 'call' | 'sql' } | { kind: 'step'; step: number } | { kind: 'output'; name: string }
+  /** `call`, `sql`, `steps`, or the `output_as` of a step. */
+  root: string
+  /** Of the root `steps`. */
+  step?: number | undefined
   path: readonly (string | number)[]
   /** With `[]` at its end the step is called once for each element of the list. */
   each: boolean
@@ -46,12 +49,11 @@ function parseReference(text: string): Reference | undefined {
   const path = Array.from(rest.matchAll(/\.([A-Za-z0-9_-]+)|\[(\d+|\*)\]/g), ([, key, index]) =>
     key === undefined && index !== '*' ? Number(index) : (key ?? '*'),
   )
-  if (root === 'call' || root === 'sql') return { text, root: { kind: root }, path, each }
-  if (root !== 'steps') return { text, root: { kind: 'output', name: root }, path, each }
+  if (root !== 'steps') return { text, root, path, each }
   const [step, ...inner] = path
   const number = Number(step)
   if (!Number.isInteger(number) || number < 1) return undefined
-  return { text, root: { kind: 'step', step: number }, path: inner, each }
+  return { text, root, step: number, path: inner, each }
 }
 
 /** What a path leads to; undefined where it leads nowhere. Never follows inherited properties. */
@@ -63,7 +65,7 @@ export function valueAt(
   for (const key of path) {
     if (current === undefined) return undefined
     if (isList(current)) current = elementOf(current, key)
-    else if (isObject(current)) current = Object.hasOwn(current, key) ? current[key] : undefined
+    else if (isObject<JsonValue>(current)) current = ownMember(current, String(key))
     else return undefined
   }
   return current === null ? undefined : current
@@ -136,11 +138,9 @@ export function resolveParams(step: Prerequisite, sources: ReferenceSources): Re
   }
 }
 
-export function stepOf(reference: Reference, steps: readonly Prerequisite[]): number | undefined {
-  const { root } = reference
-  if (root.kind === 'step') return root.step
-  if (root.kind !== 'output') return undefined
-  return steps.findLast(({ outputAs }) => outputAs === root.name)?.step
+/** The step whose result is meant; no `output_as` is named `call` or `sql`. */
+export function stepOf({ root, step }: Reference, steps: readonly Prerequisite[]) {
+  return step ?? steps.findLast(({ outputAs }) => outputAs === root)?.step
 }
 
 export function isReferred(number: number, steps: readonly Prerequisite[]): boolean {
@@ -155,7 +155,7 @@ function firstValue(chain: ReferenceChain, sources: ReferenceSources) {
   let asked = false
   for (const reference of chain.references) {
     const step = stepOf(reference, sources.steps)
-    if (reference.root.kind === 'output' && step === undefined) asked = true
+    if (step === undefined && !['call', 'sql'].includes(reference.root)) asked = true
     if (step !== undefined && !sources.results.has(step)) waitsFor.push(step)
     else if (step !== undefined) asked = true
     const value = valueOf(reference, step, sources)
@@ -173,12 +173,11 @@ function valueOf(
 ): JsonValue | undefined {
   if (step !== undefined) return valueAt(results.get(step), reference.path)
   const [first, ...rest] = reference.path
-  if (reference.root.kind === 'call') {
+  if (reference.root === 'call') {
     if (first === undefined) return call.params
     return valueAt(callParameter(call.params, String(first)), rest)
   }
-  if (reference.root.kind === 'sql') return sqlValue(call.params, reference.path)
-  return undefined
+  return reference.root === 'sql' ? sqlValue(call.params, reference.path) : undefined
 }
 
 export function callParameter(params: JsonObject, name: string): JsonValue | undefined {
