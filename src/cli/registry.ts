@@ -24,7 +24,6 @@ const serve = () => import('../tools/commands/serve.ts')
 const auth = () => import('../tools/commands/auth.ts')
 const refresh = () => import('../tools/commands/refresh.ts')
 const list = () => import('../tools/commands/list.ts')
-const show = () => import('../tools/commands/show.ts')
 const workflowList = () => import('../tools/commands/workflow-list.ts')
 const workflowChange = () => import('../tools/commands/workflow-change.ts')
 const sessions = () => import('../tools/commands/sessions.ts')
@@ -112,7 +111,7 @@ export const commands: readonly CommandEntry[] = [
     'tools serve': of('Keep the MCP servers of this project running between commands', serve),
     'tools refresh': of('Rebuild the cache of tools from the MCP servers', refresh),
     'tools list': one('List the known tools by category', list, 'list'),
-    'tools show': of('Show one tool: parameters, hints, workflows', show),
+    'tools show': one('Show one tool: parameters, hints, workflows', list, 'show'),
     'tools search': one('Search tools by keywords', list, 'search'),
     'workflow list': one('List the workflows and the tools that they guard', workflowList, 'list'),
     'workflow add': one('Add a workflow, from a template or from options', workflowChange, 'add'),

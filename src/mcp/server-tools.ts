@@ -21,11 +21,16 @@ import {
   type StepOptions,
   type StepsResult,
 } from '../tools/call/steps.ts'
-import { callResult, type CallResult, valueOfReport } from '../tools/commands/call.ts'
+import {
+  callResult,
+  type CallResult,
+  openCalls,
+  type ToolCalls,
+  valueOfReport,
+} from '../tools/commands/call.ts'
 import { foundAmongAsked } from '../tools/commands/project-tools.ts'
 import { requestRouter, routeIn, routingOf } from '../tools/commands/route.ts'
-import { toolFacts } from '../tools/commands/show.ts'
-import { openCalls, type ToolCalls } from '../tools/commands/tool-calls.ts'
+import { toolFacts } from '../tools/commands/list.ts'
 import { isObject } from '../core/json.ts'
 import type { JsonObject, ToolContent, ToolOutcome } from '../tools/model.ts'
 import { askWhetherToRun, askWithinBounds, howToAllow, userBehind } from './ask-user.ts'

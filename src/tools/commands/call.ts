@@ -1,7 +1,17 @@
-import { type Context, defineCommand } from '../../core/command.ts'
-import { exitCode } from '../../core/errors.ts'
+import { join } from 'node:path'
+import {
+  type Context,
+  defineCommand,
+  type Notes,
+  option,
+  type OptionSpecs,
+  type Progress,
+  type Screen,
+  type Values,
+} from '../../core/command.ts'
+import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
-import { linesText, safeText } from '../../core/text.ts'
+import { linesText, safeLine, safeText } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { callTool } from '../call/call-tool.ts'
 import { parseParameters, readPairs } from '../call/check-parameters.ts'
@@ -13,25 +23,48 @@ import {
   type SavePlace,
   saveText,
 } from '../call/content.ts'
-import type { CallReport } from '../call/context.ts'
+import type { CallContext, CallReport, ServerRules } from '../call/context.ts'
 import { ToolRequestError } from '../errors.ts'
 import { callFailureText } from '../call/failure-text.ts'
 import { findDefinition } from '../call/find-tool.ts'
 import { summarise } from '../call/summarise.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { holdOf, indexDefinitions, loadToolIndex, type ToolIndex } from '../cache/tool-index.ts'
+import { projectGate } from '../call/gate.ts'
+import { createSchemaChecker } from '../call/schema-checker.ts'
+import type { StepListener } from '../call/steps.ts'
+import { configurationDiagnostics, requireServers } from '../server/errors.ts'
+import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
 import {
-  type CallEvent,
-  callOptions,
-  callProgress,
-  rawOption,
-  type ResultView,
-  viewedBy,
-  withToolCalls,
-} from './tool-calls.ts'
+  answerOf,
+  discoverTools,
+  foundAmongAsked,
+  type ToolContext,
+  toolProject,
+} from './project-tools.ts'
+import { openWorkflows, sessionOf } from './workflow-project.ts'
 
 export type CallResult = Awaited<ReturnType<typeof callResult>>
 
 export type ShownCall = CallResult & { text?: string | undefined; raw?: true | undefined }
+
+export const callOptions = {
+  output: option.text(
+    '--output <dir>',
+    'where images and other files go; default .skillrail/results',
+  ),
+  session: option.text('--session <id>', 'the session that holds completed prerequisites'),
+  skipPrerequisites: option.flag(
+    '--skip-prerequisites',
+    'skip prerequisites of workflows with mode warn',
+  ),
+  timeout: option.seconds('--timeout <seconds>', 'time limit of each call'),
+} as const satisfies OptionSpecs
+
+export const rawOption = option.flag('--raw', 'print the full result')
+
+export const dryRunOption = option.flag('--dry-run', 'show what would be called and call nothing')
 
 export const command = defineCommand<ShownCall, CallEvent>()({
   arguments: {
@@ -159,4 +192,193 @@ export async function boundedValue(
   if (text.length <= mostInline) return value
   const path = saveText(text, name, isText ? 'txt' : 'json', place)
   return { path, size: Buffer.byteLength(text) }
+}
+
+type CallOptions = Partial<Omit<Values<typeof callOptions>, 'arguments'>>
+
+export interface ToolCalls {
+  project: string
+  calls: CallContext
+  index(): ToolIndex
+  place: SavePlace
+}
+
+export interface ResultView {
+  code: ExitCode
+  text: string
+  notes: Notes
+}
+
+export function viewedBy<R>(view: (result: R) => ResultView) {
+  return {
+    exitCode: (result: R) => view(result).code,
+    render: (result: R) => view(result).text,
+    notes: (result: R) => view(result).notes,
+  }
+}
+
+/** Prepares what calls need, does the work, and ends the servers that were started for it. */
+export async function withToolCalls<T>(
+  context: Context<CallEvent>,
+  options: CallOptions,
+  work: (tools: ToolCalls) => Promise<T>,
+): Promise<T> {
+  const { runtime, settings } = context
+  const project = toolProject(context)
+  const pool = openProjectServers({
+    project,
+    runtime,
+    settings,
+    onLog: (line) => context.note(line, 'detail'),
+  })
+  const diagnose = (diagnostics: readonly Diagnostic[]): void =>
+    context.emit({ kind: 'diagnostics', diagnostics })
+  try {
+    diagnose(configurationDiagnostics(pool.configuration))
+    const listener = terminalListener(context)
+    const calls = openCalls({ ...context, diagnose }, options, project, pool, listener)
+    return await foundAmongAsked(context, () => work(calls))
+  } finally {
+    await pool.close()
+  }
+}
+
+export type CallEvent =
+  | { kind: 'progress'; line: string }
+  | { kind: 'diagnostics'; diagnostics: readonly Diagnostic[] }
+  | {
+      kind: 'step'
+      tool: string
+      count: string
+      status: 'running' | 'success' | 'failed'
+      durationMs?: number | undefined
+    }
+
+export function callProgress({ style }: Screen): Progress<CallEvent> {
+  let live = ''
+  return {
+    compact: true,
+    event(event) {
+      if (event.kind === 'diagnostics') return { diagnostics: event.diagnostics }
+      if (event.kind === 'progress') {
+        live = event.line
+        return undefined
+      }
+      const { tool, count, status, durationMs } = event
+      live = status === 'running' ? `… ${count} ${safeLine(tool)}` : ''
+      if (status === 'running') return undefined
+      const mark = status === 'failed' ? style('red', '✗') : style('green', '✓')
+      const time = durationMs === undefined ? '' : `  ${durationMs} ms`
+      return { line: `${mark} ${count} ${safeLine(tool)}${time}` }
+    },
+    live: () => live,
+  }
+}
+
+export function stepListener(
+  { emit }: Pick<Context<CallEvent>, 'emit'>,
+  total?: number,
+): StepListener {
+  return ({ index, tool, result, report }) => {
+    const count = total === undefined ? `${index + 1}.` : `${index + 1}/${total}`
+    const ended = (result ?? report)?.status
+    const status = ended === undefined ? 'running' : ended === 'success' ? 'success' : 'failed'
+    emit({ kind: 'step', tool, count, status, durationMs: report?.durationMs })
+  }
+}
+
+export interface CallListener {
+  ask: ((warning: string) => Promise<'run' | 'skip'>) | undefined
+  progress: NonNullable<CallContext['progress']>
+}
+
+export function openCalls(
+  context: ToolContext,
+  options: CallOptions,
+  project: string,
+  pool: ProjectServers,
+  { ask, progress }: CallListener,
+): ToolCalls {
+  const { runtime, settings, signal } = context
+  const note = (line: string): void => context.note(line)
+  const loaded = knownIndex(context, project, pool)
+  let index = loaded
+  let discovery: Promise<ToolIndex> | undefined
+  const session = sessionOf(context, project, options.session)
+  const { workflows, diagnostics } = openWorkflows(context)
+  context.diagnose(diagnostics)
+  const { retryWaits, replaySafe, neverReplay } = settings.tools
+  const calls: CallContext = {
+    index,
+    servers: pool,
+    rules: rulesOf(pool, options.timeout),
+    async discover() {
+      // Once for a request, however many of its calls miss something.
+      index = await (discovery ??= discoverTools(context, pool, loaded))
+      return index
+    },
+    // A discovery removes nothing that the cache knows.
+    hold: ({ id }) => holdOf(id, loaded) ?? holdOf(id, index),
+    permissions: settings.tools,
+    gate: projectGate({
+      project,
+      permissions: settings.tools,
+      workspaceTrust: settings.workspaceTrust,
+      workflows,
+      diagnostics,
+      session,
+      index: () => index,
+      ask,
+      skipPrerequisites: options.skipPrerequisites,
+      note,
+      runtime,
+    }),
+    log: (record) => session.log(record),
+    retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
+    schemas: createSchemaChecker(),
+    runtime,
+    signal,
+    note,
+    progress,
+  }
+  const place =
+    options.output === undefined
+      ? { directory: join(project, '.skillrail', 'results'), within: project, now: runtime.now() }
+      : { directory: join(runtime.cwd, options.output), now: runtime.now() }
+  return { project, calls, index: () => index, place }
+}
+
+function terminalListener(context: Context<CallEvent>): CallListener {
+  return {
+    ask: context.interactive ? (warning) => askWhetherToRun(context, warning) : undefined,
+    progress(tool, { progress, total, message }) {
+      const share = total === undefined ? String(progress) : `${progress}/${total}`
+      const line = safeLine(`${tool} ${share} ${message ?? ''}`).trimEnd()
+      context.emit({ kind: 'progress', line })
+      context.note(line, 'detail')
+    },
+  }
+}
+
+function knownIndex(context: ToolContext, project: string, { configuration }: ProjectServers) {
+  const { runtime } = context
+  const loading = loadToolIndex({ project, runtime })
+  if (loading.index === undefined) requireServers(configuration)
+  context.diagnose(loading.diagnostics)
+  if (loading.message !== undefined) context.note(loading.message)
+  return loading.index ?? indexDefinitions([])
+}
+
+function rulesOf(pool: ProjectServers, limitMs: number | undefined): (name: string) => ServerRules {
+  return (name) => {
+    const definition = pool.definitions.find((one) => one.name === name)
+    if (definition === undefined) return { trusted: false }
+    const { trusted, allow, deny, callTimeoutMs } = definition
+    return { trusted, allow, deny, callTimeoutMs: limitMs ?? callTimeoutMs }
+  }
+}
+
+async function askWhetherToRun(context: Pick<Context, 'ask'>, warning: string) {
+  const answer = await answerOf(context, 'Run them first? [Y/n] ', `${safeText(warning)}\n`)
+  return answer !== undefined && /^no?$/i.test(answer.trim()) ? 'skip' : 'run'
 }

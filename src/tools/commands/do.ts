@@ -24,7 +24,21 @@ import { isBatch } from '../call/steps.ts'
 import type { PlannedCall } from '../parameters/plan-request.ts'
 import { confirmedRequests, learnExample, readLearned } from '../route/learned.ts'
 import type { Route } from '../route/router.ts'
-import { callView, shownCall, type ShownCall, valueOfReport } from './call.ts'
+import {
+  type CallEvent,
+  callOptions,
+  callProgress,
+  callView,
+  dryRunOption,
+  rawOption,
+  type ResultView,
+  shownCall,
+  type ShownCall,
+  stepListener,
+  valueOfReport,
+  viewedBy,
+  withToolCalls,
+} from './call.ts'
 import { answerOf, sayUnasked } from './project-tools.ts'
 import { requestRouter } from './route.ts'
 import {
@@ -35,17 +49,6 @@ import {
   type ShownSteps,
   stepsView,
 } from './steps.ts'
-import {
-  type CallEvent,
-  callOptions,
-  callProgress,
-  dryRunOption,
-  rawOption,
-  type ResultView,
-  stepListener,
-  viewedBy,
-  withToolCalls,
-} from './tool-calls.ts'
 
 interface RouteFacts extends Partial<
   Pick<Route, 'decision' | 'category' | 'margin' | 'candidates' | 'intent'>

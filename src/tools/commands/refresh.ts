@@ -15,7 +15,7 @@ import {
 import { openServers } from '../server/pool.ts'
 import { openProjectServers } from '../server/project-servers.ts'
 import { toolProject } from './project-tools.ts'
-import { indented, whereTheRestIs } from './server-rows.ts'
+import { indented, whereTheRestIs } from './servers.ts'
 
 const shown = 20
 

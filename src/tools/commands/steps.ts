@@ -24,17 +24,18 @@ import {
   type StepsResult,
 } from '../call/steps.ts'
 import { summariseValue } from '../call/summarise.ts'
-import { boundedValue, valueOfReport } from './call.ts'
 import {
+  boundedValue,
   type CallEvent,
   callOptions,
   callProgress,
   dryRunOption,
   type ResultView,
   stepListener,
+  valueOfReport,
   viewedBy,
   withToolCalls,
-} from './tool-calls.ts'
+} from './call.ts'
 
 type DryRun = Awaited<ReturnType<typeof dryRun>>
 export type ShownSteps = StepsResult | DryRun

@@ -30,7 +30,6 @@ import {
   type WorkflowEdit,
 } from '../workflow/edit-workflows.ts'
 import { ToolError } from '../errors.ts'
-import { listLines } from '../workflow/messages.ts'
 import {
   type JsonObject,
   type WorkflowDefinition,
@@ -42,6 +41,7 @@ import { workflowTemplates } from '../workflow/templates.ts'
 import { editedFile, editText as editByHand } from './edit-text.ts'
 import type { ToolContext } from './project-tools.ts'
 import {
+  listLines,
   openWorkflows,
   requireWorkflow,
   trustOfWorkflows,

@@ -9,11 +9,11 @@ import { unknownParameters } from '../call/check-parameters.ts'
 import { namedTool } from '../call/find-tool.ts'
 import type { ToolDefinition } from '../model.ts'
 import { checkWorkflows } from '../workflow/check-workflows.ts'
-import { listLines, multipleLine, noWorkflowsText, notInstalledLine } from '../workflow/messages.ts'
+import { multipleLine, notInstalledLine } from '../workflow/match.ts'
 import type { JsonObject, WorkflowDefinition } from '../workflow/model.ts'
 import { planGate, type PlannedStep, type WorkflowPlan } from '../workflow/plan.ts'
 import { foundAmongAsked, type ProjectContext, type ToolContext } from './project-tools.ts'
-import { openWorkflows, sessionOf, untrustedWorkflows } from './workflow-project.ts'
+import { listLines, openWorkflows, sessionOf, untrustedWorkflows } from './workflow-project.ts'
 
 interface WorkflowList {
   workflows: readonly WorkflowDefinition[]
@@ -26,7 +26,10 @@ export const list = defineCommand<WorkflowList>()({
   run: async (context) => listWorkflows(context),
   exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
   render({ workflows, diagnostics }) {
-    if (workflows.length === 0) return hasErrors(diagnostics) ? '' : `${noWorkflowsText}\n`
+    if (workflows.length === 0) {
+      const none = 'No workflows defined. Use `skillrail workflow add` to create one.\n'
+      return hasErrors(diagnostics) ? '' : none
+    }
     return workflows.map((one) => linesText(listLines(one).map(safeLine))).join('\n')
   },
   notes: ({ diagnostics }) => diagnostics,

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { didYouMean } from '../../core/text.ts'
+import { amount, didYouMean } from '../../core/text.ts'
 import { ToolError } from '../errors.ts'
 import type { WorkflowDefinition, WorkflowReading } from '../workflow/model.ts'
 import { loadWorkflows } from '../workflow/read-workflows.ts'
@@ -89,4 +89,26 @@ function goneFindings(trust: WorkflowTrust, told: ReadonlySet<string>): Diagnost
       `calls that '${name}' came before are refused: it was accepted and ${what}`,
     )
   })
+}
+
+export function listLines(workflow: WorkflowDefinition): string[] {
+  const { name, enabled, mode, description, triggers, prerequisites } = workflow
+  return [
+    enabled ? `✓ ${name} [${mode}]` : `○ ${name} [disabled]`,
+    `  ${description}`,
+    `  Triggers: ${triggerText(triggers)}`,
+    `  Prerequisites: ${amount(prerequisites.length, 'step')}`,
+  ]
+}
+
+function triggerText(triggers: WorkflowDefinition['triggers']): string {
+  const { server, category, tools, changes, keywords } = triggers
+  const parts = [
+    server === undefined ? [] : `server=${server}`,
+    category === undefined ? [] : `category=${category}`,
+    tools === undefined ? [] : `tools=[${tools.join(', ')}]`,
+    changes === true ? 'changes' : [],
+    keywords === undefined ? [] : `keywords=[${keywords.join(', ')}]`,
+  ]
+  return parts.flat().join(', ') || 'none'
 }

@@ -7,7 +7,14 @@ import { StateFileError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { CallInTurn, StepAnswer, StepCaller } from '../call/context.ts'
 import { ToolError } from '../errors.ts'
-import { callsTool, matchWorkflows, ownStep, resolveTool } from './match.ts'
+import {
+  callsTool,
+  matchWorkflows,
+  multipleLine,
+  notInstalledLine,
+  ownStep,
+  resolveTool,
+} from './match.ts'
 import type {
   GatedCall,
   JsonObject,
@@ -19,7 +26,6 @@ import { type PlannedStep, planStep, planWorkflow, scopeValues, survives } from 
 import { isReferred } from './references.ts'
 import { type Completion, findCompletion, type SessionState } from './session-file.ts'
 import type { SessionChange, SessionStore } from './session.ts'
-import { multipleLine, notInstalledLine } from './messages.ts'
 import { amount } from '../../core/text.ts'
 
 export interface GateOptions {

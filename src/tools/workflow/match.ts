@@ -62,6 +62,15 @@ export function matchWorkflows(
   }
 }
 
+export function multipleLine(name: string, also: readonly string[]): string {
+  const others = also.map((other) => `'${other}'`).join(', ')
+  return `Multiple workflows matched. Using '${name}'. Also matched: ${others}`
+}
+
+export function notInstalledLine({ workflow, missing }: NotInstalled): string {
+  return `Workflow '${workflow}' is not enforced: no server here has ${missing.join(', ')}`
+}
+
 function strictness({ workflow: { mode } }: ActingWorkflow): number {
   return workflowModes.indexOf(mode)
 }
