@@ -1,17 +1,21 @@
 import { Command as Parser, CommanderError, Option } from 'commander'
-import type { AnyCommand, OptionSpec, OptionSpecs, OptionValue, Values } from '../core/command.ts'
+import type {
+  AnyCommand,
+  OptionSpec,
+  OptionSpecs,
+  OptionValue,
+  RepeatableGlobals,
+  Values,
+} from '../core/command.ts'
 import { contradiction, wrongUse } from '../core/errors.ts'
 import { milliseconds, wholeNumber } from '../core/option-values.ts'
 import { shellWord } from '../core/text.ts'
-import { type CommandEntry, inFull } from './registry.ts'
+import { type CommandEntry, globalOptions, inFull } from './registry.ts'
 
-export interface GlobalValues {
+export interface GlobalValues extends RepeatableGlobals {
   json: boolean
   quiet: boolean
   verbose: boolean
-  trustWorkspace: boolean
-  directory?: string | undefined
-  config?: string | undefined
 }
 
 export type CommandLine =
@@ -56,7 +60,7 @@ function parseWith(
     .configureOutput({ writeOut: (text) => void (help += text), writeErr: () => undefined })
     .showSuggestionAfterError(true)
     .allowExcessArguments(false)
-  for (const option of globalOptions()) program.addOption(option)
+  for (const [flags, help] of globalOptions) program.addOption(new Option(flags, help))
   program.addHelpText('after', 'Exit codes: skillrail --help')
   refuseRepetition(program)
   try {
@@ -92,22 +96,6 @@ function meantBy(unknown: string, program: Parser, argv: readonly string[]): str
   const before = argv.filter((_, index) => index < at || index > at + value.length)
   const shown = (words: readonly string[]) => words.map((word) => shellWord(word)).join(' ')
   return `For the skill, write it behind --: skillrail ${shown(before)} -- ${shown([unknown, ...value])}\n`
-}
-
-function globalOptions(): Option[] {
-  return [
-    new Option('--json', 'print one JSON document'),
-    new Option('-q, --quiet', 'print only results and errors'),
-    new Option('-v, --verbose', 'print more diagnostics to stderr'),
-    new Option('-C, --directory <dir>', 'run in this directory'),
-    new Option('--trust-workspace', 'trust the skills of this project for this command'),
-    new Option('--config <file>', 'read settings from this file; it takes precedence'),
-  ]
-}
-
-/** The global options, for completion. */
-export function globalFlags(): { word: string; about: string }[] {
-  return globalOptions().map(({ long, description }) => ({ word: long ?? '', about: description }))
 }
 
 function optionOf(spec: OptionSpec): Option {

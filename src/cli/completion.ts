@@ -1,8 +1,7 @@
 import { type AnyCommand, type Context, defineCommand } from '../core/command.ts'
 import { wrongUse } from '../core/errors.ts'
 import { cell, linesText, safeLine } from '../core/text.ts'
-import { globalFlags } from './command-line.ts'
-import { type CommandEntry, commands, groupSummaries, inFull } from './registry.ts'
+import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
 
 interface Candidate {
   word: string
@@ -98,7 +97,8 @@ async function allCandidates(
     .map(inFull)
   const entry = commands.findLast(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
   const next = wantsOption ? [] : nextWords(names)
-  if (!entry) return wantsOption ? globalFlags() : next
+  const globals = globalOptions.map(([flags, help]) => ({ flags, help }))
+  if (!entry) return wantsOption ? flagsOf(globals) : next
   const command = await entry.load()
   const last = Object.values(command.options).find(
     ({ flags, kind }) =>
@@ -106,7 +106,7 @@ async function allCandidates(
   )
   if (last?.kind === 'choice') return last.choices.map((word) => ({ word, about: last.help }))
   if (last) return []
-  if (wantsOption) return [...flagsOf(command), ...globalFlags()]
+  if (wantsOption) return flagsOf([...Object.values(command.options), ...globals])
   const given = names.length - entry.name.split(' ').length
   return [...next, ...(await argumentsAt(context, entry, command, given))]
 }
@@ -130,8 +130,8 @@ function namesOf(flags: string): string[] {
   return flags.match(/--?[a-z][a-z-]*/gi) ?? []
 }
 
-function flagsOf({ options }: AnyCommand): Candidate[] {
-  return Object.values(options).map(({ flags, help }) => ({
+function flagsOf(options: readonly { flags: string; help: string }[]): Candidate[] {
+  return options.map(({ flags, help }) => ({
     word: namesOf(flags).at(-1) ?? '',
     about: help,
   }))

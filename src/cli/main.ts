@@ -18,6 +18,7 @@ import {
   type CommandEntry,
   type CommandGroup,
   commands,
+  globalOptions,
   groupSummaries,
   inFull,
 } from './registry.ts'
@@ -234,14 +235,7 @@ Without a command it shows how this project stands.
 
 ${sections.join('\n')}
 Options
-  --json               print one JSON document
-  -q, --quiet          print only results and errors
-  -v, --verbose        print more diagnostics to stderr
-  -C, --directory DIR  run in this directory
-  --trust-workspace    trust the skills of this project for this command
-  --config FILE        read settings from this file; it takes precedence
-  -V, --version        print the version
-
+${lines([...globalOptions, ['-V, --version', 'print the version']])}
 Exit codes
   0  done
   1  the check or run failed: a failed step, an invalid skill
@@ -289,5 +283,11 @@ export function unknownCommand(words: readonly string[]): UsageError {
 }
 
 function entryLines(entries: readonly Pick<CommandEntry, 'name' | 'summary'>[]): string {
-  return entries.map(({ name, summary }) => `  ${name.padEnd(20)} ${summary}\n`).join('')
+  return lines(entries.map(({ name, summary }) => [name, summary]))
+}
+
+function lines(rows: readonly (readonly [word: string, about: string])[]): string {
+  return rows
+    .map(([word, about]) => `  ${word.replace(/[<>]/g, '').padEnd(20)} ${about}\n`)
+    .join('')
 }

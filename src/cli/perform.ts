@@ -131,12 +131,11 @@ interface Surroundings extends Call {
 
 function contextFor(call: Surroundings): Context<unknown> {
   const { runtime, settings, signal, globals, io, output, screen, emit, setOff } = call
-  const { config, directory, trustWorkspace } = globals
   return {
     runtime,
     settings,
     signal,
-    globals: { config, directory, trustWorkspace },
+    globals,
     emit,
     // Finding out loads the streams of the process, which few commands need.
     get interactive() {

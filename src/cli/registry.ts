@@ -11,7 +11,6 @@ export interface CommandEntry {
 export type CommandGroup = 'Run' | 'Tools' | 'Library' | 'Author' | 'Triggers' | 'Machine'
 
 const run = () => import('../chain/commands/run.ts')
-const runsLogs = () => import('../chain/commands/runs.ts')
 const runs = () => import('../chain/commands/runs.ts')
 const continuing = () => import('../chain/commands/continue.ts')
 const worker = () => import('../chain/commands/worker.ts')
@@ -74,7 +73,7 @@ export const commands: readonly CommandEntry[] = [
     run: of('Run a skill or a chain of skills', run),
     'runs list': one('List the runs of this project', runs, 'list'),
     'runs show': one('Show one run: steps, times, results', runs, 'show'),
-    'runs logs': one('Print what the steps of a run printed', runsLogs, 'logs'),
+    'runs logs': one('Print what the steps of a run printed', runs, 'logs'),
     'runs resume': one('Resume an interrupted run', continuing, 'resume'),
     'runs retry': one(
       'Rerun steps that failed or changed, and reuse the rest',
@@ -191,6 +190,16 @@ export const commands: readonly CommandEntry[] = [
     completion: of('Print the script that completes commands in a shell', completion),
     doctor: of('Check this machine and this project', doctor),
   }),
+]
+
+/** The options of every command, as commander takes them. */
+export const globalOptions: readonly (readonly [flags: string, help: string])[] = [
+  ['--json', 'print one JSON document'],
+  ['-q, --quiet', 'print only results and errors'],
+  ['-v, --verbose', 'print more diagnostics to stderr'],
+  ['-C, --directory <dir>', 'run in this directory'],
+  ['--trust-workspace', 'trust the skills of this project for this command'],
+  ['--config <file>', 'read settings from this file; it takes precedence'],
 ]
 
 /** The word of a command's name that `word` stands for. */
