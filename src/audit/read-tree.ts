@@ -1,7 +1,7 @@
-import { type Dir, lstatSync, opendirSync, readdirSync, readlinkSync, readSync } from 'node:fs'
+import { type Dir, lstatSync, opendirSync, readdirSync, readlinkSync } from 'node:fs'
 import { dirname, isAbsolute, join, parse } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
-import { isInside, realPathOf, withRegularFile } from '../core/read-files.ts'
+import { bytesOf, isInside, realPathOf } from '../core/read-files.ts'
 import { messageOf } from '../core/errors.ts'
 
 /** Something in a skill's directory. `path` is relative to it, with `/`. Nothing was opened. */
@@ -208,11 +208,7 @@ export function readBytes(
   length: number,
 ): { ok: true; bytes: Buffer } | { ok: false; reason: string } {
   try {
-    const bytes = withRegularFile(path, (descriptor, { size }) => {
-      const buffer = Buffer.alloc(Math.max(0, Math.min(length, size - offset)))
-      return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, offset))
-    })
-    return { ok: true, bytes }
+    return { ok: true, bytes: bytesOf(path, length, { offset }) }
   } catch (error) {
     return { ok: false, reason: messageOf(error) }
   }

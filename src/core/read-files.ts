@@ -86,6 +86,19 @@ export function withRegularFile<T>(
   }
 }
 
+/** Up to `length` bytes of a regular file; throws as {@link withRegularFile}. */
+export function bytesOf(
+  path: string,
+  length: number,
+  { offset = 0, followSymlinks = false } = {},
+): Buffer {
+  const read = (descriptor: number): Buffer => {
+    const bytes = Buffer.allocUnsafe(length)
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, length, offset))
+  }
+  return withRegularFile(path, read, followSymlinks)
+}
+
 function openingFailed(path: string, error: unknown, followSymlinks: boolean): FileReading {
   const code = systemCode(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') {

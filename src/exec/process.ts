@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { messageOf, systemReason } from '../core/errors.ts'
-import { withRegularFile } from '../core/read-files.ts'
+import { bytesOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { endEscaped, endGroup, endWithUs, tried } from './process-group.ts'
 
@@ -187,14 +187,7 @@ function interpreterLine(path: string): string | undefined {
 
 /** The beginning of a program: as much as the kernel reads to find its interpreter. */
 export function headOf(path: string): Buffer {
-  return withRegularFile(
-    path,
-    (descriptor) => {
-      const bytes = Buffer.alloc(256)
-      return bytes.subarray(0, readSync(descriptor, bytes))
-    },
-    true,
-  )
+  return bytesOf(path, 256, { followSymlinks: true })
 }
 
 export interface CapturedOutput {

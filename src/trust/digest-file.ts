@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { readSync } from 'node:fs'
 import { messageOf, systemCode } from '../core/errors.ts'
 import { sha256 } from '../core/json.ts'
-import { readAll, withRegularFile } from '../core/read-files.ts'
+import { bytesOf, readAll, withRegularFile } from '../core/read-files.ts'
 
 /** A larger file cannot be vouched for: hashing waits for nobody, and a sparse file costs nothing. */
 export const maxFileBytes: number = 64 * 1024 * 1024
@@ -40,10 +39,7 @@ export function digestFile(
 /** The first bytes of a file as Latin-1 text, or '' where it cannot be read. */
 export function fileHead(path: string, bytes: number): string {
   try {
-    const head = Buffer.alloc(bytes)
-    return withRegularFile(path, (descriptor) =>
-      head.toString('latin1', 0, readSync(descriptor, head)),
-    )
+    return bytesOf(path, bytes).toString('latin1')
   } catch {
     return ''
   }
