@@ -14,14 +14,7 @@ import {
 import { jsonText, nearest, safeText } from '../core/text.ts'
 import { packageVersion, type Runtime, systemRuntime } from '../core/runtime.ts'
 import { type Io, processIo } from './terminal.ts'
-import {
-  type CommandEntry,
-  type CommandGroup,
-  commands,
-  globalOptions,
-  groupSummaries,
-  inFull,
-} from './registry.ts'
+import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
 import { type Diagnostic, diagnosticText } from '../core/diagnostic.ts'
 
 /** Runs one command line. The only place that turns an error into words and an exit code. */
@@ -214,8 +207,6 @@ function pathOf(error: Error): string | undefined {
   return typeof path === 'string' ? path : undefined
 }
 
-const groups: readonly CommandGroup[] = ['Run', 'Tools', 'Library', 'Author', 'Triggers', 'Machine']
-
 /** The commands that most people need; `--all` shows the others. */
 const common =
   'run runs chain agent tools workflow mcp list show new validate audit match inject triggers hooks trust view doctor completion'.split(
@@ -223,8 +214,8 @@ const common =
   )
 
 export function rootHelp(all: boolean): string {
-  const sections = groups.map((group) => {
-    const entries = commands.filter((command) => command.group === group)
+  const groups = Map.groupBy(commands, ({ group }) => group)
+  const sections = Array.from(groups, ([group, entries]) => {
     return `${group}\n${entryLines(all ? entries : shortened(entries))}`
   })
   const rest = all ? '' : 'skillrail help --all lists every command.\n'

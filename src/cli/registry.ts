@@ -3,12 +3,10 @@ import type { AnyCommand } from '../core/command.ts'
 export interface CommandEntry {
   /** The words that call it: `list`, `runs show`. */
   name: string
-  group: CommandGroup
+  group: string
   summary: string
   load: () => Promise<AnyCommand>
 }
-
-export type CommandGroup = 'Run' | 'Tools' | 'Library' | 'Author' | 'Triggers' | 'Machine'
 
 const run = () => import('../chain/commands/run.ts')
 const runs = () => import('../chain/commands/runs.ts')
@@ -67,9 +65,8 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   hooks: 'Install the hook in agent clients, and show its state',
 }
 
-/** Every command, in the order of the help page. Each file is loaded only when it is called. */
-export const commands: readonly CommandEntry[] = [
-  ...group('Run', {
+const groups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
+  Run: {
     run: of('Run a skill or a chain of skills', run),
     'runs list': one('List the runs of this project', runs, 'list'),
     'runs show': one('Show one run: steps, times, results', runs, 'show'),
@@ -98,8 +95,8 @@ export const commands: readonly CommandEntry[] = [
     'agents list': one('List the subagents of this project and of the user', agents, 'list'),
     'agents show': one('Show one subagent: its tools, skills and instructions', agents, 'show'),
     'agents validate': one('Validate subagent files', agents, 'validate'),
-  }),
-  ...group('Tools', {
+  },
+  Tools: {
     'tools import': one(
       'Show configured MCP servers and which definition applies',
       servers,
@@ -141,22 +138,22 @@ export const commands: readonly CommandEntry[] = [
     'tools batch': one('Call up to ten tools in order', steps, 'batch'),
     'tools chain': one('Call up to five tools, passing results to later calls', steps, 'chain'),
     'mcp serve': of('Serve skills, tools and chains of this project as an MCP server', mcpServe),
-  }),
-  ...group('Library', {
+  },
+  Library: {
     list: of('List installed skills', libraryList),
     show: one('Show one skill: fields, resources, trust', libraryShow, 'show'),
     properties: one('Print the properties of a skill as JSON', libraryShow, 'properties'),
     prompt: of('Print the catalogue of skills for a system prompt', prompt),
     activate: one('Print what a model receives when a skill is activated', libraryShow, 'activate'),
-  }),
-  ...group('Author', {
+  },
+  Author: {
     new: of('Create a new skill', newSkill),
     validate: of('Validate skills against the specification, and fix safe problems', validate),
     audit: of('Report what skills contain: hidden text, capabilities, secrets', audit),
     schema: of('Print the JSON Schema of the frontmatter', schema),
     'plugin pack': of('Pack skills as plugins, with the hook for their triggers', pluginPack),
-  }),
-  ...group('Triggers', {
+  },
+  Triggers: {
     match: one('Show which triggers match a prompt, and why', match, 'match'),
     inject: one('Print the references that a prompt loads', match, 'inject'),
     'triggers list': of('List triggers and the token cost of each tier', triggersList),
@@ -168,8 +165,8 @@ export const commands: readonly CommandEntry[] = [
       triggersExport,
     ),
     index: of('Write the skill index into CLAUDE.md, AGENTS.md and similar files', indexFile),
-  }),
-  ...group('Machine', {
+  },
+  Machine: {
     'hooks install': one(
       'Install the hook that injects references into agent clients',
       hooks,
@@ -189,8 +186,13 @@ export const commands: readonly CommandEntry[] = [
     overview: of('Show how this project stands; the same as skillrail alone', overview),
     completion: of('Print the script that completes commands in a shell', completion),
     doctor: of('Check this machine and this project', doctor),
-  }),
-]
+  },
+}
+
+/** Every command, in the order of the help page. Each file is loaded only when it is called. */
+export const commands: readonly CommandEntry[] = Object.entries(groups).flatMap(([group, rows]) =>
+  Object.entries(rows).map(([name, row]) => ({ name, group, ...row })),
+)
 
 /** The options of every command, as commander takes them. */
 export const globalOptions: readonly (readonly [flags: string, help: string])[] = [
@@ -208,10 +210,6 @@ export function inFull(word: string): string {
 }
 
 type Row = Pick<CommandEntry, 'summary' | 'load'>
-
-function group(title: CommandGroup, rows: Readonly<Record<string, Row>>): CommandEntry[] {
-  return Object.entries(rows).map(([name, row]) => ({ name, group: title, ...row }))
-}
 
 function of(summary: string, load: () => Promise<{ command: AnyCommand }>): Row {
   return { summary, load: async () => (await load()).command }
