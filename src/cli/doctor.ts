@@ -1,7 +1,13 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Check, CheckContext } from '../core/check.ts'
-import { type Context, defineCommand, option, type Screen } from '../core/command.ts'
+import {
+  type Check,
+  type CheckContext,
+  type Context,
+  defineCommand,
+  option,
+  type Screen,
+} from '../core/command.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import { exitCode, messageOf } from '../core/errors.ts'
 import { stateDirectory, userDirectories } from '../core/runtime.ts'

@@ -1,5 +1,4 @@
-import type { Check } from '../core/check.ts'
-import { defineCommand, type Screen } from '../core/command.ts'
+import { type Check, defineCommand, type Screen } from '../core/command.ts'
 import { exitCode } from '../core/errors.ts'
 import { cell, linesText, safeLine } from '../core/text.ts'
 import {

@@ -45,9 +45,7 @@ export async function perform(call: Call): Promise<ExitCode> {
     json: format === 'json',
     stdout: (text) => output.raw(text),
   })
-  const { isTerminal, width, style, table } = output
-  const stdoutTaken = reports.ownsStdout
-  const screen: Screen = { isTerminal, width, quiet, verbose, stdoutTaken, style, table }
+  const screen: Screen = { ...output, quiet, verbose, stdoutTaken: reports.ownsStdout }
   const shown = showEvents(command, screen, output, format === 'json')
   const isProtocol = command.protocol?.(values) === true
   if (isProtocol && format === 'json' && command.withoutJson !== undefined) {

@@ -105,6 +105,17 @@ export interface Context<E = never> {
   streams?: { stdin: Readable & { isTTY?: boolean }; stdout: Writable } | undefined
 }
 
+/** One line of `doctor`. Only a `problem` keeps something from working. */
+export interface Check {
+  name: string
+  status: 'ok' | 'information' | 'warning' | 'problem'
+  found: string
+  /** What to do about it, where there is something. */
+  advice?: string | undefined
+}
+
+export type CheckContext = Pick<Context, 'runtime' | 'settings'>
+
 export interface QuestionToUser {
   text: string
   /** Printed before the question. */

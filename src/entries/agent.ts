@@ -37,6 +37,7 @@ export type {
   PermissionMode,
   SubagentConfig,
   SubagentOverrides,
+  SubagentParent,
 } from '../agent/subagents/config.ts'
 export {
   type DelegationHandle,
@@ -49,7 +50,6 @@ export {
   SubagentManager,
   type SubagentManagerOptions,
 } from '../agent/subagents/manager.ts'
-export type { SubagentParent } from '../agent/subagents/config.ts'
 export { type SchemaType, tool, type ToolDefinition } from '../agent/tool.ts'
 export type {
   AgentEvent,

@@ -32,5 +32,10 @@ export { SkillNotTrustedError } from '../trust/decide.ts'
 export type { SkillScope, TrustLevel } from '../trust/model.ts'
 export type { Activation, InvocationSource } from '../library/activation.ts'
 export type { Discovery, ResourceTree, Skill, SkillInfo } from '../library/model.ts'
-export { defineSkill, type SkillDefinition, type SkillTool } from '../library/manager.ts'
-export { SkillManager, type SkillManagerOptions } from '../library/manager.ts'
+export {
+  defineSkill,
+  type SkillDefinition,
+  SkillManager,
+  type SkillManagerOptions,
+  type SkillTool,
+} from '../library/manager.ts'

@@ -16,7 +16,7 @@ import {
   launcherPath,
   launcherState,
 } from './registration.ts'
-import type { Check, CheckContext } from '../core/check.ts'
+import type { Check, CheckContext } from '../core/command.ts'
 
 export type Registered =
   | { state: 'absent'; path: string }

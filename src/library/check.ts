@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import type { Check, CheckContext } from '../core/check.ts'
+import type { Check, CheckContext } from '../core/command.ts'
 import { amount } from '../core/text.ts'
 import { discoverOptionsFrom, discoverSkills } from './discover.ts'
 import { clientsReading } from './locations.ts'

@@ -1,4 +1,4 @@
-import type { Check, CheckContext } from '../core/check.ts'
+import type { Check, CheckContext } from '../core/command.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { amount } from '../core/text.ts'
 import { findWorkspace } from '../core/read-files.ts'

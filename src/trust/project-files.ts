@@ -6,12 +6,13 @@ import { indentedJson, isObject, parseJson, sha256 } from '../core/json.ts'
 import { isInside, readRegularFile, realPathOf, statsOf } from '../core/read-files.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
 import { acceptedPlacements } from './decide.ts'
-import { digestFile, fileHead } from './digest-file.ts'
 import type { AcceptedPart, ActingKind, ActingPart } from './model.ts'
 import {
   canAct,
   codeExtensions,
+  digestFile,
   entryStats,
+  fileHead,
   readLink,
   unreadableDigest,
   workspaceRelative,

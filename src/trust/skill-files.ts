@@ -2,16 +2,18 @@ import { isUtf8 } from 'node:buffer'
 import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { basename, join, posix, relative, sep } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
-import { systemCode } from '../core/errors.ts'
+import { messageOf, systemCode } from '../core/errors.ts'
 import { sha256 } from '../core/json.ts'
 import {
+  bytesOf,
   foldersOutsideSkill,
   isInside,
   isLeftBehind,
   outsideSkill,
+  readAll,
   realPathOf,
+  withRegularFile,
 } from '../core/read-files.ts'
-import { cannotBeRead, digestFile, fileHead, maxFileBytes } from './digest-file.ts'
 import type { ActingPart } from './model.ts'
 
 /** A file of a skill; `path` is relative to the skill's directory. */
@@ -37,6 +39,9 @@ export const maxEntries = 20_000
 
 /** Nor can one with more bytes to hash: every call would wait for them. */
 export const maxBytes: number = 256 * 1024 * 1024
+
+/** A larger file cannot be vouched for: hashing waits for nobody, and a sparse file costs nothing. */
+const maxFileBytes: number = 64 * 1024 * 1024
 
 /** Where the lock of a project lies, relative to the workspace. */
 export const lockPath = '.skillrail/skills.lock.json'
@@ -207,6 +212,51 @@ function unquoted(text: string): string {
   const bare = text.replaceAll(/["'\\]/g, '')
   return bare.normalize('NFC').toLowerCase()
 }
+
+const keptTextBytes = 64 * 1024
+
+type Digested =
+  | { ok: true; digest: string; size: number; text: string | undefined; executable: boolean }
+  | { ok: false; problem: string; tooLarge: boolean }
+
+/**
+ * Hashes a file of any content without following a link at its end and without waiting on a FIFO or
+ * a device.
+ * @param limits `textBytes`: up to this size the text is given too.
+ */
+export function digestFile(
+  path: string,
+  { maxBytes = maxFileBytes, textBytes = keptTextBytes } = {},
+): Digested {
+  try {
+    return withRegularFile(path, (descriptor, stats): Digested => {
+      const { size: said } = stats
+      const bytes = said > maxBytes ? undefined : readAll(descriptor, said, maxBytes)
+      if (!bytes) return { ok: false, problem: tooLargeProblem, tooLarge: true }
+      const isText = bytes.length <= textBytes && isUtf8(bytes) && !bytes.includes(0)
+      const text = isText ? bytes.toString('utf8') : undefined
+      const executable = (stats.mode & 0o111) !== 0
+      return { ok: true, digest: sha256(bytes), size: bytes.length, text, executable }
+    })
+  } catch (error) {
+    return { ok: false, problem: cannotBeRead(error), tooLarge: false }
+  }
+}
+
+/** The first bytes of a file as Latin-1 text, or '' where it cannot be read. */
+export function fileHead(path: string, bytes: number): string {
+  try {
+    return bytesOf(path, bytes).toString('latin1')
+  } catch {
+    return ''
+  }
+}
+
+function cannotBeRead(error: unknown): string {
+  return `cannot be read: ${systemCode(error) ?? messageOf(error)}`
+}
+
+const tooLargeProblem = `is too large to vouch for: more than ${maxFileBytes / 1024 / 1024} MiB`
 
 export interface SkillTree {
   /** `sha256:…`; undefined where something in it cannot be read. */

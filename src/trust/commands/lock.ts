@@ -3,13 +3,13 @@ import type { Context } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { amount, safeLine } from '../../core/text.ts'
-import { lockText } from '../lock.ts'
 import {
   type CurrentSkill,
   currentSkills,
   type LockChange,
   lockDrift,
   type LockFileChange,
+  lockText,
   nearestLock,
 } from '../lock.ts'
 import type { TrustStore } from '../store.ts'
