@@ -170,8 +170,7 @@ export function sharedStore(message: string): StateFileError {
 /** What of a file and its directory another account can write; Windows has no such bits. */
 function sharedPlace(path: string, stats: Stats): string | undefined {
   const user = process.getuid?.()
-  const isShared = ({ mode, uid }: Stats): boolean =>
-    (mode & 0o022) !== 0 || (uid !== user && uid !== 0)
+  const isShared = ({ mode, uid }: Stats) => (mode & 0o022) !== 0 || (uid !== user && uid !== 0)
   if (user === undefined) return undefined
   if (isShared(stats)) return path
   const directory = dirname(path)

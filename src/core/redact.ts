@@ -81,7 +81,7 @@ export function findSecrets(text: string): SecretPlace[] {
     })),
   )
   const assigned = assignedSecrets(text)
-  const isKnown = ({ offset, length }: SecretPlace): boolean =>
+  const isKnown = ({ offset, length }: SecretPlace) =>
     places.some((place) => place.offset < offset + length && offset < place.offset + place.length)
   return [...places, ...assigned.filter((place) => !isKnown(place))].toSorted(
     (a, b) => a.offset - b.offset,

@@ -23,7 +23,7 @@ export function unifiedDiff(path: string, before: string, after: string): string
 
 function wholeHunk(before: string, after: string): Diff.StructuredPatchHunk {
   const lines = [...markedLines('-', before), ...markedLines('+', after)]
-  const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length
+  const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length
   return { oldStart: 1, oldLines: count('-'), newStart: 1, newLines: count('+'), lines }
 }
 

@@ -27,8 +27,7 @@ export async function startKeptProcess(
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined)
   // What it started may still run.
   const ended = exitOf(child)
-  const isGone = (): boolean =>
-    (child.exitCode !== null || child.signalCode !== null) && groupIsGone(pid)
+  const isGone = () => (child.exitCode !== null || child.signalCode !== null) && groupIsGone(pid)
   let ending: Promise<void> | undefined
   /** Closes its input, waits 500 ms, then ends its group. Resolves when nothing of it is left. */
   const end = async (): Promise<void> => {

@@ -80,7 +80,7 @@ async function run(request: ProcessRequest, stdout: Capture, stderr: Capture): P
 
 function start({ file, args, cwd, env, ...request }: ProcessRequest): ChildProcess {
   const opened: number[] = []
-  const open = (path: string): number => {
+  const open = (path: string) => {
     const descriptor = openSync(path, 'r')
     opened.push(descriptor)
     return descriptor
@@ -294,7 +294,7 @@ export function passedOn(
   names: readonly string[],
 ): Record<string, string> {
   const windows = platform === 'win32'
-  const keyOf = (name: string): string => (windows ? name.toUpperCase() : name)
+  const keyOf = (name: string) => (windows ? name.toUpperCase() : name)
   const wanted = new Set([...everywhere, ...(windows ? onWindows : []), ...names].map(keyOf))
   const environment: Record<string, string> = {}
   for (const [name, value] of Object.entries(env)) {

@@ -159,7 +159,7 @@ function programParts(configuration: string, path: string, workspace: string): A
 
 /** What a word names: a file, `tools/server` without its extension, or the module `tools.server`. */
 function filesOf(base: string, word: string): string[] {
-  const isFile = (path: string): boolean => statsOf(path)?.isFile() === true
+  const isFile = (path: string) => statsOf(path)?.isFile() === true
   const path = resolve(base, word)
   if (isFile(path)) return [path]
   if (!/[./]\w/.test(word)) return []
@@ -233,9 +233,9 @@ export async function acceptEdit(
   const name = workspaceRelative(workspace, path)
   const file = workspaceFiles.find((one) => one.path === name && one.kind === kind)
   if (!file) return
-  const textOf = (text: string): string => actingText(file, text) ?? text
+  const textOf = (text: string) => actingText(file, text) ?? text
   const { pinned = false, skills, parts = [] } = store.find(workspace) ?? { skills: [] }
-  const isOther = (part: AcceptedPart): boolean =>
+  const isOther = (part: AcceptedPart) =>
     part.owner !== '' || part.path !== name || part.kind !== kind
   const known = parts.find((part) => !isOther(part))
   const now = textOf(before)

@@ -127,7 +127,7 @@ export function assessWorkspace(
 }
 
 function compareParts(accepted: readonly AcceptedPart[], current: readonly ActingPart[]) {
-  const keyOf = ({ owner, path, kind }: AcceptedPart): string => `${owner}\0${path}\0${kind}`
+  const keyOf = ({ owner, path, kind }: AcceptedPart) => `${owner}\0${path}\0${kind}`
   const before = new Map(accepted.map((part) => [keyOf(part), part]))
   const now = new Set(current.map(keyOf))
   const changes: PartChange[] = accepted

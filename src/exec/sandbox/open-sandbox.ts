@@ -161,7 +161,7 @@ export function readFacts(text: string): ProbeFacts {
 }
 
 export function judge(facts: ProbeFacts, linux: boolean): string[] {
-  const factOf = (name: string): string => facts.get(name) ?? 'unknown'
+  const factOf = (name: string) => facts.get(name) ?? 'unknown'
   const wanted = linux ? [...everywhere, ...onLinux] : everywhere
   const wrong = wanted.filter(([name, holds]) => !holds.test(facts.get(name) ?? ''))
   const loose = linux

@@ -66,7 +66,7 @@ const processors = {
 /** Answers of a filter (`linux/seccomp.h`). */
 const kill = 0x80000000
 const allow = 0x7fff0000
-const error = (code: number): number => 0x00050000 | code
+const error = (code: number) => 0x00050000 | code
 
 const errors = { notPermitted: 1, notThere: 38, noFamily: 97 } as const
 
@@ -85,7 +85,7 @@ const routes = 0
 
 /** Places in what a filter is given (`struct seccomp_data`); of an argument its lower half. */
 const offsetOf = { call: 0, processor: 4 } as const
-const argument = (index: number): number => 16 + 8 * index
+const argument = (index: number) => 16 + 8 * index
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number]
 

@@ -43,9 +43,8 @@ export function reviewWorkspace(
     ...(lock.state === 'read' ? lock.skills.keys() : []),
   ].map((owner) => join(workspace, owner))
   const found = skillsOf(context, workspace, place, known)
-  const isMeant = (owner: string): boolean => one === undefined || owner === one
-  const ownerOf = ({ realDirectory }: SkillInfo): string =>
-    workspaceRelative(workspace, realDirectory)
+  const isMeant = (owner: string) => one === undefined || owner === one
+  const ownerOf = ({ realDirectory }: SkillInfo) => workspaceRelative(workspace, realDirectory)
   const ofProject = found.filter(({ scope }) => scope === 'project')
   const skills = ofProject.filter((skill) => isMeant(ownerOf(skill)))
   const wasPinned = (one === undefined ? acceptance : recorded)?.pinned ?? false
