@@ -118,6 +118,7 @@ export function createOutput(options: OutputOptions): Output {
   const width = wanted > 0 ? wanted : (stdout.columns ?? 100) || 100
   const style: Screen['style'] = (format, text) =>
     colours ? styleText(format, text, { validateStream: false }) : text
+  const failure = (text: string) => stderr.write(`${safeText(text)}\n`)
   return {
     isTerminal,
     isLive: isTerminal && redraws,
@@ -126,16 +127,16 @@ export function createOutput(options: OutputOptions): Output {
     table: alignColumns,
     raw: (text, isCommands) => stdout.write(text, isCommands),
     note(text) {
-      if (!quiet) stderr.write(`${safeText(text)}\n`)
+      if (!quiet) failure(text)
     },
     styled(text) {
       if (quiet) return
       const keepsStyles = stderr.isTerminal || isSet(env['FORCE_COLOR'])
       stderr.write(`${keepsStyles ? text : stripVTControlCharacters(text)}\n`)
     },
-    failure: (text) => stderr.write(`${safeText(text)}\n`),
+    failure,
     detail(text) {
-      if (verbose) stderr.write(`${safeText(text)}\n`)
+      if (verbose) failure(text)
     },
     live(text) {
       if (redraws) stderr.write(`\r\u001b[2K${cutToColumns(text, width - 1)}`)

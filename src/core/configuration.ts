@@ -25,7 +25,6 @@ export interface ConfigurationReading {
  * Settings from, in rising precedence: defaults, the user's `config.json` in the XDG directory, the
  * nearest `.skillrail/config.json` up to the repository root, the `SKILLRAIL_*` variables, the
  * named file. A wrong value is reported with its line and the value from below is kept.
- *
  * @param options `file`: named by the user (`--config`).
  */
 export function loadConfiguration(

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { hexDigest, isObject } from './json.ts'
+import { hexDigest, isObject, parseJson } from './json.ts'
 import { reasonOf, StateFileError, systemCode } from './errors.ts'
 import { readRegularFile } from './read-files.ts'
 import { randomText } from './runtime.ts'
@@ -51,7 +51,6 @@ function held(lockPath: string, mine: string): LockAttempt {
 
 /**
  * Runs `work` while this process alone holds the lock beside `path`.
- *
  * @param options `waitMs`: how long to wait for another process; default 10,000 ms.
  */
 export async function withFileLock<T>(
@@ -161,10 +160,8 @@ function readIfThere(path: string): string | undefined {
 const maxLockBytes = 4096
 
 function parseHolder(content: string, lockPath: string): ProcessIdentity {
-  try {
-    const value: unknown = JSON.parse(content)
-    if (isIdentity(value)) return value
-  } catch {}
+  const value = parseJson(content)
+  if (isIdentity(value)) return value
   throw foreign(lockPath)
 }
 

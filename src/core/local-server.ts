@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { systemCode, UsageError } from './errors.ts'
+import { parseJson } from './json.ts'
 
 type LocalMethod = 'DELETE' | 'GET' | 'POST'
 
@@ -196,12 +197,9 @@ async function readJsonBody(
     if (bytes > largestBody) throw new RequestRefused(413)
     parts.push(part)
   }
-  try {
-    const value: unknown = JSON.parse(Buffer.concat(parts).toString('utf8') || '{}')
-    return value
-  } catch {
-    throw new RequestRefused(400)
-  }
+  const value = parseJson(Buffer.concat(parts).toString('utf8') || '{}')
+  if (value === undefined) throw new RequestRefused(400)
+  return value
 }
 
 export interface IdleTimer {

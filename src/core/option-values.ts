@@ -19,7 +19,6 @@ export function wholeNumber(option: string, text: string, { least, most }: Range
 /**
  * The milliseconds of an option that takes seconds, whole ones or not: a whole number, at least 1, as
  * timers want it.
- *
  * @throws {UsageError} for a text that is not such a number.
  */
 export function milliseconds(option: string, text: string): number {

@@ -272,7 +272,6 @@ const leftBehind = /^(?:\.ds_store|thumbs\.db|desktop\.ini|\..+\.sw[op])$/i
 
 /**
  * Why a file is none of a skill, as in "PATH …", or undefined where it is.
- *
  * @param way of the real file from the real directory of the skill, in any spelling.
  */
 export function outsideSkill(way: string): string | undefined {

@@ -28,7 +28,6 @@ export interface AtomicWriteOptions {
  * Replaces a file as a whole: a reader sees the old content or the new, also after a crash.
  * Missing directories are made, for a private file private ones; a symbolic link keeps pointing where it did and its target is
  * replaced.
- *
  * @throws {StateFileError} for a device or a pipe, which may be anybody's, and for a link that leads
  * out of `within`; the system error when the disk
  * is full, read-only or forbidden. The old file is then untouched and nothing is left behind.
@@ -135,7 +134,6 @@ function syncDirectory(directory: string): void {
  * Makes a directory and what is missing above it; one that exists stays as it is. Instead of the
  * option `recursive` of Node, which never returns where a directory that exists says that it does not,
  * as /proc does.
- *
  * @param mode of each that is made, less what the umask takes away.
  * @throws the system error where one cannot be made, or is not a directory.
  */

@@ -139,7 +139,6 @@ function startOf(program: string): { file: string; args: readonly string[] } | u
  * What a command file of Windows would start, as npm and pnpm write them; undefined for one of another
  * form. Node does not start such a file without a shell (since CVE-2024-27980), and a shell would read
  * the arguments a second time.
- *
  * @param node takes the place of the one that the file would look for.
  */
 export function shimTarget(

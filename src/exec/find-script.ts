@@ -106,7 +106,6 @@ function broken(code: string, path: string, message: string, hint: string): Scri
  * How to start a script, or undefined when nothing says so. The `#!` line decides, with or without
  * the run bit; one that asks for `node` gets the Node that runs us, so that a script means the same
  * on every machine. Then the extension; then the run bit (a compiled program).
- *
  * @param script `head`: its first bytes, of which each is a character
  */
 export function interpreterFor(script: {

@@ -1,4 +1,4 @@
-import { isObject } from '../core/json.ts'
+import { isObject, parseJson } from '../core/json.ts'
 
 /**
  * The last `output:` block or JSON object with a `status`, fenced or bare, whole or broken; undefined
@@ -187,11 +187,7 @@ function objectScanner(text: string) {
 
   function parsed(start: number, end: number): unknown {
     budget -= end - start
-    try {
-      return JSON.parse(text.slice(start, end))
-    } catch {
-      return undefined
-    }
+    return parseJson(text.slice(start, end))
   }
 
   return (start: number): ScannedObject => {

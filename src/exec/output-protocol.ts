@@ -180,7 +180,7 @@ function readFields(fields: Record<string, unknown>): StepOutput {
 }
 
 function readArtifacts(value: unknown): readonly string[] {
-  if (value === undefined || value === null || value === '') return []
+  if (isEmpty(value)) return []
   const paths = [value].flat()
   const isUsable = paths.length <= maxEntries && paths.every((path) => typeof path === 'string')
   if (!isUsable) throw new Malformed('its artifacts are not a list of paths')
@@ -188,7 +188,7 @@ function readArtifacts(value: unknown): readonly string[] {
 }
 
 function readErrors(value: unknown): readonly ReportedError[] {
-  if (value === undefined || value === null || value === '') return []
+  if (isEmpty(value)) return []
   if (typeof value === 'string') return [{ code: 'reported', message: value }]
   if (!Array.isArray(value)) throw new Malformed('its errors are not a list')
   if (value.length > maxEntries) throw new Malformed(`it has more than ${maxEntries} errors`)
@@ -205,7 +205,7 @@ function readError(item: unknown): ReportedError {
 }
 
 function readMetrics(value: unknown): StepOutput['metrics'] {
-  if (value === undefined || value === null || value === '') return {}
+  if (isEmpty(value)) return {}
   if (!isObject(value)) throw new Malformed('its metrics are not a mapping')
   const entries = Object.entries(value)
   if (entries.length > maxEntries) throw new Malformed(`it has more than ${maxEntries} metrics`)
@@ -214,6 +214,10 @@ function readMetrics(value: unknown): StepOutput['metrics'] {
   return Object.fromEntries(
     entries.map(([name, metric]) => [name, JSON.parse(JSON.stringify(metric ?? null))]),
   )
+}
+
+function isEmpty(value: unknown): value is undefined | null | '' {
+  return value === undefined || value === null || value === ''
 }
 
 function asText(value: unknown): string {

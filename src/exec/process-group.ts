@@ -60,7 +60,6 @@ export function tried<T>(otherwise: T, look: () => T): T {
  * Ends what an interrupted execution and its verification left behind, which must not run beside their
  * repetition. Found by the idempotency key in the environment, so that a process that forked away is
  * found too. Linux only.
- *
  * @returns how many processes were ended.
  */
 export function endOrphans(idempotencyKeys: ReadonlySet<string>): number {
@@ -105,7 +104,6 @@ const running = new Map<number, Readonly<Record<string, string>>>()
 /**
  * Has the process group of a program, and what has left it, get KILL when this process ends before
  * it: nobody waits any more at a second Ctrl-C. Not when we are killed ourselves.
- *
  * @returns what is to be called when the program has ended.
  */
 export function endWithUs(pid: number, environment: Readonly<Record<string, string>>): () => void {

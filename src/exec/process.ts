@@ -148,7 +148,6 @@ export function exitOf(child: ChildProcess): Promise<ProcessEnd> {
 /**
  * The system says ENOENT of the program also where something else is missing: then that is named
  * first.
- *
  * @param message of the system, in the words of Node.
  */
 function startFailure(request: Pick<ProcessRequest, 'file' | 'cwd'>, message: string): ProcessEnd {
@@ -275,7 +274,6 @@ function serve(child: ChildProcess, descriptors: ReadonlyMap<number, ChildDescri
 /**
  * The environment of a script: where programs are, who runs it, the locale, and what the
  * configuration names. Everything else, credentials above all, stays here.
- *
  * @param names further variables to pass on, from `run.environment`.
  * @param own what we tell the script, `SKILLRAIL_…`; it takes precedence.
  */

@@ -71,7 +71,6 @@ export class SkillTestHarness {
   /**
    * Takes a skill's directory (or its `SKILL.md`), relative to the working directory, or a
    * definition. What is wrong with a file is in `validation` and not thrown.
-   *
    * @throws {SkillValidationError} for a definition without a usable name or description.
    */
   static async load(
@@ -90,7 +89,6 @@ export class SkillTestHarness {
 
   /**
    * The skill with its fields, body and resources.
-   *
    * @throws {SkillError} when it cannot be used at all; `validation` says why.
    */
   async skill(): Promise<Skill> {
@@ -103,7 +101,6 @@ export class SkillTestHarness {
   /**
    * Activates the skill as a user who typed `/name args` would, or a model, or a program. The
    * skill stays active until {@link SkillTestHarness.deactivate}. A refusal is a result.
-   *
    * @throws {SkillError} when the skill cannot be used at all.
    */
   async invoke(args = '', options: SkillInvokeOptions = {}): Promise<SkillInvocation> {

@@ -13,7 +13,6 @@ export interface FixtureSkill extends SkillDefinition {
 
 /**
  * Writes a skill into `directory/NAME/`, for tests that need a real folder.
- *
  * @returns the skill's directory.
  * @throws {UsageError} for a name or a file that leads out of `directory`.
  * @example

@@ -80,7 +80,6 @@ export async function superviseLimits(
 /**
  * Looks after what all processes of a sandbox use together, which no limit of single processes
  * bounds; for root the kernel does not even bound their number.
- *
  * @param first the process that all others in the sandbox descend from, by its number outside.
  * @returns how to stop looking.
  */

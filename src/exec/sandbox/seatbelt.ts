@@ -51,7 +51,6 @@ export function seatbeltSandbox(program: string): Sandbox {
 /**
  * The profile for `sandbox-exec -p`: what is not named is denied. The last rule that fits decides,
  * so what must never be written stands at the end.
- *
  * @param temporary the one directory that it may write: all others of it lie below
  */
 export function seatbeltProfile(
