@@ -7,7 +7,8 @@ export function seccompFilter(processor: FilteredProcessor): Buffer {
   const { number, audit } = processors[processor]
   const program: Instruction[] = [
     load(offsetOf.processor),
-    ...unless(jump.equal, audit, [answer(kill)]),
+    [jump.equal, 1, 0, audit],
+    answer(kill),
     load(offsetOf.call),
     ...(number === undefined ? [] : when(jump.atLeast, number, [answer(kill)])),
     ...when(jump.above, newestKnownCall, [answer(error(errors.notThere))]),
@@ -98,122 +99,115 @@ function when(code: number, value: number, body: readonly Instruction[]): Instru
   return [[code, 0, body.length, value], ...body]
 }
 
-function unless(code: number, value: number, body: readonly Instruction[]): Instruction[] {
-  return [[code, body.length, 0, value], ...body]
-}
-
 export type FilteredProcessor = 'x64' | 'arm64'
 
 /** What a refused system call answers: `permission` is EPERM, `absent` ENOSYS. */
 interface RefusedCall {
   name: string
-  x64?: number | undefined
-  arm64?: number | undefined
+  x64: number
+  arm64: number | undefined
   answer: 'permission' | 'absent'
 }
 
 /**
- * System calls that no script of a skill needs, with their numbers on x64 and arm64; one number where
- * both have it, as for all calls since 2018. Numbers are those of the kernel's tables
- * (`arch/x86/entry/syscalls/syscall_64.tbl`, `include/uapi/asm-generic/unistd.h`).
+ * System calls that no script of a skill needs: name, number on x64, and on arm64 where it has them, as
+ * in the kernel's `arch/x86/entry/syscalls/syscall_64.tbl` and `include/uapi/asm-generic/unistd.h`.
  */
-const callNumbers: Record<string, number | readonly [x64: number, arm64?: number]> = {
+const callNumbers: readonly string[] = [
   // Namespaces, mounts, roots: what the sandbox is made of.
-  chroot: [161, 51],
-  mount: [165, 40],
-  pivot_root: [155, 41],
-  setns: [308, 268],
-  umount2: [166, 39],
-  unshare: [272, 97],
-  open_tree: 428,
-  move_mount: 429,
-  fsopen: 430,
-  fsconfig: 431,
-  fsmount: 432,
-  fspick: 433,
-  mount_setattr: 442,
+  `chroot 161 51
+  mount 165 40
+  pivot_root 155 41
+  setns 308 268
+  umount2 166 39
+  unshare 272 97
+  open_tree 428 428
+  move_mount 429 429
+  fsopen 430 430
+  fsconfig 431 431
+  fsmount 432 432
+  fspick 433 433
+  mount_setattr 442 442`,
   // Other processes, and files by handle instead of by path.
-  kcmp: [312, 272],
-  migrate_pages: [256, 238],
-  move_pages: [279, 239],
-  name_to_handle_at: [303, 264],
-  open_by_handle_at: [304, 265],
-  perf_event_open: [298, 241],
-  process_vm_readv: [310, 270],
-  process_vm_writev: [311, 271],
-  ptrace: [101, 117],
-  pidfd_getfd: 438,
-  process_madvise: 440,
+  `kcmp 312 272
+  migrate_pages 256 238
+  move_pages 279 239
+  name_to_handle_at 303 264
+  open_by_handle_at 304 265
+  perf_event_open 298 241
+  process_vm_readv 310 270
+  process_vm_writev 311 271
+  ptrace 101 117
+  pidfd_getfd 438 438
+  process_madvise 440 440`,
   // Keys of the session outside.
-  add_key: [248, 217],
-  keyctl: [250, 219],
-  request_key: [249, 218],
+  `add_key 248 217
+  keyctl 250 219
+  request_key 249 218`,
   // Parts of the kernel that are large, or were the way out before.
-  bpf: [321, 280],
-  fanotify_init: [300, 262],
-  userfaultfd: [323, 282],
-  io_uring_setup: 425,
-  io_uring_enter: 426,
-  io_uring_register: 427,
-  personality: [135, 92],
+  `bpf 321 280
+  fanotify_init 300 262
+  userfaultfd 323 282
+  io_uring_setup 425 425
+  io_uring_enter 426 426
+  io_uring_register 427 427
+  personality 135 92`,
   // The machine itself.
-  acct: [163, 89],
-  adjtimex: [159, 171],
-  clock_adjtime: [305, 266],
-  clock_settime: [227, 112],
-  delete_module: [176, 106],
-  finit_module: [313, 273],
-  init_module: [175, 105],
-  kexec_file_load: [320, 294],
-  kexec_load: [246, 104],
-  lookup_dcookie: [212, 18],
-  nfsservctl: [180, 42],
-  quotactl: [179, 60],
-  reboot: [169, 142],
-  setdomainname: [171, 162],
-  sethostname: [170, 161],
-  settimeofday: [164, 170],
-  swapoff: [168, 225],
-  swapon: [167, 224],
-  syslog: [103, 116],
-  vhangup: [153, 58],
-  quotactl_fd: 443,
-  _sysctl: [156],
-  create_module: [174],
-  get_kernel_syms: [177],
-  ioperm: [173],
-  iopl: [172],
-  modify_ldt: [154],
-  query_module: [178],
-  sysfs: [139],
-  uselib: [134],
-  ustat: [136],
-  vserver: [236],
+  `acct 163 89
+  adjtimex 159 171
+  clock_adjtime 305 266
+  clock_settime 227 112
+  delete_module 176 106
+  finit_module 313 273
+  init_module 175 105
+  kexec_file_load 320 294
+  kexec_load 246 104
+  lookup_dcookie 212 18
+  nfsservctl 180 42
+  quotactl 179 60
+  reboot 169 142
+  setdomainname 171 162
+  sethostname 170 161
+  settimeofday 164 170
+  swapoff 168 225
+  swapon 167 224
+  syslog 103 116
+  vhangup 153 58
+  quotactl_fd 443 443
+  _sysctl 156
+  create_module 174
+  get_kernel_syms 177
+  ioperm 173
+  iopl 172
+  modify_ldt 154
+  query_module 178
+  sysfs 139
+  uselib 134
+  ustat 136
+  vserver 236`,
   // Memory that no limit of a process counts: without a file, and of System V.
-  memfd_create: [319, 279],
-  memfd_secret: 447,
-  shmget: [29, 194],
-  msgget: [68, 186],
-  semget: [64, 190],
+  `memfd_create 319 279
+  memfd_secret 447 447
+  shmget 29 194
+  msgget 68 186
+  semget 64 190`,
   // Its flags are behind a pointer, where no filter sees them; C libraries then use `clone`.
-  clone3: 435,
-}
+  `clone3 435 435`,
+]
 
 /** Programs have another way where these are missing. */
-const absent: ReadonlySet<string> = new Set([
-  'clone3',
-  'memfd_create',
-  'memfd_secret',
-  'shmget',
-  'msgget',
-  'semget',
-])
+const absent: ReadonlySet<string> = new Set(
+  'clone3 memfd_create memfd_secret shmget msgget semget'.split(' '),
+)
 
 export function refusedCalls(): RefusedCall[] {
-  return Object.entries(callNumbers).map(([name, number]) => {
-    const [x64, arm64] = typeof number === 'number' ? [number, number] : number
-    return { name, x64, arm64, answer: absent.has(name) ? 'absent' : 'permission' }
-  })
+  const rows = callNumbers.join('\n').matchAll(/(\w+) (\d+)(?: (\d+))?/g)
+  return Array.from(rows, ([, name = '', x64, arm64]) => ({
+    name,
+    x64: Number(x64),
+    arm64: arm64 === undefined ? undefined : Number(arm64),
+    answer: absent.has(name) ? 'absent' : 'permission',
+  }))
 }
 
 /** The newest system call that was judged, `mseal`; what came later answers that it is not there. */
