@@ -1,4 +1,4 @@
-import type { Capability } from './capabilities.ts'
+import { type Capability, files, written } from './capabilities.ts'
 
 /** The place in a home directory: `~/`, `$HOME/`, `os.homedir() + '/`, `Path.home() / "`. */
 const home = String.raw`(?:~|\$\{?HOME\}?|\bHOME\}?|homedir\(\)|\.home\(\)|/root|/home/\w{1,32})[\s/"'+,)]{1,8}`
@@ -35,15 +35,6 @@ const secretThings = String.raw`(?:environment variables?|api[ _-]?keys?|secrets
 const forbidding =
   /\b(?:never|do not|don't|avoid|must not|should not|cannot|deny|denied|block|blocked|protect|forbid|exclude|refuse|detect|malicious|attack(?:er)?s?|injections?)\b|\be\.g\.|\bonly to\b/i
 
-/** Makes a pattern of a text without escapes, in which `…80` is up to 80 characters of one line. */
-function written(flags: string, blank = ' ') {
-  return ({ raw }: TemplateStringsArray, ...parts: string[]): RegExp => {
-    const text = String.raw({ raw }, ...parts).replaceAll(' ', blank)
-    return new RegExp(text.replaceAll(/…(\d+)/g, String.raw`[^\n]{0,$1}`), flags)
-  }
-}
-
-const files = written('gm')
 const anyCase = written('gim')
 /** The words of a sentence, with a line break or several blanks between them too. */
 const phrase = written('gi', String.raw`\s{1,3}`)
