@@ -6,9 +6,8 @@ import {
   interpreterOf,
   sourceExtensions,
 } from '../trust/skill-files.ts'
-import { capabilities } from './capabilities.ts'
-import { dangers } from './dangers.ts'
 import type { AuditedText, Findings } from './findings.ts'
+import { wordRules } from './word-rules.ts'
 
 /** @param candidate `head`: the beginning of the text; empty for a file that is not text. */
 export function checkScript(
@@ -72,7 +71,6 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
   }
 }
 
-const wordRules = [...capabilities, ...dangers]
 const nearby = 600
 
 /** Hosts of addresses; names and passwords before an `@` are not part of what is shown. */

@@ -11,10 +11,9 @@ import { besideChain, misplacedPolicy } from '../skill/declarations.ts'
 import type { ChainDeclaration, SkillDocument, SkillFields } from '../skill/model.ts'
 import { parseSkill } from '../skill/parse.ts'
 import type { YamlNode } from '../skill/read-yaml.ts'
-import type { SkillNotTrustedError } from '../trust/decide.ts'
 import type { NearestLock } from '../trust/lock.ts'
 import type { SkillScope, TrustLevel, TrustPolicy, TrustReason } from '../trust/model.ts'
-import { trustRefusal } from '../trust/skill-trust.ts'
+import { type SkillNotTrustedError, trustRefusal } from '../trust/skill-trust.ts'
 
 export interface ChainLookup {
   resolve(chainDirectory: string, name: string): StepResolution

@@ -28,7 +28,7 @@ export {
   validateSkill,
   type Validation,
 } from '../skill/validate.ts'
-export { SkillNotTrustedError } from '../trust/decide.ts'
+export { SkillNotTrustedError } from '../trust/skill-trust.ts'
 export type { SkillScope, TrustLevel } from '../trust/model.ts'
 export type { Activation, InvocationSource } from '../library/activation.ts'
 export type { Discovery, ResourceTree, Skill, SkillInfo } from '../library/model.ts'

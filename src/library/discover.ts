@@ -9,10 +9,9 @@ import { FieldReader } from '../skill/field-values.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { readYaml } from '../skill/read-yaml.ts'
 import { readTriggers } from '../skill/trigger-declarations.ts'
-import { mayShadow, readTrustPolicy } from '../trust/decide.ts'
 import type { TrustPolicy, TrustVerdict } from '../trust/model.ts'
 import { triggerOverlay, workspaceFileParts } from '../trust/project-files.ts'
-import { confirmTrust, skillTrust } from '../trust/skill-trust.ts'
+import { confirmTrust, mayShadow, readTrustPolicy, skillTrust } from '../trust/skill-trust.ts'
 import { type LocationOptions, skillLocations } from './locations.ts'
 import {
   type BrokenSkill,

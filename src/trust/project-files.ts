@@ -5,7 +5,6 @@ import { messageOf, systemCode } from '../core/errors.ts'
 import { indentedJson, isObject, parseJson, sha256 } from '../core/json.ts'
 import { isInside, readRegularFile, realPathOf, statsOf } from '../core/read-files.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
-import { acceptedPlacements } from './decide.ts'
 import type { AcceptedPart, ActingKind, ActingPart } from './model.ts'
 import {
   canAct,
@@ -217,6 +216,13 @@ function placementsIn(text: string): Map<string, string> {
     }
   }
   return placed
+}
+
+/** The text of a part of the kind `category`: the category of each tool. */
+export function acceptedPlacements(text: string): Map<string, string> {
+  const value = parseJson(text)
+  const placed = Object.entries(isObject(value) ? value : {})
+  return new Map(placed.map(([id, name]) => [id, String(name)]))
 }
 
 /**

@@ -14,10 +14,9 @@ import { describe, expect, it } from 'vitest'
 import { auditLimits } from '../../src/audit/read-tree.ts'
 import { auditRules } from '../../src/audit/rules.ts'
 import { auditSkill } from '../../src/audit/audit-skill.ts'
-import { capabilities } from '../../src/audit/capabilities.ts'
+import { wordRules } from '../../src/audit/word-rules.ts'
 import { safeLine } from '../../src/core/text.ts'
 import { skillFolder, skillText } from './_skill-folder.ts'
-import { dangers } from '../../src/audit/dangers.ts'
 
 const codesOf = (directory: string): string[] => [
   ...new Set(auditSkill(directory).findings.map(({ code }) => code)),
@@ -131,7 +130,7 @@ describe('an audit of a hostile folder', () => {
   })
 })
 
-const everyPattern = [...capabilities, ...dangers].flatMap(({ patterns }) => patterns)
+const everyPattern = wordRules.flatMap(({ patterns }) => patterns)
 
 describe('the patterns for capabilities', () => {
   // With a bound on every repetition, an attempt at one offset takes a bounded time.

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import { analyse } from 'scslre'
 import { describe, expect, it } from 'vitest'
-import { capabilities } from '../../src/audit/capabilities.ts'
+import { wordRules } from '../../src/audit/word-rules.ts'
 import { type WrittenExpression, writtenExpressions } from './_expressions.ts'
 import { type Pumped, pumpedTexts } from './_pumped.ts'
-import { dangers } from '../../src/audit/dangers.ts'
 
 /** How expressions begin that are not linear, and why no text makes them slow. */
 const shortTexts: readonly { why: string; beginnings: readonly string[] }[] = [
@@ -42,9 +41,9 @@ const known: Readonly<Record<string, string>> = {
 const source = join(import.meta.dirname, '../../src')
 const written = [
   ...writtenExpressions(source),
-  ...[...capabilities, ...dangers].flatMap(({ patterns }) =>
+  ...wordRules.flatMap(({ patterns }) =>
     patterns.map((pattern) => ({
-      file: 'audit/capabilities.ts',
+      file: 'audit/word-rules.ts',
       pattern: pattern.source,
       flags: pattern.flags,
     })),

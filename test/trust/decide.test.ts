@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideTrust, mayShadow } from '../../src/trust/decide.ts'
+import { decideTrust, mayShadow } from '../../src/trust/skill-trust.ts'
 import type { Acceptance, SkillScope, TrustLevel, TrustPolicy } from '../../src/trust/model.ts'
 
 const workspace = '/srv/project'

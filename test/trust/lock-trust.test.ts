@@ -10,10 +10,14 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
-import { confirmTrust, trustRefusal } from '../../src/trust/skill-trust.ts'
+import {
+  confirmTrust,
+  decideTrust,
+  readTrustPolicy,
+  trustRefusal,
+} from '../../src/trust/skill-trust.ts'
 import { currentSkills, LockStore } from '../../src/trust/lock.ts'
 import { TrustStore } from '../../src/trust/store.ts'
-import { decideTrust, readTrustPolicy } from '../../src/trust/decide.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const files = { 'SKILL.md': 'text\n', 'scripts/run.sh': '#!/bin/sh\n', 'guide.md': 'A guide.\n' }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { TrustStore } from '../../src/trust/store.ts'
-import { readTrustPolicy } from '../../src/trust/decide.ts'
+import { readTrustPolicy } from '../../src/trust/skill-trust.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 it('asks, and trusts no path and no workspace, where nobody said otherwise', () => {

@@ -13,16 +13,14 @@ import type { ChainDeclaration } from '../../src/skill/model.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import {
   confirmTrust,
+  readTrustPolicy,
   requireTrusted,
+  SkillNotTrustedError,
   skillTrust,
   trustRefusal,
 } from '../../src/trust/skill-trust.ts'
+import { WorkspaceNotTrustedError } from '../../src/trust/commands/review.ts'
 import { TrustStore } from '../../src/trust/store.ts'
-import {
-  readTrustPolicy,
-  SkillNotTrustedError,
-  WorkspaceNotTrustedError,
-} from '../../src/trust/decide.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 async function acceptedProject(options: { pinned?: boolean } = {}) {

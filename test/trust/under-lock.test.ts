@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decideTrust, isUnderLock } from '../../src/trust/decide.ts'
+import { decideTrust, isUnderLock } from '../../src/trust/skill-trust.ts'
 import type { SkillScope, TrustPolicy } from '../../src/trust/model.ts'
 
 const workspace = '/srv/project'

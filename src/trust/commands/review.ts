@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Context } from '../../core/command.ts'
 import { compareText } from '../../core/diagnostic.ts'
-import { UsageError } from '../../core/errors.ts'
+import { exitCode, type ExitCode, SkillrailError, UsageError } from '../../core/errors.ts'
 import { isYes } from '../../core/text.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { skillAt } from '../../library/find-skill.ts'
@@ -10,12 +10,11 @@ import type { SkillInfo } from '../../library/model.ts'
 import { findSkillFiles } from '../../library/walk.ts'
 import { SkillError } from '../../skill/errors.ts'
 import { collectActingParts } from '../acting-parts.ts'
-import { covers, WorkspaceNotTrustedError } from '../decide.ts'
 import { findWorkspace } from '../../core/read-files.ts'
 import type { Acceptance, ActingPart } from '../model.ts'
 import { LockStore, readLock } from '../lock.ts'
 import { workspaceRelative } from '../skill-files.ts'
-import { assessWorkspace } from '../skill-trust.ts'
+import { assessWorkspace, covers } from '../skill-trust.ts'
 import type { TrustStore } from '../store.ts'
 import { trustReport } from './report.ts'
 
@@ -113,6 +112,11 @@ export async function agree(
   const otherwise = (): Error => new WorkspaceNotTrustedError({ code, ...refusal })
   const answer = await ask({ text: `\n${question}? [y/N] `, otherwise })
   return isYes(answer)
+}
+
+/** The workspace would have to be trusted, and nobody was there to say so. Exit code 4. */
+export class WorkspaceNotTrustedError extends SkillrailError {
+  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 function existingPlace(path: string): string {
