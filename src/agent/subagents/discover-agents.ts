@@ -9,7 +9,7 @@ import { splitArguments } from '../../skill/arguments.ts'
 import { readFrontmatter } from '../../skill/parse.ts'
 import type { YamlNode } from '../../skill/read-yaml.ts'
 import { agentDirectories, agentFilesIn, upTo } from '../../trust/project-files.ts'
-import { agentTrust, readTrustPolicy } from '../../trust/skill-trust.ts'
+import { agentTrust } from '../../trust/skill-trust.ts'
 import { SubagentNotFoundError } from '../errors.ts'
 import { type PermissionMode, readConfig, type SubagentConfig } from './config.ts'
 
