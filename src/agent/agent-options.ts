@@ -173,7 +173,6 @@ export class AgentEnvironment {
     return this.options.name ?? 'main'
   }
 
-  /** What holds for every call, whatever skills are active. */
   get permit(): PermitOptions {
     const { permissionMode: mode, approver } = this.options
     const { platform } = this.runtime

@@ -43,7 +43,6 @@ function fraction(least: number, most: number): z.ZodOptional<z.ZodNumber> {
   return z.number(form).min(least, form).max(most, form).optional()
 }
 
-/** Numbers of agents, subagents and runs. */
 export const limits = {
   maxTurns: whole(1, 10_000),
   /** The longest that a timer can wait. */
@@ -53,7 +52,6 @@ export const limits = {
   contextTokens: whole(1, 1_000_000_000),
 }
 
-/** Those of one run or delegation, among other options. */
 export const runLimits = z.looseObject({
   maxTurns: limits.maxTurns,
   timeoutMs: limits.timeoutMs,

@@ -38,7 +38,6 @@ export class ToolNameError extends AgentUsageError {}
 /** A prompt template has a placeholder without a value, or one that cannot be read. */
 export class PromptTemplateError extends AgentUsageError {}
 
-/** Base of the errors about subagents and delegations. */
 export class SubagentError extends SkillrailError {}
 
 /** A definition of a subagent that cannot be used; `diagnostics` lists everything that is wrong. */

@@ -34,7 +34,6 @@ export interface SessionOptions extends Pick<
   model: () => ModelObject | Promise<ModelObject>
   parts?: readonly SessionPart[] | undefined
   usage: Pick<UsageLedger, 'record' | 'exhausted'>
-  /** Told of the whole conversation whenever it has grown. */
   onMessages?: (() => Promise<void>) | undefined
 }
 
@@ -72,7 +71,6 @@ export class AgentSession {
   readonly #parts: SessionPart[] = []
   readonly #compactor: Compactor
   #messages: readonly ModelMessage[]
-  /** Of the current run, with what it has added until now. */
   #current: readonly ModelMessage[]
   /** IDs of calls that wait for an approval. */
   #waiting: readonly string[] = []
@@ -260,7 +258,6 @@ export class AgentSession {
   }
 }
 
-/** Calls of the last answer that have no result. */
 function openCalls(messages: readonly ModelMessage[]): RequestedCall[] {
   const last = messages.findLastIndex(({ role }) => role === 'assistant')
   const contentOf = (message: ModelMessage | undefined) =>

@@ -79,7 +79,6 @@ export type Permission =
   | { allowed: true; input?: JsonObject }
   | { allowed: false; reason: string; waits?: boolean | undefined }
 
-/** Decides about a call before it is made. */
 export type Permit = (
   tool: AgentTool,
   input: JsonObject,
@@ -119,7 +118,6 @@ export interface WaitingCall {
   id: string
   tool: string
   input: JsonObject
-  /** Why it has to be approved. */
   reason: string
 }
 

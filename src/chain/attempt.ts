@@ -214,7 +214,6 @@ function endOf(outcome: Pick<FinishedOutcome, 'startedAt' | 'durationMs'> | unde
   return outcome ? outcome.startedAt + outcome.durationMs : 0
 }
 
-/** Why a step is skipped by its condition. */
 function unmet(
   { when }: PlannedStep,
   steps: readonly PlannedStep[],
@@ -298,7 +297,6 @@ function endedBy(halt: Halt | undefined, waits: boolean): ChainResult['ended'] {
   return waits ? 'suspended' : undefined
 }
 
-/** Why nothing more of a chain starts. */
 type Halt =
   | { kind: 'stopped'; step: string; stop: Stop; status: StepStatus }
   | { kind: 'won'; step: string }

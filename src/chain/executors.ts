@@ -123,7 +123,6 @@ export async function verifyStep(
 /** Characters of what a step printed that go into the journal. */
 const maxLogCharacters = 4096
 
-/** The end of both streams, for the report. */
 export function lastOutput(stdout: string, stderr: string): string {
   const half = maxLogCharacters / 2
   return [stdout, stderr]

@@ -99,13 +99,11 @@ export function chainText({ steps, policy }: Pick<ChainDeclaration, 'steps' | 'p
   return units.join(' → ') || 'no steps'
 }
 
-/** The names of the steps that wait for an approval. */
 export function gatesOf({ steps, gates }: Pick<ChainDeclaration, 'steps' | 'gates'>): string[] {
   const own = steps.flatMap(({ gate, id, name }) => (gate ? [id ?? name] : []))
   return [...new Set([...gates, ...own])]
 }
 
-/** The part of a step's name that its chain does not say. */
 export function stepLabel({ step }: { step: string }): string {
   return step.slice(step.lastIndexOf('/') + 1)
 }
@@ -291,7 +289,6 @@ export function sandboxForeseen(allowing: string | undefined): string {
   return withRemedy('What is marked sandbox runs in one', { allowing, grants: true })
 }
 
-/** What a step that failed says, behind where it ran. */
 export function saidInside(said: string, sandbox: string | undefined): string {
   return sandbox === undefined ? said : `in the sandbox: ${said}`
 }

@@ -113,7 +113,6 @@ async function allCandidates(
 
 const takesPath: ReadonlySet<string> = new Set(['-C', '--directory', '--config'])
 
-/** The next words of commands that begin with these words. */
 function nextWords(names: readonly string[]): Candidate[] {
   const start = names.map((name) => `${name} `).join('')
   const found = commands.filter(({ name }) => name.startsWith(start))

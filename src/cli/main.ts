@@ -196,7 +196,6 @@ function asFileError(error: unknown): StateFileError | undefined {
 
 const readable = 'Give yourself the right to read it, or work elsewhere.'
 
-/** Whether the call only reads. */
 function isLook(error: Error): boolean {
   const call = 'syscall' in error ? error.syscall : undefined
   return typeof call === 'string' && /^(?:l?stat|scandir|opendir|readlink|realpath)$/.test(call)

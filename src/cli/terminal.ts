@@ -239,7 +239,6 @@ function isTty(descriptor: number): boolean {
   return process.getBuiltinModule('node:tty').isatty(descriptor)
 }
 
-/** False when nobody reads any more. */
 function writeWhole(descriptor: number, bytes: Buffer): boolean {
   try {
     writeAll(descriptor, bytes)

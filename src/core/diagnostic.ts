@@ -42,7 +42,6 @@ export function diagnosticText(
   return [first, ...below.map((text) => `  ${safeLine(text)}`)].join('\n')
 }
 
-/** What a command that validates files says of all of them. */
 export type ValidationSummary = Record<
   'checked' | 'valid' | 'invalid' | 'errors' | 'warnings',
   number

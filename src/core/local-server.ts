@@ -273,7 +273,6 @@ function isSame(given = '', expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** What opens on a port that the user may have named. */
 export async function listening<T>(port: number | undefined, open: () => Promise<T>): Promise<T> {
   try {
     return await open()

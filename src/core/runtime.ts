@@ -17,7 +17,6 @@ export interface Runtime {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   home: string
-  /** The name of the user's account. */
   user(): string
   platform: NodeJS.Platform
 }

@@ -6,7 +6,6 @@ import { redactText } from './redact.ts'
 import { packageVersion } from './runtime.ts'
 import { safeText } from './text.ts'
 
-/** What is known about a code besides its findings. */
 export interface SarifRule {
   code: string
   severity: Severity

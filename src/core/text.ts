@@ -8,7 +8,6 @@ export function safeText(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(dangerousAll, escape)
 }
 
-/** Whether a user who was asked `[y/N]` agrees. */
 export function isYes(answer: string): boolean {
   return /^y(?:es)?$/i.test(answer.trim())
 }

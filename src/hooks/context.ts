@@ -9,7 +9,6 @@ export interface ContextLimit {
   tokens?: number | undefined
 }
 
-/** What each part of the hook prints. */
 export function shareContext(
   references: readonly InjectedReference[],
   limit: ContextLimit,

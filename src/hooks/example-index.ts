@@ -17,7 +17,6 @@ type Block = readonly [key: string, start: number]
 
 const blockSize = 16_384
 
-/** An index of examples as a line of the cache and a file. */
 export function storeIndex(
   { catalogue, terms, words, examples }: IndexParts,
   number: number,

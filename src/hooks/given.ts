@@ -48,7 +48,6 @@ function agreedParts(path: string, of: number): number {
   }
 }
 
-/** Whose context a reference is in. */
 export interface Conversation {
   session: string
   /** The subagent; empty for the agent that the user talks to. */

@@ -110,7 +110,6 @@ export function hooksText(command: string): string {
   return indentedJson({ version: 1, hooks })
 }
 
-/** A plugin of the package, with the command that it calls. */
 function pluginText(name: string, command: string): string {
   const path = fileURLToPath(new URL(`../../plugins/source/${name}`, import.meta.url))
   const call = `const command = ${JSON.stringify(command)}`

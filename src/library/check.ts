@@ -37,7 +37,6 @@ const catalogueLimits = [
   { client: 'copilot', title: 'Copilot CLI', most: 16_000, entry: 65, rest: 'are names alone' },
 ] as const
 
-/** What the catalogue of a client cuts or drops. */
 export function catalogueChecks(
   skills: readonly Pick<SkillInfo, 'name' | 'description' | 'source' | 'fields'>[],
 ): Check[] {

@@ -45,7 +45,6 @@ export function findSkill(
   throw skillNotFound(discovery, reference, options)
 }
 
-/** The skill in a directory, or of a `SKILL.md`. */
 export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   const absolute = absolutePath(options.runtime, path)
   const file = skillFileAt(absolute)

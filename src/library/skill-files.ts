@@ -111,7 +111,6 @@ export function readSkillResource({ name, directory }: SkillInfo, path: string):
 
 const mostListed = 200
 
-/** The files of a skill for a model, one a line. */
 export function filesText({ files, truncated }: ResourceTree): string {
   const lines = files.slice(0, mostListed).map(({ path, size }) => `${path} (${size} bytes)`)
   if (truncated || files.length > mostListed) lines.push('[There are more files.]')

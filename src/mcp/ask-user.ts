@@ -32,7 +32,6 @@ export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
   }
 }
 
-/** How to allow what was not allowed. */
 export function howToAllow(ask: AskUser | undefined, yes: boolean, command: string): string {
   if (ask !== undefined) return 'The user has to approve it in the client.'
   if (yes) return 'Name it in the request, or use a client that can ask the user (elicitation).'

@@ -107,7 +107,6 @@ export class Exchanges {
     return found?.exchange
   }
 
-  /** What the request that is there now is answered with. */
   async #turn(exchange: Exchange): Promise<Turn> {
     const { signal } = exchange.arrival
     const abort = (): void => exchange.controller.abort(signal.reason)

@@ -46,7 +46,6 @@ export interface ClientCall {
   ask: AskUser | undefined
 }
 
-/** A form with one field. */
 export interface Question {
   message: string
   name: string
@@ -140,7 +139,6 @@ export function plainJson(value: object): JsonObject {
   return isObject<JsonValue>(plain) ? plain : {}
 }
 
-/** A name as it is repeated to the client that sent it. */
 export function shortened(name: string): string {
   return name.length <= longestName ? name : `${name.slice(0, 100)}…`
 }

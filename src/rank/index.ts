@@ -28,7 +28,6 @@ export interface RankExample {
 export interface RankIndex {
   catalogue: Catalogue
   term(term: string): IndexedTerm | undefined
-  /** The single words that begin with a letter. */
   wordsBy(letter: string): readonly string[]
   example(number: number): string | undefined
 }

@@ -120,7 +120,6 @@ function readQuery(sentence: string, index: RankIndex): Query {
   return { words: single, pairs: [...pairs.values()], reach: sumOf(single), sentence }
 }
 
-/** The documents that have a term in a field or an example. */
 function holdersOf(index: RankIndex, term: string): number[] {
   const { postings, examples } = index.term(term) ?? {}
   return [...tuples(postings, 3), ...tuples(examples, 3)].map(([at]) => at)
@@ -274,7 +273,6 @@ function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }
 
-/** The numbers of a flat list, so many at a time. */
 function* tuples(list: readonly number[] = [], size: 2 | 3): Generator<[number, number, number]> {
   for (let at = 0; at < list.length; at += size) {
     yield [list[at] ?? 0, list[at + 1] ?? 0, list[at + 2] ?? 0]

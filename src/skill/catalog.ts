@@ -23,7 +23,6 @@ type CatalogContent = { skills: readonly CatalogEntry[] } & Pick<Catalog, 'omitt
 /** A description is never cut below this; a skill that still does not fit is left out. */
 const leastDescription = 40
 
-/** A skill as a search finds it. */
 type FoundSkill = Omit<CatalogEntry, 'location'> & { path: string }
 
 /**

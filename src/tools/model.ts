@@ -12,7 +12,6 @@ export interface ToolAnnotations {
   openWorldHint?: boolean | undefined
 }
 
-/** A tool as its server lists it. */
 export interface ToolDefinition {
   /** `SERVER__TOOL`, unique in a registry. */
   id: string
@@ -106,7 +105,6 @@ export interface ListedTools {
   ttlMs?: number | undefined
 }
 
-/** Why nothing is known of what a server has. */
 export interface ServerFailure {
   server: string
   message: string
@@ -115,7 +113,6 @@ export interface ServerFailure {
   notTrusted?: boolean | undefined
 }
 
-/** What several servers list; see `ServerPool`. */
 export interface ToolListing {
   /** In the order of the servers, then as each lists them; each ID once. */
   tools: readonly ToolDefinition[]

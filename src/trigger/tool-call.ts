@@ -2,7 +2,6 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { firstMatch, type TriggerMatch, type TriggerSkill } from './match.ts'
 import { compilePattern } from './pattern.ts'
 
-/** What an agent is about to do with one tool, or did. */
 export interface ToolCall {
   kind: 'edit' | 'read' | 'shell' | 'skill'
   paths: readonly string[]

@@ -385,7 +385,6 @@ export class LockStore {
   }
 }
 
-/** The text of the lock for skills as they are. */
 export function lockText(skills: readonly CurrentSkill[], lockFile: string): string {
   const text = serializeLock(
     skills.map(({ path, name, tree }) => {

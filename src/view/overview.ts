@@ -173,7 +173,6 @@ function hookEntry(
     : { status: 'ok', state: 'hook', about: `${reads}, gets references of all from the hook` }
 }
 
-/** How many of the newest runs are read. */
 const newestRuns = 100
 
 /** Runs that wait for somebody, and the newest run of a skill where it failed. */

@@ -92,7 +92,6 @@ function skillAnswers(context: Context) {
     /** `id` as the list of skills has it. */
     skill: ({ text }: Asked) =>
       skillAnswer(findInfo(text('id'), discoverSkills(options())), options()),
-    /** The `SKILL.md` as it is on the disk. */
     'skill-text': ({ text, number }: Asked) =>
       textPiece(textOf(findAny(text('id'), discoverSkills(options())).path), number('from')),
     match: ({ text }: Asked) => matchWhileTyping(context, text('prompt')),
@@ -182,7 +181,6 @@ async function skillAnswer(info: SkillInfo, options: DiscoverOptions) {
     ...skill,
     id: idOf(skill.path),
     facts: skillFacts(skill).filter(([label]) => label !== 'trust' && label !== 'trigger'),
-    /** What `trust` is about. */
     acting: parts.map(({ kind, path, text = path }) => ({
       kind,
       what: kind === 'script' ? path : text,
@@ -232,7 +230,6 @@ function runAnswers(context: Context) {
   // A page asks again and again, and a journal that did not change is not read again.
   const rows = new Map<string, { mtimeMs: number | undefined; row: ListedRun }>()
 
-  /** What is wrong with a run that cannot be read. */
   const rowOf = (runId: string): ListedRun | Diagnostic => {
     const path = store.pathOf(runId)
     const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs

@@ -15,7 +15,6 @@ import type { RunLine } from '../chain/run-line.ts'
 import { RunNotFoundError } from '../chain/errors.ts'
 import { type Asked, shownText, type TextAnswer, textPiece } from './questions.ts'
 
-/** A run as its journal has it now. */
 export interface RunShownNow {
   journal: Pick<RunJournal, 'updatedAt' | 'done' | 'gates' | 'diagnostics' | 'plan'> & {
     run: Pick<RunJournal['run'], 'mode' | 'at' | 'arguments'>
@@ -60,7 +59,6 @@ export function runAnswer(run: RunShownNow) {
   }
 }
 
-/** What a step returned, or the log of its attempt. */
 export function stepPiece({ runId, attempts }: RunResult, { text, number }: Asked): TextAnswer {
   const attempt = attempts.find((one) => one.attempt === number('attempt'))
   const step = attempt && stepIn(attempt, text('step'))
@@ -132,7 +130,6 @@ function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
   }
 }
 
-/** The first errors of a step or an attempt. */
 function shownErrors(errors: StepResult['errors'] = []) {
   return errors.slice(0, mostErrors).map(({ code, message }) => ({
     code,
@@ -181,7 +178,6 @@ export function nextLines({ journal, result, status, line }: RunShownNow) {
 export type Graph = readonly (readonly GraphNode[])[]
 
 export type GraphNode = Omit<ReturnType<typeof nodeFacts>, 'inner'> & {
-  /** The steps of a nested chain. */
   inner?: Graph | undefined
 }
 

@@ -99,7 +99,6 @@ function stepRules(
   }
 }
 
-/** The calls of a step with what came of them. */
 function callsOf(step: StepResult<ToolSet> | undefined) {
   return (step?.content ?? []).flatMap((part) => {
     if (part.type !== 'tool-result' && part.type !== 'tool-error') return []

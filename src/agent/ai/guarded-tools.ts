@@ -9,14 +9,12 @@ import type { AgentTool, ToolContext } from '../types.ts'
 import type { RunSkills } from './run-skills.ts'
 import { isAsyncIterable, lastOf, quietContext, type ToolModelOutput } from './tool-set.ts'
 
-/** A call that was allowed. */
 export interface Call {
   run: RunSkills
   tool: AgentTool
   /** What hooks made of the input of the call. */
   input: JsonObject
   isChanged: boolean
-  /** As the AI SDK gave it. */
   given: object
 }
 
@@ -95,7 +93,6 @@ export class CallBook {
     }
   }
 
-  /** What hooks have to say about a call that was made. */
   async #after({ run, tool, input }: Call, output: JsonValue, isError: boolean) {
     await this.#workflows?.afterTool(tool, input, output, isError)
     return await run.hooks.after(tool, input, output, isError)

@@ -13,7 +13,6 @@ import type { DescribedTool } from '../types.ts'
 
 interface RunSkillsOptions {
   set: SkillSet
-  /** Active in every conversation. */
   start: readonly AskedSkill[]
   lifetime: 'turn' | 'conversation'
   mode: PermissionMode | undefined
@@ -114,7 +113,6 @@ export class RunSkills {
   }
 }
 
-/** An activation that a conversation asks for. */
 interface AskedSkill {
   name: string
   arguments: string

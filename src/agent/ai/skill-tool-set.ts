@@ -140,7 +140,6 @@ function finding(catalogue: SkillCatalogue, name: string) {
   return findingTools(catalogue, uses).find((tool) => tool.name === name)
 }
 
-/** Runs a tool of ours. */
 async function runTool(
   { tool, input }: Exclude<Resolved, string>,
   { toolCallId, abortSignal }: Execution,
@@ -152,7 +151,6 @@ async function runTool(
   return await tool.execute(input, quietContext(toolCallId, abortSignal))
 }
 
-/** Carries out a call of the tool `skill`. */
 async function* activate(
   input: SkillInput,
   { messages, abortSignal }: Execution,

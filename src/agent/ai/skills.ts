@@ -123,7 +123,6 @@ export class Skills {
   readonly #calls: CallBook
   /** By the object that a run carries along: its runtime context, or its messages. */
   readonly #runs = new WeakMap<object, RunSkills>()
-  /** Instructions that were added for one step. */
   readonly #added = new WeakSet<SystemModelMessage>()
   #catalogue: SkillCatalogue = skillCatalogue([], 0)
 

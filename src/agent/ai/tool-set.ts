@@ -128,7 +128,6 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown>
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 
-/** The result of a tool that may have preliminary ones. */
 export async function lastOf(result: unknown): Promise<unknown> {
   if (!isAsyncIterable(result)) return result
   let last: unknown

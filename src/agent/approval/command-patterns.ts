@@ -193,7 +193,6 @@ export function shellCommands(line: string): ShellWord[][] | undefined {
   if (line.length > longestLine || !readable.test(line)) return undefined
   const commands: ShellWord[][] = []
   let words: ShellWord[] = []
-  /** A separator that needs a command behind it. */
   let isJoining = false
   for (let at = 0; at < line.length;) {
     const skipped = (words.length > 0 ? ignored : blanks).exec(line.slice(at))?.[0].length ?? 0

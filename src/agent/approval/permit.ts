@@ -24,7 +24,6 @@ export interface CallRules {
 export interface PermitOptions {
   agent: string
   platform: NodeJS.Platform
-  /** Those of the active skills, once there are any. */
   rules?: (() => CallRules | undefined) | undefined
   denied?: readonly AllowedTool[] | undefined
   mode?: PermissionMode | undefined

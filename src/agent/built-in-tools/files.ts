@@ -150,7 +150,6 @@ function limited(
 const matchLimit = 200
 const longestMatch = 300
 const maxSearchedBytes = 2 * 1024 * 1024
-/** Files between two checks whether the call was cancelled. */
 const filesAtOnce = 100
 
 /** Searches the lines of text files, in time linear in their size whatever the pattern. */
@@ -222,7 +221,6 @@ const walkLimit = 50_000
 
 interface FileWalk {
   files: Iterable<Record<'path' | 'relative' | 'name', string>>
-  /** What the walk left out, once it is over. */
   notes: readonly string[]
 }
 

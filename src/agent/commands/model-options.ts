@@ -118,7 +118,6 @@ export interface Ending {
 
 interface ApproverOptions extends Pick<Context, 'ask'> {
   approvesAll: boolean
-  /** Whether the run can be continued later. */
   canWait: boolean
 }
 

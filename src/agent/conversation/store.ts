@@ -24,7 +24,6 @@ type Stored = z.infer<Awaited<ReturnType<typeof conversationSchema>>>
 
 type State = Pick<Stored, 'messages' | 'waiting' | 'skills' | 'delegations'>
 
-/** A conversation without its messages. */
 export interface ConversationInfo extends Omit<Stored, keyof State | 'version' | 'status'> {
   /** How the last run ended; `running` also after a crash. */
   status: Stored['status'] | 'unreadable'
@@ -209,7 +208,6 @@ async function conversationSchema() {
     waiting: z.array(text),
     /** Skills that were active, `name arguments`. */
     skills: z.array(text),
-    /** Finished delegations that can be resumed. */
     delegations: z.array(
       z.object({
         id: text,
@@ -238,7 +236,6 @@ interface KeeperOptions {
   model: string
   state: () => State
   restore: (state: State) => void
-  /** What the agent has used since it was made. */
   used: () => TokenUsage
   notice: (message: string) => void
 }

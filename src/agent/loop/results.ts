@@ -30,7 +30,6 @@ export function resultPart({ id, name, ...answer }: AnsweredCall): ToolResultPar
   return { type: 'tool-result', toolCallId: id, toolName: name, output: modelOutput(answer) }
 }
 
-/** What the model reads of an answer. */
 export function modelOutput({ text, isError, pictures = [] }: Answer): ToolResultPart['output'] {
   if (pictures.length === 0) return { type: isError ? 'error-text' : 'text', value: text }
   const files = pictures.map(({ mimeType: mediaType, data }) => {

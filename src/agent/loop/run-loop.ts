@@ -287,7 +287,6 @@ class Run {
     return this.ended('capped', reason)
   }
 
-  /** A question beside the conversation. */
   async #ask(content: string): Promise<string> {
     const { agent, delegation, callSettings, model, onUsage, onEvent } = this.#request
     const { askModel } = await import('./sdk.ts')
@@ -375,7 +374,6 @@ function keptMessage(message: AssistantModelMessage | undefined, carriesOut: boo
   return isKept ? { ...message, content } : undefined
 }
 
-/** Why a call is not made, or undefined. */
 async function callProblem(
   { name, input }: RequestedCall,
   tool: AgentTool | undefined,

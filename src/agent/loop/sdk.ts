@@ -33,7 +33,6 @@ export interface ModelCall {
   telemetry?: TelemetryOptions | undefined
   signal: AbortSignal
   onText?: ((text: string) => void) | undefined
-  /** Told of each whole piece of reasoning. */
   onReasoning?: ((text: string) => void) | undefined
   /** Called once when the provider has answered, before anything can fail afterwards. */
   onUsage?: ((model: string, usage: TokenUsage) => void) | undefined
@@ -52,7 +51,6 @@ export interface ModelReply {
 
 export interface RequestedCall {
   id: string
-  /** As the model wrote it. */
   name: string
   /** Anything: models write what they like. */
   input: unknown
@@ -71,7 +69,6 @@ export async function callModel(call: ModelCall): Promise<ModelReply> {
   }
 }
 
-/** A question beside a conversation. */
 export async function askModel(
   content: string,
   model: ModelObject,

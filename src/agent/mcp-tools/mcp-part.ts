@@ -71,7 +71,6 @@ export class McpPart implements SessionPart {
     return text
   }
 
-  /** Whether there are no workflows, which are read now. */
   get isIdle(): boolean {
     return (this.#opened ?? this.#open()).gate.none
   }

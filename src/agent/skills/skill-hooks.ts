@@ -74,7 +74,6 @@ export class SkillHooks {
     }
   }
 
-  /** The model of the last skill that names one. */
   get model(): ModelObject | undefined {
     return this.#options.skills().findLast(({ model }) => model !== undefined)?.model
   }

@@ -9,7 +9,6 @@ import type { AgentTool, ToolContext } from '../types.ts'
 
 export interface SkillCatalogue {
   text: string
-  /** What the model may activate, in order of precedence. */
   skills: readonly SkillInfo[]
   /** Whether some are not in the text, so that they must be searched for. */
   incomplete: boolean

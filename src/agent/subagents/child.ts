@@ -20,7 +20,6 @@ import { addUsage, noUsage, overspent } from '../usage.ts'
 import type { DelegateOptions, PermissionMode, SubagentConfig, SubagentParent } from './config.ts'
 import { loadSkills } from './skills.ts'
 
-/** What is delegated, and to whom. */
 export interface Work {
   /** That of the delegation that is resumed. */
   id?: string | undefined
@@ -143,7 +142,6 @@ export class Child {
     return this.#used
   }
 
-  /** With the parts of the delegation that it resumes. */
   get usedInAll(): TokenUsage {
     return addUsage(this.#usedBefore, this.#used)
   }

@@ -63,7 +63,6 @@ const definition = z.strictObject({
       {
         /** Milliseconds for a whole delegation; default: the parent's. */
         timeoutMs: limits.timeoutMs,
-        /** Passed on to the provider. */
         callSettings,
       },
       'an object',
@@ -170,7 +169,6 @@ export interface SubagentParent {
   skills: () => Pick<SkillPart, 'manager' | 'load' | 'rules'> | undefined
   /** Why no model may be asked any more. */
   exhausted?: (() => string | undefined) | undefined
-  /** Books a model call of a subagent. */
   onUsage: (entry: UsageEntry) => void
   /** Tells what happens in a subagent; events carry the id of the delegation. */
   onEvent: (event: AgentEvent) => void

@@ -15,7 +15,6 @@ const keptResults = 20
 /** An agent's tools to delegate, and a message when a background delegation is over. */
 export class DelegationPart implements SessionPart {
   readonly #manager: SubagentManager
-  /** Running delegations, and the last finished ones. */
   readonly #background = new Map<string, DelegationHandle>()
   #session: AgentSession | undefined
   #tools: readonly AgentTool[] = []

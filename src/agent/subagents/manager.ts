@@ -345,7 +345,6 @@ export interface Subagent {
   readonly name: string
   readonly task: string
   readonly status: 'created'
-  /** Names of the tools that it has. */
   readonly tools: readonly string[]
   /** What was asked for and is not there. */
   readonly notices: readonly string[]

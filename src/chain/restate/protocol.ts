@@ -53,7 +53,6 @@ export interface RunAnswer {
   status: RunStatus
   pass: Pass
   approvals?: readonly ApprovalRecord[] | undefined
-  /** What it waits for. */
   gates?: readonly GateRecord[]
 }
 

@@ -4,7 +4,6 @@ import type { ProcessResult } from '../process.ts'
 import { groupOf, tried } from '../process-group.ts'
 import type { SandboxRequest, Supervised } from './sandbox.ts'
 
-/** What a program in a sandbox may use up. */
 export const sandboxLimits = {
   /** Seconds of processor time of each process. */
   cpuSeconds: 600,

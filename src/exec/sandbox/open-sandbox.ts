@@ -128,7 +128,6 @@ async function probeSandbox(sandbox: Sandbox): Promise<string> {
   }
 }
 
-/** Facts by name, and the lines of `/proc/self/limits`. */
 type ProbeFacts = ReadonlyMap<string, string>
 
 const probeProgram = String.raw`

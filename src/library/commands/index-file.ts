@@ -22,7 +22,6 @@ interface IndexResult {
   /** Empty where only the block was asked for. */
   files: readonly ReportedFile[]
   text: string
-  /** Whether a file that is out of date is a failure. */
   check: boolean
 }
 

@@ -40,7 +40,6 @@ import {
 
 export interface RefreshOptions extends ProjectPlace {
   pool: ListingPool
-  /** Those that are enabled. */
   servers: readonly Pick<ServerDefinition, 'name' | 'digest' | 'trusted'>[]
   /** The pool has only this server; the tools of the others stay as they are. */
   only?: string | undefined

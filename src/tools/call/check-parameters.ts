@@ -26,7 +26,6 @@ export async function checkParameters(
   })
 }
 
-/** The call to complete, where something is missing. */
 function adviceFor(tool: ToolDefinition, params: JsonObject, problems: readonly SchemaProblem[]) {
   if (problems.every(({ kind, path }) => kind !== 'missing' || path.length > 1)) return undefined
   const open = problems.flatMap(({ path: [name = '', ...rest], kind }) =>

@@ -52,7 +52,6 @@ export interface ServerRules {
   callTimeoutMs?: number | undefined
 }
 
-/** What stands before a call: prerequisites of workflows. */
 export interface CallGate {
   /** Throws when a required step failed; the tool is then not called. */
   pass(call: CallAtGate, callStep: StepCaller): Promise<void>
@@ -92,7 +91,6 @@ export type StepAnswer =
   | { ok: true; text: string; value: JsonValue }
   | { ok: false; error: string; suggestion?: string | undefined }
 
-/** A call as it is kept in the log of its session. */
 export interface CallRecord {
   tool: string
   durationMs: number

@@ -91,7 +91,6 @@ function decideTool(request: string, route: Route, tools: PlanTools): Route {
 
 interface FittingCandidate {
   tool: string
-  /** Stems of its name. */
   name: readonly string[]
   isWhole: boolean
   /** It has every parameter too, so that it can be called. */

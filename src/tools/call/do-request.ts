@@ -272,7 +272,6 @@ function hasDefinition(tool: string, { context }: RequestSetup): boolean {
   return context.index.definition(tool) !== undefined
 }
 
-/** What a request in words needs besides a call's context. */
 export interface RequestSetup {
   context: CallContext
   /** Routes the request, or a clause of it, over the tools of an index. Asked again after a discovery. */
@@ -296,7 +295,6 @@ export interface RequestSetup {
   learn?: ((request: string, tool: string) => Promise<void>) | undefined
   examples?: ((tool: string) => readonly string[]) | undefined
   onStep?: StepListener | undefined
-  /** Makes the value of an answer in a batch or a chain. */
   toValue?: StepOptions['toValue']
 }
 

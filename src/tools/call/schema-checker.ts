@@ -43,7 +43,6 @@ export function createSchemaChecker({ limitMs = 1000 } = {}): SchemaChecker {
   }
 }
 
-/** The check of a schema, or why it cannot be used. */
 type CompiledSchema = ValidateFunction | string
 
 async function compile(schema: JsonObject, limitMs: number): Promise<CompiledSchema> {

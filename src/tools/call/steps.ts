@@ -256,7 +256,6 @@ export function referencedNames(params: JsonObject): string[] {
   return [...new Set(textsOf(params).flatMap((text) => whole.exec(text)?.[1] ?? []))]
 }
 
-/** The parameters in which a reference may stand. */
 export function referringParameters(params: JsonObject): string[] {
   return Object.keys(params).filter((name) =>
     textsOf(params[name] ?? null).some((text) => text.search(embedded) >= 0),

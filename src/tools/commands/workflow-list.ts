@@ -160,7 +160,6 @@ function detail({ status, id = '', params, reason, at }: PlannedStep): string {
   return safeLine(reason ?? '')
 }
 
-/** Unknown parameters of the call, perhaps misspelt. */
 function notesOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
   if (definition === undefined) return []
   const forbidden = unknownParameters(definition, params, true)

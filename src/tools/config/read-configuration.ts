@@ -26,7 +26,6 @@ import type {
 import { pluginServers } from './plugin-servers.ts'
 import { claudeProject, resolveServer, type ServerShape, shapes } from './shapes.ts'
 
-/** What to do where a file is not what was accepted. */
 export const acceptingHint = 'To see what changed and accept it: skillrail trust'
 
 export type FileTrust = ReturnType<typeof fileTrust>
@@ -157,7 +156,6 @@ export function checkPlugin(
   return { name, diagnostics: asErrors }
 }
 
-/** What the files are read with, and what is found in them. */
 interface Found {
   project: string
   runtime: Runtime
@@ -402,7 +400,6 @@ function serverPlaces(
     ...placesOf('user', home, ofUser),
   ]
 
-  /** Where desktop programs keep the user's settings. */
   function applications(): string {
     if (platform === 'darwin') return join(home, 'Library/Application Support')
     return platform === 'win32' ? (absolute('APPDATA') ?? join(home, 'AppData/Roaming')) : config

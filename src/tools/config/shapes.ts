@@ -41,7 +41,6 @@ export interface RawServer {
   headers: Readonly<Record<string, string>>
   /** Headers whose values stand in variables of ours. */
   envHeaders: Readonly<Record<string, string>>
-  /** The variable that holds a bearer token. */
   tokenName?: string | undefined
   disabled: boolean
   allow?: readonly string[] | undefined

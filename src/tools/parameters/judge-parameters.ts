@@ -59,7 +59,6 @@ function isSaid(of: string, value: JsonValue, text: string, said: ReadonlySet<st
   })
 }
 
-/** Whether a value has a token in it, whole. */
 function carries(value: JsonValue, { text, word, kind }: Token): boolean {
   const isPiece = kind !== undefined && kind !== 'number'
   return leavesOf('', value).some(({ leaf }) => {

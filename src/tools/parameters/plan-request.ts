@@ -51,7 +51,6 @@ export function planRequest(
   return planner.steps
 }
 
-/** A plan of one call that needs no other. */
 export function singleCall(
   { id, name }: Pick<ToolDefinition, 'id' | 'name'>,
   mapping: Partial<ParameterMapping>,

@@ -8,12 +8,10 @@ import { findSlots, type SlotKind } from './slots.ts'
 
 export interface Token {
   text: string
-  /** The text in small letters. */
   word: string
   stem: string
   start: number
   end: number
-  /** Its place among the tokens. */
   at: number
   /** Of a typed piece; undefined for a word. */
   kind: SlotKind | undefined
@@ -39,7 +37,6 @@ export class Reading {
   /** The first token that is not grammar. */
   readonly first: Token | undefined
   readonly parameters: readonly Parameter[]
-  /** The words of the tool's name. */
   readonly name: readonly string[]
   readonly found = new Map<string, MappedValue>()
   readonly #used = new Set<Token>()

@@ -25,7 +25,6 @@ export interface SignInOptions {
   scope?: string | undefined
   /** Of the redirect to 127.0.0.1; default: a free one. */
   port?: number | undefined
-  /** Shows the address where the user signs in. */
   open(address: string): void
 }
 

@@ -85,7 +85,6 @@ function callSchema() {
   return z.custom<LoggedCall>((value) => known.safeParse(value).success)
 }
 
-/** The length of the file afterwards. */
 function appendLine(path: string, line: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
   const descriptor = openSync(path, O_RDWR | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0), 0o600)

@@ -4,7 +4,6 @@ import type { WrittenDefinition } from './read-workflows.ts'
 
 export type JsonObject = { [key: string]: JsonValue }
 
-/** What happens when prerequisites of a call are open. */
 export const workflowModes = ['enforce', 'warn', 'suggest'] as const
 
 export type WorkflowMode = (typeof workflowModes)[number]
@@ -44,5 +43,4 @@ export interface GatedCall {
   instance?: string | undefined
 }
 
-/** The values that a finished prerequisite holds for. */
 export type ScopeValues = { [key: string]: JsonValue }

@@ -58,7 +58,6 @@ export function isDefinition(value: unknown): boolean {
 
 type Place = readonly (string | number)[]
 
-/** A file that is read, and what is wrong in it. */
 interface Source {
   path: string
   document: Document
@@ -278,7 +277,6 @@ function reportIssue(
   }
 }
 
-/** Warns of unknown keys. */
 function checkKeys(source: Source, place: Place, workflow: string, value: JsonValue): void {
   if (schema === undefined) return
   const { shape, triggers, step } = schema

@@ -310,7 +310,6 @@ export async function listSessions(options: OpenSessionOptions) {
     }))
 }
 
-/** What a session has finished, and all of its calls. */
 export async function readWhole(session: SessionStore) {
   const { id, path, sharedPath, logPath } = session
   const { state, recordedStart, isOver, diagnostics } = await session.read()

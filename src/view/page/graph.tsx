@@ -58,7 +58,6 @@ export function Graph({ graph, stateOf, detail, open }: GraphProperties) {
   return flow(graph)
 }
 
-/** What is seen of a step without a click. */
 function Face({ label, by, words, trust, state }: GraphNode & { state: NodeState | undefined }) {
   const { status = '', mark, time, said = by, tries = [] } = state ?? {}
   return (

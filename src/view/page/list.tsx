@@ -10,7 +10,6 @@ interface ListProperties<Item> {
   diagnostics?: readonly Diagnostic[] | undefined
   selected: string | undefined
   keyOf(item: Item): string
-  /** What the search looks in. */
   words(item: Item): readonly (string | undefined)[]
   content(item: Item): Child
   empty: Child
@@ -53,7 +52,6 @@ export function List<Item>(properties: ListProperties<Item>) {
   )
 }
 
-/** A list with a search. */
 function Search<Item>(properties: ListProperties<Item>) {
   const { noun, items = [], error, diagnostics = [], selected, empty } = properties
   const [search, setSearch] = useState(searches.get(noun) ?? '')

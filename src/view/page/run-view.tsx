@@ -68,7 +68,6 @@ interface AttemptProperties {
   open: string | undefined
 }
 
-/** The graph of an attempt, each step with its result. */
 function Attempt({ run, attempt, open }: AttemptProperties) {
   const steps = stepsIn(attempt.steps)
   return (
@@ -84,7 +83,6 @@ function Attempt({ run, attempt, open }: AttemptProperties) {
   )
 }
 
-/** The steps of an attempt by their full names. */
 export function stepsIn(steps: readonly ShownStep[] = []): ReadonlyMap<string, ShownStep> {
   return new Map(steps.flatMap((step) => [[step.step, step], ...stepsIn(step.steps)]))
 }

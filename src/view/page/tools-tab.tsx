@@ -157,7 +157,6 @@ function Parameters({ parameters }: ToolAnswer) {
   )
 }
 
-/** What must run before a tool is called. */
 function Workflows() {
   return (
     <Section title="Workflows">
