@@ -1,8 +1,7 @@
 import { safeLine, safeText } from '../core/text.ts'
-import { describeParameters } from '../tools/cache/describe-parameters.ts'
+import { neededText } from '../tools/cache/describe-parameters.ts'
 import { proposalText } from '../tools/call/consent.ts'
 import type { RequestSetup } from '../tools/call/do-request.ts'
-import type { ToolDefinition } from '../tools/model.ts'
 import { type AskUser, McpRequestError } from './tool.ts'
 
 /** Questions of one request: the SDK ends a request that still asks after 8 rounds. */
@@ -61,8 +60,9 @@ export function userBehind(ask: AskUser | undefined): RequestSetup['user'] {
       return tools.find((tool) => tool === answer)
     },
     async provide(tool, name, problem) {
+      const again = problem === undefined ? '' : `${problem}\n`
       const value = await ask({
-        message: safeText(needText(tool, name, problem)),
+        message: safeText(`${again}${tool.id} needs ${neededText(tool, name)}.`),
         name: 'value',
         field: { type: 'string', title: safeLine(name).slice(0, 100) },
       })
@@ -90,12 +90,4 @@ export function askWhetherToRun(
     said.set(warning, choice)
     return choice
   }
-}
-
-function needText(tool: ToolDefinition, name: string, problem: string | undefined): string {
-  const parameter = describeParameters(tool.inputSchema).find((one) => one.name === name)
-  const about = parameter?.description ?? ''
-  const hint = about === '' ? '' : ` (${about.slice(0, 200)})`
-  const again = problem === undefined ? '' : `${problem}\n`
-  return `${again}${tool.id} needs ${name}${hint}.`
 }

@@ -1,7 +1,7 @@
 import { objectOf } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { typeText } from '../call/check-parameters.ts'
-import type { JsonObject } from '../model.ts'
+import type { JsonObject, ToolDefinition } from '../model.ts'
 import { valueAt } from '../workflow/references.ts'
 import { readStrings } from './cache-file.ts'
 
@@ -52,6 +52,12 @@ export function describeParameters(root: JsonObject): ParameterDescription[] {
       collect(resolve(value['items'], root), `${prefix}${name}[].`, depth + 1)
     }
   }
+}
+
+/** Why a parameter is asked for: `owner (The account)`. Of a server: not yet safe to print. */
+export function neededText({ inputSchema }: ToolDefinition, name: string): string {
+  const about = describeParameters(inputSchema).find((one) => one.name === name)?.description
+  return about ? `${name} (${about.slice(0, 200)})` : name
 }
 
 /** The schema itself, or what its `$ref` into the same document names. */

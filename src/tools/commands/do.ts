@@ -2,7 +2,7 @@ import { type Context, defineCommand, type Notes, option } from '../../core/comm
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
 import { isYes, safeLine } from '../../core/text.ts'
-import { describeParameters } from '../cache/describe-parameters.ts'
+import { neededText } from '../cache/describe-parameters.ts'
 import { proposalText } from '../call/consent.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext } from '../call/context.ts'
@@ -264,11 +264,8 @@ function userAt(context: Pick<Context, 'interactive' | 'ask'>): RequestSetup['us
       return candidates[Number(answer?.trim() || 0) - 1]?.tool
     },
     async provide(tool, name, problem) {
-      const parameter = describeParameters(tool.inputSchema).find((one) => one.name === name)
-      const about = parameter?.description ?? ''
-      const hint = about === '' ? '' : ` (${safeLine(about).slice(0, 200)})`
       const again = problem === undefined ? '' : `${safeLine(problem)}\n`
-      const question = `${safeLine(tool.name)} needs ${safeLine(name)}${hint}: `
+      const question = safeLine(`${tool.name} needs ${neededText(tool, name)}: `)
       return (await answerOf(context, question, again))?.trim()
     },
   }
