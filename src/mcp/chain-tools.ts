@@ -26,7 +26,6 @@ import {
   stepperAnswer,
 } from '../chain/stepper.ts'
 import { checkInvocation } from '../library/activation.ts'
-import { discoverOptionsFrom } from '../library/discover.ts'
 import { findSkill } from '../library/find-skill.ts'
 import { SkillInvocationError } from '../skill/errors.ts'
 import { askForYes, askWithinBounds, howToAllow } from './ask-user.ts'
@@ -152,8 +151,7 @@ class ServedRuns {
       })
     }
     const project = this.#open(call)
-    const { runtime, settings } = project.context
-    checkInvocation(findSkill(skill, discoverOptionsFrom(runtime, settings)), 'model')
+    checkInvocation(findSkill(skill, this.#project.discovery), 'model')
     const changes = { set: [], from: undefined, only: undefined }
     const planned = planNamed(project, skill, changes, 'stepper')
     const plan = await planForModel(project, planned)

@@ -57,8 +57,12 @@ export class ServedProject {
     }
   }
 
-  skills(): SkillManager {
+  get discovery() {
     const { runtime, settings } = this.context
-    return new SkillManager(discoverOptionsFrom(runtime, settings))
+    return discoverOptionsFrom(runtime, settings)
+  }
+
+  skills(): SkillManager {
+    return new SkillManager(this.discovery)
   }
 }

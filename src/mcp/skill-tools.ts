@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { safeLine, safeText } from '../core/text.ts'
 import { checkInvocation, type InvocationSource } from '../library/activation.ts'
-import { currentTrust, discoverOptionsFrom } from '../library/discover.ts'
+import { currentTrust } from '../library/discover.ts'
 import type { SkillInfo } from '../library/model.ts'
 import { filesText } from '../library/skill-files.ts'
 import { findSkills as rankSkills } from '../trigger/examples.ts'
@@ -124,8 +124,7 @@ async function readResource(
   }
   const { info, resources } = found
   if (connection.activated?.has(info.directory) !== true) checkInvocation(info, 'model')
-  const { runtime, settings } = project.context
-  const { level } = currentTrust(info, discoverOptionsFrom(runtime, settings))
+  const { level } = currentTrust(info, project.discovery)
   const warning = level === 'trusted' ? '' : `${untrustedNote(info.name)}\n\n`
   if (path.trim() !== '') {
     return { text: `${warning}${(await manager.readResource(name, path)).text}` }
@@ -183,8 +182,6 @@ export function untrustedNote(name: string): string {
 
 /** The argument of a skill that declares none. */
 const wholeText = 'arguments'
-
-export type SkillPrompt = Awaited<ReturnType<typeof listPrompts>>[number]
 
 /** The skills that a user may start, as a client lists them. */
 export async function listPrompts(project: ServedProject) {

@@ -5,10 +5,10 @@ import { compareText } from '../core/diagnostic.ts'
 import { isObject, sha256 } from '../core/json.ts'
 import { readRegularFile, resolveInside } from '../core/read-files.ts'
 import { safeLine } from '../core/text.ts'
-import { currentTrust, discoverOptionsFrom } from '../library/discover.ts'
+import { currentTrust } from '../library/discover.ts'
 import { listSkillFiles } from '../library/skill-files.ts'
 import type { SkillInfo } from '../library/model.ts'
-import type { JsonValue, SkillFile } from '../skill/model.ts'
+import type { JsonValue } from '../skill/model.ts'
 import { readFrontmatter } from '../skill/parse.ts'
 import { yamlToJson } from '../skill/read-yaml.ts'
 import type { ServedProject } from './served-project.ts'
@@ -96,10 +96,7 @@ const mostBytes = 16 * 1024 * 1024
 /** The last segment of a skill's path is its name, which the format's own rules bind. */
 const servedName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-interface ServedSkill {
-  info: SkillInfo
-  files: readonly SkillFile[]
-}
+type ServedSkill = NonNullable<ReturnType<typeof served>>
 
 /**
  * The skills that are handed to a host as its own to load: a host decides by itself whether a model
@@ -140,11 +137,10 @@ function bytesOf({ directory }: SkillInfo, path: string): Buffer | undefined {
   return reading.ok ? reading.bytes : undefined
 }
 
-function served(info: SkillInfo, { context: { runtime, settings } }: ServedProject) {
+function served(info: SkillInfo, { discovery }: ServedProject) {
   if (info.trustLevel !== 'trusted' || info.fields.disableModelInvocation) return undefined
   if (!servedName.test(info.name) || info.directory === '') return undefined
-  if (currentTrust(info, discoverOptionsFrom(runtime, settings)).level !== 'trusted')
-    return undefined
+  if (currentTrust(info, discovery).level !== 'trusted') return undefined
   const files = listSkillFiles(info.directory)
   const size = files.reduce((sum, file) => sum + file.size, 0)
   const isWhole = files.some(({ path }) => path === 'SKILL.md')
