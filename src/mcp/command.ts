@@ -8,15 +8,8 @@ import { readRegularFile } from '../core/read-files.ts'
 import { safeLine } from '../core/text.ts'
 import { writeFileAtomicSync } from '../core/write-files.ts'
 import type { ServedProject } from './served-project.ts'
-import type { SkillPrompt } from './skill-tools.ts'
-import type { OfferedTool } from './tool.ts'
 
-interface Offer {
-  tools: readonly Omit<OfferedTool, 'run'>[]
-  prompts: readonly SkillPrompt[]
-  skills: readonly string[]
-  reason?: string | undefined
-}
+type Offer = Awaited<ReturnType<typeof offerOf>>
 
 interface Served {
   address: string
@@ -74,7 +67,7 @@ Calls that can change something need approval in the client (elicitation) or --y
       : offerText(result, screen),
 })
 
-async function offerOf(project: ServedProject): Promise<Offer> {
+async function offerOf(project: ServedProject) {
   const { offeredTools } = await import('./create-server.ts')
   const { listPrompts } = await import('./skill-tools.ts')
   const { servedSkillNames } = await import('./skills-extension.ts')

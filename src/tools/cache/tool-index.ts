@@ -112,20 +112,18 @@ function storedIndex(
   const recorded = new Map(record?.servers.map((server) => [server.name, server]))
   const digests = new Map(record?.tools.map(({ id, description }) => [id, description]))
   const names = [...new Set([...cache.servers, ...recorded.keys()])]
-  const summarise = (tool: CachedTool, category?: string): ToolSummary => {
-    const { id, examples } = tool
-    const server = serverOf(tool, names)
+  const summarise = (cached: CachedTool, category?: string): ToolSummary => {
+    const { id, examples } = cached
+    const server = serverOf(cached, names)
     const known = definition(id)
     const trusted = recorded.get(known?.server ?? '')?.trusted ?? false
     const name = nameInServer(id, server)
     // Anybody can write the file: what it says of a tool counts where this user has seen the same.
-    const seen = { id, server, name, description: tool.description, inputSchema: {} }
+    const seen = { id, server, name, description: cached.description, inputSchema: {} }
     const isSeen = digests.get(id) === digestTool(seen).description
-    const description = known?.description ?? (isSeen ? tool.description : '')
-    return summaryOf(
-      { ...known, id, server, name, description: cutDescription(description) },
-      { category, examples, trusted },
-    )
+    const description = known?.description ?? (isSeen ? cached.description : '')
+    const tool = { ...seen, ...known, id, server, name, description: cutDescription(description) }
+    return summaryOf(tool, trusted, { category, examples })
   }
   const listed = [
     ...cache.categories.flatMap((category) => {
@@ -229,10 +227,9 @@ export function indexDefinitions(
   return createToolIndex({
     refreshedAt: refreshedAt ?? new Date(0).toISOString(),
     tools: unique.map((tool) =>
-      summaryOf(tool, {
+      summaryOf(tool, trusted?.has(tool.server) ?? true, {
         category: assigned.get(tool.id),
         examples: known?.tool(tool.id)?.examples,
-        trusted: trusted?.has(tool.server) ?? true,
       }),
     ),
     categories: describeCategories(shown, assigned).map((category) => {
@@ -329,22 +326,15 @@ export function holdOf(
 }
 
 function summaryOf(
-  tool: Omit<ToolDefinition, 'inputSchema'> & Partial<ToolDefinition>,
-  {
-    category,
-    examples,
-    trusted,
-  }: Pick<ToolSummary, 'category' | 'examples'> & { trusted: boolean },
+  tool: ToolDefinition,
+  trusted: boolean,
+  more: Pick<ToolSummary, 'category' | 'examples'>,
 ): ToolSummary {
-  const { id, server, name, description, inputSchema = {} } = tool
-  const parameters = parameterNames({ inputSchema })
+  const { id, server, name, description, inputSchema } = tool
+  const parameters = Object.keys(objectOf(inputSchema['properties']))
   const required = readStrings(inputSchema['required'])
   const readOnly = readsOnly(tool, trusted)
-  return { id, server, name, description, parameters, required, category, examples, readOnly }
-}
-
-export function parameterNames({ inputSchema }: Pick<ToolDefinition, 'inputSchema'>): string[] {
-  return Object.keys(objectOf(inputSchema['properties']))
+  return { id, server, name, description, parameters, required, ...more, readOnly }
 }
 
 /** Words that make a name such as `get_or_create_user` or `find_and_replace` one that writes. */

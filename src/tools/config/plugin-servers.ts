@@ -54,8 +54,7 @@ function schemaOf(z: typeof Zod) {
       env: texts,
       cwd: z.string().optional(),
     }),
-    z.strictObject({ type: z.literal('streamable-http'), ...remote }),
-    z.strictObject({ type: z.literal('sse'), ...remote }),
+    z.strictObject({ type: z.enum(['streamable-http', 'sse']), ...remote }),
   ])
 }
 

@@ -254,8 +254,8 @@ function readServer(
     name,
     transport,
     source: { client, path, scope, line: document.lineOf(keys) },
-    startupTimeoutMs: wholeTime(raw.startupTimeoutMs) ?? defaultStartupTimeoutMs,
-    callTimeoutMs: wholeTime(raw.callTimeoutMs) ?? defaultCallTimeoutMs,
+    startupTimeoutMs: wholeTime(raw.startupTimeoutMs || defaultStartupTimeoutMs),
+    callTimeoutMs: wholeTime(raw.callTimeoutMs || defaultCallTimeoutMs),
     allow: raw.allow,
     deny: raw.deny,
     disabled: raw.disabled,
@@ -277,8 +277,8 @@ function isUsableName(name: string): boolean {
 }
 
 /** Timers take no fraction of a millisecond. */
-function wholeTime(milliseconds: number | undefined): number | undefined {
-  return milliseconds ? Math.max(1, Math.round(milliseconds)) : undefined
+function wholeTime(milliseconds: number): number {
+  return Math.max(1, Math.round(milliseconds))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
-import { nearest } from '../../core/text.ts'
+import { didYouMean } from '../../core/text.ts'
 import type { ServerConfiguration, ServerDefinition } from '../config/model.ts'
 import { ToolCallError, ToolError, type ToolErrorFacts } from '../errors.ts'
 import type { CallFailure } from '../model.ts'
@@ -10,10 +10,10 @@ export class ServerStartError extends ToolCallError {
   readonly stderrTail: string
 
   constructor(
-    facts: Pick<CallFailure, 'message'> & {
+    facts: Partial<CallFailure> & {
       server: string
+      message: string
       stderrTail?: string | undefined
-      kind?: CallFailure['kind'] | undefined
     },
     more: Partial<ToolErrorFacts> = {},
   ) {
@@ -77,12 +77,11 @@ export function isUnreadable({ code, severity }: Diagnostic): boolean {
 
 export class ServerNotFoundError extends ToolError {
   constructor(name: string, known: readonly string[]) {
-    const meant = nearest(name, known)
     const list = known.length === 0 ? 'None is configured.' : `Configured: ${known.join(', ')}.`
     super({
       code: 'server-not-found',
       message: `There is no server ${name}`,
-      hint: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
+      hint: `${didYouMean(name, known)} ${list}`.trimStart(),
       exitCode: exitCode.notFound,
     })
   }

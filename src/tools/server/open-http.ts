@@ -19,18 +19,18 @@ export async function openHttp(
   transport: HttpServer,
   options: OpenOptions,
 ): Promise<OpenedServer> {
-  const failures: unknown[] = []
+  let first: unknown
   for (const kind of transport.kind === 'http' ? (['http', 'sse'] as const) : (['sse'] as const)) {
     try {
       return await attempt(kind, definition, transport, options)
     } catch (error) {
-      failures.push(error)
+      first ??= error
       const status = httpStatus(error) ?? 0
       const isOld = status >= 400 && status < 500 && status !== 401 && status !== 403
       if (!isOld || options.signal.aborted) break
     }
   }
-  throw startError(failures[0], definition, transport, options)
+  throw startError(first, definition, transport, options)
 }
 
 async function attempt(

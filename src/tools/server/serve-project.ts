@@ -34,11 +34,6 @@ interface ServeProjectOptions extends Pick<OpenServersOptions, 'onLog'> {
   signal: AbortSignal
 }
 
-interface ServedProject {
-  record: ServedRecord
-  ended: Promise<'stopped' | 'idle'>
-}
-
 /**
  * Keeps the servers of a project for other commands, over HTTP on the loopback for those who have the
  * token from the user's own state. Configuration and trust are looked at again before every request:
@@ -46,7 +41,7 @@ interface ServedProject {
  *
  * @throws {SkillrailError} `servers-already-served`
  */
-export async function serveProject(options: ServeProjectOptions): Promise<ServedProject> {
+export async function serveProject(options: ServeProjectOptions) {
   const { runtime } = options
   const project = findWorkspace(options.project, runtime)
   const path = servedRecordPath(project, runtime)

@@ -47,12 +47,9 @@ export async function signInAt(
   if (challenge === undefined) return undefined
   const sdk = await import('@modelcontextprotocol/client')
   const file = new SignInFile(server.url, options.runtime)
-  const { resourceMetadataUrl } = challenge
-  const found = await sdk.discoverOAuthServerInfo(server.url, {
-    ...(resourceMetadataUrl && { resourceMetadataUrl }),
-  })
-  const metadataUrl = resourceMetadataUrl && { resourceMetadataUrl: resourceMetadataUrl.href }
-  const discovery = { ...found, ...metadataUrl }
+  const found = await sdk.discoverOAuthServerInfo(server.url, challenge)
+  const { resourceMetadataUrl: metadata } = challenge
+  const discovery = { ...found, ...(metadata && { resourceMetadataUrl: metadata.href }) }
   const asked = sdk.computeScopeUnion(challenge.scope, file.read()?.wantedScope)
   const scope = options.scope ?? asked
   const redirect = await openRedirect(options.port ?? 0)
@@ -73,12 +70,12 @@ export async function signInAt(
       })
     })
     const iss = answer.get('iss') ?? undefined
-    const metadata = discovery.authorizationServerMetadata
+    const { authorizationServerMetadata: issuing } = discovery
     // Before anything else of the answer is read: it may be that of another server.
     sdk.validateAuthorizationResponseIssuer({
       iss,
-      expectedIssuer: metadata?.issuer,
-      issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+      expectedIssuer: issuing?.issuer,
+      issParameterSupported: issuing?.authorization_response_iss_parameter_supported === true,
     })
     const code = answer.get('code')
     if (code === null) throw refused(definition.name, answer)
@@ -170,15 +167,10 @@ function providerOf(
   }
 }
 
-interface Redirect {
-  address: string
-  state: string
-  answer: Promise<URLSearchParams>
-  close(): void
-}
+type Redirect = Awaited<ReturnType<typeof openRedirect>>
 
 /** Where the browser is sent back to: answers once, to whoever knows the state. */
-async function openRedirect(port: number): Promise<Redirect> {
+async function openRedirect(port: number) {
   const { createServer } = await import('node:http')
   const state = randomBytes(24).toString('base64url')
   const { promise, resolve } = Promise.withResolvers<URLSearchParams>()
@@ -214,15 +206,15 @@ export async function revoke({ discovery, client, tokens }: SignInRecord): Promi
   if (typeof endpoint !== 'string' || token === undefined) return false
   const { protocol, hostname } = new URL(endpoint)
   if (protocol !== 'https:' && !['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return false
-  const secret = client.client_secret
-  const credentials = `${encodeURIComponent(client.client_id)}:${encodeURIComponent(secret ?? '')}`
-  const basic = { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
-  const body = new URLSearchParams({
-    token,
-    ...(secret === undefined && { client_id: client.client_id }),
-  })
+  const { client_id: id, client_secret: secret } = client
+  const body = new URLSearchParams({ token })
+  const headers = new Headers()
+  if (secret === undefined) body.set('client_id', id)
+  else {
+    const credentials = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`
+    headers.set('authorization', `Basic ${btoa(credentials)}`)
+  }
   const signal = AbortSignal.timeout(10_000)
-  const headers = secret === undefined ? {} : basic
   try {
     return (await fetch(endpoint, { method: 'POST', headers, body, signal })).ok
   } catch {
