@@ -85,6 +85,8 @@ export interface CallFailure {
     | 'cancelled'
   message: string
   delivered: 'no' | 'unknown' | 'yes'
+  /** The last that a server printed before its start failed. */
+  stderrTail?: string | undefined
 }
 
 /** Anything that can list and call tools: a live connection, a served project, or a test. */

@@ -4,6 +4,7 @@ import { exitCode, messageOf } from '../../core/errors.ts'
 import { amount, safeLine, safeText } from '../../core/text.ts'
 import type { ServerDefinition, ServerFile, ServerSource, ShadowedServer } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
+import { ToolCallError } from '../errors.ts'
 import { requireServers } from '../server/errors.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
 import { redactText } from '../../core/redact.ts'
@@ -72,8 +73,7 @@ function startAll(pool: ProjectServers, { runtime, signal }: Context): Promise<S
         return { ...row, state: 'running', tools: tools.length, durationMs }
       } catch (error) {
         signal.throwIfAborted()
-        const stderrTail =
-          error instanceof Error && 'stderrTail' in error ? String(error.stderrTail) : ''
+        const { stderrTail = '' } = error instanceof ToolCallError ? error.failure : {}
         return { ...row, state: 'failed', message: messageOf(error), stderrTail }
       }
     }),

@@ -16,7 +16,7 @@ import {
   readTools,
   serverMask,
 } from './read-answers.ts'
-import { ServerStartError } from './errors.ts'
+import { startFailed } from './errors.ts'
 import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
 import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
@@ -127,7 +127,7 @@ export class Connection {
     } catch (error) {
       if (hasCode(error, 'REQUEST_TIMEOUT')) {
         const message = `The server ${server} runs and did not list its tools within ${timeout / 1000} s`
-        throw new ServerStartError({ server, message, kind: 'timeout' }, { cause: error })
+        throw startFailed({ message, kind: 'timeout' }, { cause: error })
       }
       if (error instanceof Error) error.message = this.#mask(error.message)
       throw error
@@ -212,5 +212,5 @@ async function refuseOurselves(definition: ServerDefinition, opened: OpenedServe
   const { name: server, source } = definition
   const message = `The server ${server} is Skillrail itself, which does not call itself`
   const hint = `Take it out of ${source.path}, or keep that file from this project.`
-  throw new ServerStartError({ server, message }, { hint })
+  throw startFailed({ message }, { hint })
 }

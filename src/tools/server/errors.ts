@@ -5,28 +5,17 @@ import type { ServerConfiguration, ServerDefinition } from '../config/model.ts'
 import { ToolCallError, ToolError, type ToolErrorFacts } from '../errors.ts'
 import type { CallFailure } from '../model.ts'
 
-export class ServerStartError extends ToolCallError {
-  readonly server: string
-  readonly stderrTail: string
-
-  constructor(
-    facts: Partial<CallFailure> & {
-      server: string
-      message: string
-      stderrTail?: string | undefined
-    },
-    more: Partial<ToolErrorFacts> = {},
-  ) {
-    const { server, message, stderrTail = '', kind = 'server-unavailable' } = facts
-    super({ kind, message, delivered: 'no' }, more)
-    this.server = server
-    this.stderrTail = stderrTail
-  }
+/** The error for a server that does not run, so that no call reached it. */
+export function startFailed(
+  facts: Pick<CallFailure, 'message'> & Partial<CallFailure>,
+  more?: Partial<ToolErrorFacts>,
+): ToolCallError {
+  return new ToolCallError({ kind: 'server-unavailable', delivered: 'no', ...facts }, more)
 }
 
-export function startCancelled(server: string, cause?: unknown): ServerStartError {
+export function startCancelled(server: string, cause?: unknown): ToolCallError {
   const message = `The start of the server ${server} was cancelled`
-  return new ServerStartError({ server, message, kind: 'cancelled' }, { cause })
+  return startFailed({ kind: 'cancelled', message }, { cause })
 }
 
 export class ServersNotTrustedError extends ToolError {

@@ -6,7 +6,7 @@ import { clientInfo, untilAborted } from '../../core/runtime.ts'
 import type { HttpServer, ServerDefinition } from '../config/model.ts'
 import { foreign, hasCode, httpStatus, neverReached, signInNeeded } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
-import { ServerStartError, startCancelled } from './errors.ts'
+import { startCancelled, startFailed } from './errors.ts'
 import type { HttpSignIn } from './sign-in.ts'
 
 /**
@@ -79,7 +79,7 @@ function startError(
   { name: server, startupTimeoutMs }: ServerDefinition,
   { url }: HttpServer,
   { signal, mask }: OpenOptions,
-): ServerStartError {
+) {
   if (signal.aborted) return startCancelled(server, error)
   const { origin, pathname } = new URL(url)
   const status = httpStatus(error)
@@ -87,7 +87,7 @@ function startError(
     status === 401 || status === 403
       ? signInNeeded(server, status)
       : `The server ${server} at ${origin}${pathname} cannot be used: ${reasonOf(error, startupTimeoutMs)}`
-  return new ServerStartError({ server, message: mask(message) }, { cause: error })
+  return startFailed({ message: mask(message) }, { cause: error })
 }
 
 class StartTimeout extends Error {}

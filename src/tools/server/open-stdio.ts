@@ -19,7 +19,7 @@ import {
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import { hasCode, type Mask, unusableAnswer } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
-import { ServerStartError, startCancelled } from './errors.ts'
+import { startCancelled, startFailed } from './errors.ts'
 
 type StdioServer = ServerTransport & { kind: 'stdio' }
 
@@ -63,7 +63,7 @@ export async function openStdio(
     const end = missing ?? (ended && endingText(ended, printed()))
     const message = mask(startFailure(definition, error, end, garbage, printed()))
     const stderrTail = printed() || (garbage ?? '')
-    throw new ServerStartError({ server: definition.name, message, stderrTail }, { cause: error })
+    throw startFailed({ message, stderrTail }, { cause: error })
   }
   return {
     client,
@@ -99,7 +99,7 @@ async function startProcess(
     const reason = missingFor(transport, project) ?? notStarted(command, error)
     const message = mask(`The server ${name} could not be started: ${reason}`)
     const hint = `Its configuration is in ${source.path}.`
-    throw new ServerStartError({ server: name, message }, { hint, cause: error })
+    throw startFailed({ message }, { hint, cause: error })
   }
 }
 

@@ -11,7 +11,7 @@ import type {
   ToolServer,
 } from '../model.ts'
 import { connect, type Connection, type ConnectOptions } from './connection.ts'
-import { ServerNotFoundError, ServerStartError, startCancelled } from './errors.ts'
+import { ServerNotFoundError, startCancelled, startFailed } from './errors.ts'
 
 export type ServerPool = ReturnType<typeof openServers>
 
@@ -79,7 +79,7 @@ export function openServers(
     /**
      * The server, started where it is not running. What it returns stays good: a later call starts
      * the server again if it ended in the meantime.
-     * @throws {ServerNotFoundError}, {ServerStartError} (exit code 4 for want of trust).
+     * @throws {ServerNotFoundError}, {ToolCallError} (exit code 4 for want of trust).
      */
     async get(name: string, { signal }: { signal?: AbortSignal | undefined } = {}) {
       update()
@@ -183,7 +183,7 @@ async function inTime<T>(work: Promise<T>, waitMs: number | undefined, server: s
   if (waitMs === undefined) return await work
   const limit = new AbortController()
   const message = `The server ${server} gave no answer within ${waitMs / 1000} s and was not waited for`
-  const late = new ServerStartError({ server, message, kind: 'timeout' })
+  const late = startFailed({ message, kind: 'timeout' })
   const timer = setTimeout(() => limit.abort(late), waitMs)
   try {
     return await untilAborted(work, limit.signal)
@@ -193,7 +193,7 @@ async function inTime<T>(work: Promise<T>, waitMs: number | undefined, server: s
 }
 
 function failureOf(server: string, error: unknown, hint: string | undefined): ServerFailure {
-  const stderrTail = error instanceof ServerStartError ? error.stderrTail : ''
+  const { stderrTail = '' } = error instanceof ToolCallError ? error.failure : {}
   const reason = failureReason(messageOf(error), stderrTail)
   const isRefused = error instanceof ToolError && error.exitCode === exitCode.refused
   const message = hint === undefined ? reason : `${reason.replace(/\.?$/, '.')} ${hint}`
@@ -280,19 +280,16 @@ export function refuse(
 ): void {
   if (isStopped) {
     const message = `The server ${server} is being ended`
-    throw new ServerStartError({ server, message, kind: 'cancelled' })
+    throw startFailed({ message, kind: 'cancelled' })
   }
   if (blocked !== undefined) {
     const code = blocked.reason === 'unresolved' ? exitCode.badAnswer : exitCode.refused
     const message = `The server ${server} is not started: ${blocked.message}`
-    throw new ServerStartError({ server, message }, { hint: blocked.hint, exitCode: code })
+    throw startFailed({ message }, { hint: blocked.hint, exitCode: code })
   }
   if (disabled) {
     const message = `The server ${server} is disabled in ${source.path}`
-    throw new ServerStartError(
-      { server, message },
-      { hint: 'Enable it there, or remove its entry.' },
-    )
+    throw startFailed({ message }, { hint: 'Enable it there, or remove its entry.' })
   }
 }
 

@@ -13,13 +13,13 @@ import type { Settings } from '../../core/settings.ts'
 import { SkillrailError } from '../../core/errors.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { findWorkspace } from '../../core/read-files.ts'
-import { ToolError } from '../errors.ts'
 import type { ToolServer } from '../model.ts'
 import { openServers, type OpenServersOptions } from './pool.ts'
 import { currentConfiguration } from './project-servers.ts'
 import {
   encodeError,
   type ServedLine,
+  type ServedRequest,
   type ServedRecord,
   servedRecordPath,
   servedSchemas,
@@ -118,12 +118,15 @@ async function startServing(options: ServeProjectOptions, path: string, release:
 function serverRoutes(
   serverOf: (name: string, options: { signal: AbortSignal }) => Promise<ToolServer>,
 ): Readonly<Record<string, LocalRoute>> {
-  type Request = ReturnType<typeof readRequest>
   const ofServer = (
-    perform: (server: ToolServer, request: Request, ...rest: AnswerArguments) => Promise<object>,
+    perform: (
+      server: ToolServer,
+      request: ServedRequest,
+      ...rest: AnswerArguments
+    ) => Promise<object>,
   ): LocalRoute =>
     route(async (body, signal, write) => {
-      const request = readRequest(body)
+      const request = servedSchemas().request.parse(body)
       const server = await serverOf(request.server, { signal })
       const answer = await perform(server, request, signal, write)
       return { ...answer, instance: server.instance() }
@@ -136,14 +139,6 @@ function serverRoutes(
       return { outcome: await server.call(tool, parameters, { ...limits, signal, onProgress }) }
     }),
   }
-}
-
-function readRequest(body: unknown) {
-  const { data, error } = servedSchemas().request.safeParse(body)
-  if (data !== undefined) return data
-  const [issue] = error.issues
-  const message = `The request is invalid at ${issue?.path.join('.')}: ${issue?.message}`
-  throw new ToolError({ code: 'request-invalid', message })
 }
 
 type AnswerArguments = [signal: AbortSignal, write: (line: ServedLine) => void]

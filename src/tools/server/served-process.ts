@@ -19,7 +19,7 @@ import { splitLines } from './open-stdio.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
 import type { CallFailure, ListedTools, ToolOutcome, ToolProgress } from '../model.ts'
-import { ServerStartError, startCancelled } from './errors.ts'
+import { startCancelled, startFailed } from './errors.ts'
 import { callFailure } from './read-answers.ts'
 import type { ServerConnection, ServerState } from './pool.ts'
 
@@ -145,7 +145,7 @@ async function readAnswer(
  * Reaches a server through the process that keeps it. The connection counts as closed once that is
  * another process, or none.
  *
- * @throws {ServerStartError}
+ * @throws {ToolCallError}
  */
 export async function connectKept(
   definition: ServerDefinition,
@@ -165,7 +165,7 @@ export async function connectKept(
       const message = `The process that keeps the server ${server} cannot be reached: ${error.message}`
       const hint =
         'skillrail tools serve --stop ends it; the next command then starts the server itself.'
-      throw new ServerStartError({ server, message }, { hint, cause: error })
+      throw startFailed({ message }, { hint, cause: error })
     }
   }
   let instance = ''
@@ -218,6 +218,7 @@ export type ServedLine = { progress: unknown } | { done: unknown } | { error: Se
 
 type Schemas = ReturnType<typeof schemasOf>
 type ServedError = Zod.infer<Schemas['error']>
+export type ServedRequest = Zod.infer<Schemas['request']>
 /** How the servers that are kept for a project are reached; in a file that only the user can read. */
 export type ServedRecord = Zod.infer<Schemas['record']>
 
@@ -258,8 +259,6 @@ function schemasOf(z: typeof Zod) {
       hint: maybe,
       exitCode: z.custom<ExitCode>((value) => typeof value === 'number'),
       failure: z.custom<CallFailure>(isObject).optional(),
-      server: maybe,
-      stderrTail: maybe,
     }),
     started: z.object({ instance: text }),
     listed: z.custom<ListedTools & { instance: string }>(isObject),
@@ -274,17 +273,11 @@ export function encodeError(error: unknown): ServedError {
   if (!(error instanceof SkillrailError))
     return { code: 'internal', message: messageOf(error), exitCode: exitCode.badAnswer }
   const { code, message, hint, exitCode: status } = error
-  const facts = { code, message, hint, exitCode: status }
-  if (!(error instanceof ToolCallError)) return facts
-  const { failure } = error
-  if (!(error instanceof ServerStartError)) return { ...facts, failure }
-  const { server, stderrTail } = error
-  return { ...facts, failure, server, stderrTail }
+  const failure = error instanceof ToolCallError ? error.failure : undefined
+  return { code, message, hint, exitCode: status, failure }
 }
 
 export function decodeError(value: unknown): SkillrailError {
-  const { failure, server, stderrTail, ...facts } = servedSchemas().error.parse(value)
-  if (failure === undefined) return new ToolError(facts)
-  if (server === undefined) return new ToolCallError(failure, facts)
-  return new ServerStartError({ ...failure, server, stderrTail }, facts)
+  const { failure, ...facts } = servedSchemas().error.parse(value)
+  return failure === undefined ? new ToolError(facts) : new ToolCallError(failure, facts)
 }
