@@ -81,7 +81,10 @@ export function openServers(
      * the server again if it ended in the meantime.
      * @throws {ServerNotFoundError}, {ToolCallError} (exit code 4 for want of trust).
      */
-    async get(name: string, { signal }: { signal?: AbortSignal | undefined } = {}) {
+    async get(
+      name: string,
+      { signal }: { signal?: AbortSignal | undefined } = {},
+    ): Promise<ToolServer> {
       update()
       await ending
       const server = pooled(name)
