@@ -331,10 +331,14 @@ function summaryOf(
   more: Pick<ToolSummary, 'category' | 'examples'>,
 ): ToolSummary {
   const { id, server, name, description, inputSchema } = tool
-  const parameters = Object.keys(objectOf(inputSchema['properties']))
+  const parameters = parameterNames(tool)
   const required = readStrings(inputSchema['required'])
   const readOnly = readsOnly(tool, trusted)
   return { id, server, name, description, parameters, required, ...more, readOnly }
+}
+
+export function parameterNames({ inputSchema }: Pick<ToolDefinition, 'inputSchema'>): string[] {
+  return Object.keys(objectOf(inputSchema['properties']))
 }
 
 /** Words that make a name such as `get_or_create_user` or `find_and_replace` one that writes. */
