@@ -95,7 +95,7 @@ function unfitFor(
   return { code: 'plugin-skill-invalid', severity: 'error', message, path, line: error?.line }
 }
 
-const leaf: Listing = { skillFile: 'SKILL.md', directories: [], links: [], problem: undefined }
+const leaf: Listing = { skillFile: 'SKILL.md', names: [], links: new Set(), problem: undefined }
 
 /** What cannot be looked at is not absent: the walk says why. */
 function isAbsent(root: string): boolean {

@@ -72,16 +72,14 @@ interface Visit {
 
 function childrenOf(
   { path, real, key, depth }: Visit,
-  { directories, links }: Listing,
+  { names, links }: Listing,
   report: (diagnostic: Diagnostic) => void,
 ): Visit[] {
-  const names = links.length === 0 ? directories : [...directories, ...links].toSorted(compareText)
-  const isLink = new Set(links)
   return names.flatMap((name) => {
     const child = below(path, name)
     const visit = { path: child, key: key === '' ? name : key + sep + name, depth: depth + 1 }
     // One string for both where they are the same: a search keeps thousands.
-    if (!isLink.has(name)) return [{ ...visit, real: path === real ? child : below(real, name) }]
+    if (!links.has(name)) return [{ ...visit, real: path === real ? child : below(real, name) }]
     const target = realPathOf(child)
     if (target === undefined) {
       const message = 'the symbolic link leads nowhere or in a circle'
@@ -103,8 +101,9 @@ function finding(code: string, path: string, message: string, hint?: string): Di
 
 export interface Listing {
   skillFile: string | undefined
-  directories: readonly string[]
-  links: readonly string[]
+  /** Of the directories, and of the links that may lead to one. */
+  names: readonly string[]
+  links: ReadonlySet<string>
   problem: Diagnostic | undefined
 }
 
@@ -122,7 +121,7 @@ export function readListing(directory: string): Listing {
       systemCode(error) === 'ENOENT'
         ? finding('directory-missing', directory, 'the directory does not exist')
         : finding('directory-unreadable', directory, why)
-    return { skillFile: undefined, directories: [], links: [], problem }
+    return { skillFile: undefined, names: [], links: new Set(), problem }
   }
 }
 
@@ -133,12 +132,12 @@ function listingOf(directory: string, entries: readonly Dirent[]): Listing {
   const isSkipped = ({ name }: Dirent) =>
     skippedEverywhere.has(name) || (usable && skippedInSkills.has(name))
   const others = entries.filter((entry) => entry !== file && !isSkipped(entry))
-  const namesOf = (kind: 'isDirectory' | 'isSymbolicLink'): string[] =>
-    others.flatMap((entry) => (entry[kind]() ? [entry.name] : [])).toSorted(compareText)
+  const links = others.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)
+  const directories = others.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   return {
     skillFile: usable ? file.name : undefined,
-    directories: namesOf('isDirectory'),
-    links: namesOf('isSymbolicLink'),
+    names: [...directories, ...links].toSorted(compareText),
+    links: new Set(links),
     problem: usable ? undefined : problemOf(directory, file, entries),
   }
 }
