@@ -109,7 +109,7 @@ function groups(
   more: object = {},
 ): Pick<HookAdapter, 'events' | 'registration'> {
   const group = (matcher: string | undefined, commands: readonly string[]): object => ({
-    ...(matcher === undefined ? {} : { matcher }),
+    matcher,
     hooks: commands.map((command) => ({
       ...handler,
       type: 'command',
@@ -236,7 +236,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     },
     events: { prompt: 'beforeSubmitPrompt', before: 'preToolUse', after: 'postToolUse' },
     answer: (context, event) => ({
-      ...(event === 'beforeSubmitPrompt' ? { continue: true } : {}),
+      continue: event === 'beforeSubmitPrompt' || undefined,
       additional_context: context,
     }),
     deny: (reason) => ({ permission: 'deny', agent_message: reason }),

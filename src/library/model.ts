@@ -3,12 +3,6 @@ import type { SkillFields, SkillFile } from '../skill/model.ts'
 import type { SkillScope, TrustLevel } from '../trust/model.ts'
 import type { Plugin } from './plugins.ts'
 
-/** Estimated tokens: what the catalogue costs, and what activation costs. */
-export interface SkillTokens {
-  metadata: number
-  body: number
-}
-
 /** What is known about a skill before its body is read. */
 export interface SkillInfo {
   name: string
@@ -25,7 +19,8 @@ export interface SkillInfo {
   trustLevel: TrustLevel
   size: number
   mtimeMs: number
-  tokens: SkillTokens
+  /** Estimated tokens: what the catalogue costs, and what activation costs. */
+  tokens: { metadata: number; body: number }
   /** Paths of the `SKILL.md` files of the same name that this one takes precedence over. */
   shadows: readonly string[]
   diagnostics: readonly Diagnostic[]

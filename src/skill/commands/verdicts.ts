@@ -22,7 +22,7 @@ export interface SkillVerdict {
   path: string
   name: string | null
   valid: boolean
-  isChain?: true
+  isChain?: true | undefined
   isPlugin?: true
   diagnostics: readonly Diagnostic[]
   changes?: readonly FixChange[] | undefined
@@ -180,7 +180,7 @@ export function verdictOn(target: ValidationTarget, options: VerdictOptions): Sk
   const verdict = (content: string | Uint8Array): SkillVerdict => {
     const location = { path, directory, directoryName: basename(directory) }
     const { name = null, valid, isChain, diagnostics } = options.validate(content, location)
-    return { path, name, valid, ...(isChain ? { isChain } : {}), diagnostics }
+    return { path, name, valid, isChain: isChain || undefined, diagnostics }
   }
   if (options.fix === undefined || !isUtf8(bytes)) return verdict(bytes)
   const text = new TextDecoder('utf8', { ignoreBOM: true }).decode(bytes)
