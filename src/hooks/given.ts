@@ -188,7 +188,7 @@ function sessionDirectory(runtime: Runtime, session: string): string {
   return join(stateDirectory(runtime), 'sessions', fingerprint(session))
 }
 
-function stateDirectory(runtime: Runtime): string {
+export function stateDirectory(runtime: Runtime): string {
   return join(userDirectories(runtime).state, 'hooks')
 }
 

@@ -10,6 +10,7 @@ import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { requireWithin, writeFileAtomic, writeFileAtomicSync } from '../core/write-files.ts'
 import { adapters, launcherName, type Platform, platforms } from './adapters.ts'
 import { partsNeeded } from './context.ts'
+import { stateDirectory } from './given.ts'
 import { isAsBefore, withEntries, withoutEntries } from './edit-entries.ts'
 import {
   configurationPath,
@@ -109,7 +110,7 @@ async function factsOf(
   const isOurs = adapters[platform].registration.kind === 'file'
   if (isOurs || before === undefined) return { backup: null, directories }
   const original = before.trim() === '' ? before : withoutEntries(before, path)
-  const backup = join(userDirectories(runtime).state, 'hooks', 'backups', runtime.id())
+  const backup = join(stateDirectory(runtime), 'backups', runtime.id())
   await writeFileAtomic(backup, original, { mode: 0o600 })
   return { backup, directories }
 }
@@ -170,9 +171,7 @@ function textWithout(
 
 /** Removes the launcher, the caches and what sessions were given. The log is the user's. */
 function removeOwnFiles(runtime: Runtime): void {
-  const own = ['backups', 'turns', 'sessions'].map((name) =>
-    join(dirname(recordPath(runtime)), name),
-  )
+  const own = ['backups', 'turns', 'sessions'].map((name) => join(stateDirectory(runtime), name))
   for (const directory of [launcherDirectory(runtime), cacheDirectory(runtime), ...own]) {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -216,7 +215,7 @@ function recordSchema() {
 }
 
 function recordPath(runtime: Runtime): string {
-  return join(userDirectories(runtime).state, 'hooks', 'installed.json')
+  return join(stateDirectory(runtime), 'installed.json')
 }
 
 function readRecords(runtime: Runtime): InstallRecord[] {

@@ -6,8 +6,9 @@ import type * as Zod from 'zod'
 import { makePrivateDirectory } from '../core/write-files.ts'
 import { parseJson } from '../core/json.ts'
 import { redactText } from '../core/redact.ts'
-import { type Runtime, userDirectories } from '../core/runtime.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { platforms } from './adapters.ts'
+import { stateDirectory } from './given.ts'
 
 /** What the hook did for one prompt or tool call. Secrets are masked before it is written. */
 export type HookTrace = Zod.infer<ReturnType<typeof traceSchema>>
@@ -61,7 +62,7 @@ export function readTraces(runtime: Runtime, limit: number) {
 }
 
 function tracePath(runtime: Runtime): string {
-  return join(userDirectories(runtime).state, 'hooks', 'log.jsonl')
+  return join(stateDirectory(runtime), 'log.jsonl')
 }
 
 function linesOf(path: string): string[] {

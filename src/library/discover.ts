@@ -90,14 +90,11 @@ export function toInfo(
   if (!head || !identity) return undefined
   const { name, description } = head
   const { scope, source } = location
-  const { path, directory, realDirectory } = file
-  const { level } = skillTrust({ name, scope, directory, realDirectory }, policy)
+  const { level } = skillTrust({ name, scope, ...file }, policy)
   return {
     name,
     description,
-    path,
-    directory,
-    realDirectory,
+    ...file,
     scope,
     source,
     trustLevel: level,

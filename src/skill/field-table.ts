@@ -161,13 +161,13 @@ export const fieldTable: readonly FieldDefinition[] = [
   foreign('color', ['Cursor'], 'The colour of a custom mode.', cursor),
 ]
 
-export const topFields: ReadonlyMap<string, FieldDefinition> = new Map(
-  fieldTable.filter((field) => field.placement !== 'metadata').map((field) => [field.name, field]),
-)
+export const topFields = fieldsBeside('metadata')
+export const metadataFields = fieldsBeside('top')
 
-export const metadataFields: ReadonlyMap<string, FieldDefinition> = new Map(
-  fieldTable.filter((field) => field.placement !== 'top').map((field) => [field.name, field]),
-)
+function fieldsBeside(other: FieldDefinition['placement']): ReadonlyMap<string, FieldDefinition> {
+  const fields = fieldTable.filter(({ placement }) => placement !== other)
+  return new Map(fields.map((field) => [field.name, field]))
+}
 
 type Schema = Readonly<Record<string, unknown>>
 

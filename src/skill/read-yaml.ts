@@ -268,11 +268,14 @@ export function valuesOf({ entries }: YamlMap): ReadonlyMap<string, YamlNode> {
   return new Map(entries.map(({ key, value }) => [key.text, value]))
 }
 
-/** A tree as JSON has it. Objects have no prototype, so that no key can mean anything to us. */
-export function yamlToJson(node: YamlNode): JsonValue {
-  if (node.kind === 'scalar') return node.value
-  if (node.kind === 'list') return node.items.map((item) => yamlToJson(item))
+/**
+ * A tree as JSON has it, with the values of scalars or their texts. Objects have no prototype, so that
+ * no key can mean anything to us.
+ */
+export function yamlToJson(node: YamlNode, scalar: 'value' | 'text' = 'value'): JsonValue {
+  if (node.kind === 'scalar') return node[scalar]
+  if (node.kind === 'list') return node.items.map((item) => yamlToJson(item, scalar))
   const object: Record<string, JsonValue> = Object.create(null)
-  for (const { key, value } of node.entries) object[key.text] = yamlToJson(value)
+  for (const { key, value } of node.entries) object[key.text] = yamlToJson(value, scalar)
   return object
 }

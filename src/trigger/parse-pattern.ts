@@ -65,6 +65,7 @@ export function parsePattern(source: string): {
 /** Ends the reading: only the RE2 library can say what this is. */
 class ForRe2 extends Error {}
 
+const repetition = /[*+?]|\{\d+(?:,\d*)?\}/y
 const metacharacters = '\\^$.|?*+()[]{}'
 /** The sets in characters that every engine reads alike, where there are such. */
 const portableClasses: Readonly<Record<string, string | undefined>> = {
@@ -146,7 +147,7 @@ class PatternParser {
     if (sign === '(') return this.readGroup(depth)
     if (sign === '[') return this.readClass()
     if (sign === '\\') return this.readEscape()
-    if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y)) throw new ForRe2()
+    if (this.take(repetition)) throw new ForRe2()
     const text = String.fromCodePoint(this.source.codePointAt(start) ?? 0)
     this.at += text.length
     if (sign === '.') return oneCharacter
@@ -176,7 +177,7 @@ class PatternParser {
     if (sign === undefined) return child
     if (sign.startsWith('{')) this.note('interval', start)
     if (this.take(/\?/y)) this.note('lazy', this.at - 1, '')
-    if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y)) throw new ForRe2()
+    if (this.take(repetition)) throw new ForRe2()
     return { required: /^[+{](?!0)/.test(sign) ? child.required : [] }
   }
 

@@ -8,11 +8,7 @@ import { matchTriggers } from './examples.ts'
 import { planInjection } from './inject.ts'
 import type { TriggerSkill } from './match.ts'
 
-export interface PromptCase {
-  prompt: string
-  /** Paths as in the triggers, or `skill:path`, in any order; or only whether anything is injected. */
-  inject: readonly string[] | boolean
-}
+export type PromptCase = Zod.infer<ReturnType<typeof caseSchema>>
 
 export const mostPromptBytes = 16 * 1024 * 1024
 
@@ -71,6 +67,7 @@ function linesOf(text: string, key?: string): { entries: number[]; error: number
 
 function caseSchema() {
   const z: typeof Zod = createRequire(import.meta.url)('zod')
+  /** Paths as in the triggers, or `skill:path`, in any order; or only whether anything is injected. */
   const inject = z.union([z.array(z.string()), z.boolean()])
   // An empty prompt matches nothing.
   const prompt = z.string().regex(/\S/)

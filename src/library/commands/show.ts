@@ -6,9 +6,9 @@ import { bytes, count, linesText, safeLine, safeText } from '../../core/text.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
 import { argumentText } from '../../skill/arguments.ts'
 import { SkillParseError } from '../../skill/errors.ts'
-import type { ChainDeclaration, JsonValue, SkillDocument, SkillFile } from '../../skill/model.ts'
+import type { ChainDeclaration, SkillDocument, SkillFile } from '../../skill/model.ts'
 import { parseSkill } from '../../skill/parse.ts'
-import { valuesOf, type YamlNode } from '../../skill/read-yaml.ts'
+import { valuesOf, yamlToJson } from '../../skill/read-yaml.ts'
 import { type Activation, activateSkill, checkInvocation } from '../activation.ts'
 import { currentTrust, type DiscoverOptions, discoverOptionsFrom } from '../discover.ts'
 import { findSkill, loadSkill } from '../find-skill.ts'
@@ -175,15 +175,9 @@ function propertiesOf({ fields, frontmatter }: SkillDocument): object {
     description: fields.description?.trim(),
     license: fields.license,
     compatibility: fields.compatibility,
-    'allowed-tools': allowedTools && asWritten(allowedTools),
+    'allowed-tools': allowedTools && yamlToJson(allowedTools, 'text'),
     metadata: Object.keys(fields.metadata).length > 0 ? { ...fields.metadata } : undefined,
   }
-}
-
-function asWritten(node: YamlNode): JsonValue {
-  if (node.kind === 'scalar') return node.text
-  if (node.kind === 'list') return node.items.map((item) => asWritten(item))
-  return Object.fromEntries(node.entries.map(({ key, value }) => [key.text, asWritten(value)]))
 }
 
 export const activate = defineCommand<Activation>()({

@@ -93,19 +93,16 @@ export function shownPath(cwd: string, file: string): string {
 }
 
 export interface VerdictOptions {
-  validate: (
-    content: string | Uint8Array,
-    options: { path: string; directory: string; directoryName: string },
-  ) => Validation
+  validate: typeof validate
   /** `write` fixes the file and `show` shows how; the verdict is then the one of the fixed text. */
   fix?: 'write' | 'show' | undefined
   runtime: Pick<Runtime, 'cwd' | 'home'>
 }
 
-export const validate: VerdictOptions['validate'] = (
-  content,
-  { path, directory, directoryName },
-) => {
+export function validate(
+  content: string | Uint8Array,
+  { path, directory, directoryName }: { path: string; directory: string; directoryName: string },
+): Validation {
   const options = { path, directoryName, files: listSkillFiles(directory) }
   const verdict = validateSkill(content, options)
   const text = typeof content === 'string' ? content : Buffer.from(content).toString()
