@@ -46,7 +46,7 @@ export function partialText(results: readonly BatchResult[]): string | undefined
   })) {
     if (list.length > 0) lines.push(`${name}: [${list.map(({ tool }) => tool).join(', ')}]`)
   }
-  const isHinted = results.every((one) => one.status === 'success' || 'hint' in one)
+  const isHinted = results.every((one) => one.status === 'success' || one.hint !== undefined)
   const next = isHinted
     ? 'follow the hints, then call them again'
     : 'retry failed items with adjusted params'

@@ -12,14 +12,21 @@ import { textsOf } from '../workflow/references.ts'
 
 /** The seed's shape; `hint`: nothing was called, and the next step is known. */
 export type BatchResult =
-  | { tool: string; status: 'success'; result: JsonValue; note?: string }
-  | { tool: string; status: 'error' | 'cancelled'; error: string; hint?: string; note?: string }
+  | { tool: string; status: 'success'; result: JsonValue; note?: string | undefined }
+  | ({ status: 'error' | 'cancelled' } & FailedStep)
+
+interface FailedStep {
+  tool: string
+  error: string
+  hint?: string | undefined
+  note?: string | undefined
+}
 
 /** The seed's shape; `failed` or `cancelled` is the step that ended it. */
 export interface ChainResult {
-  completed: { tool: string; result: JsonValue; note?: string }[]
-  failed?: { tool: string; error: string; hint?: string; note?: string }
-  cancelled?: { tool: string; error: string; note?: string }
+  completed: { tool: string; result: JsonValue; note?: string | undefined }[]
+  failed?: FailedStep
+  cancelled?: FailedStep
   skipped: string[]
 }
 
@@ -146,29 +153,28 @@ async function callStep(
     const warnings = report.diagnostics.map(({ message }) => message)
     const note = noteOf([...notes, ...report.notes, ...warnings])
     if (report.status === 'error') {
-      return { result: { tool, status: 'error', error: report.failure.message, ...note }, report }
+      return { result: { tool, status: 'error', error: report.failure.message, note }, report }
     }
     const value = (await toValue?.(report)) ?? outcomeValue(report.outcome)
-    return { result: { tool, status: 'success', result: value, ...note }, report }
+    return { result: { tool, status: 'success', result: value, note }, report }
   } catch (error) {
     const note = noteOf(notes)
     if (signal.aborted) {
       const isKnown = error instanceof ToolCallError && error.failure.delivered === 'no'
       const message = isKnown ? notBegun : underWay
-      return { result: { tool, status: 'cancelled', error: message, ...note } }
+      return { result: { tool, status: 'cancelled', error: message, note } }
     }
     if (!(error instanceof SkillrailError)) throw error
     const { message, hint } = error
-    const hinted = hint === undefined ? note : { hint, ...note }
-    return { result: { tool, status: 'error', error: message, ...hinted } }
+    return { result: { tool, status: 'error', error: message, hint, note } }
   }
 }
 
 const notBegun = 'cancelled before it was called'
 const underWay = 'cancelled while it was under way; it may have acted'
 
-function noteOf(notes: readonly string[]): { note?: string } {
-  return notes.length === 0 ? {} : { note: notes.join(' ') }
+function noteOf(notes: readonly string[]): string | undefined {
+  return notes.length === 0 ? undefined : notes.join(' ')
 }
 
 type Binding = { ok: true; value: JsonObject } | { ok: false; message: string }
