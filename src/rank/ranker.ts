@@ -67,7 +67,7 @@ export function rankerOf(index: RankIndex): Ranker {
     addLikeness(found, likenessOf(sentence, index), query.reach)
     const ranking = () => {
       const ranked = inOrder(found, index, rarest)
-      return { ranked, ...sureness(ranked, query, index) }
+      return { ranked, ...sureness(ranked, query, index, rarest) }
     }
     let best = ranking()
     if (meaning && best.probability < sureOfWords) {
@@ -237,6 +237,7 @@ function sureness(
   [first, ...others]: readonly Ranked[],
   { words, reach, sentence }: Query,
   index: RankIndex,
+  rarest: number,
 ): Pick<Ranking, 'probability' | 'missing'> {
   if (!first || reach === 0) return { probability: 0, missing: [] }
   const { ids, kinds, taught } = index.catalogue
@@ -245,7 +246,7 @@ function sureness(
   const missing = properNames(sentence).filter((name) => wordsOf(name).some(isMissing))
   const partOf = (isMeant: (holders: number[]) => boolean) =>
     sumOf(words.filter(({ term }) => isMeant(holdersOf(index, term)))) / reach
-  const worth = reach / Math.max(rarityOf(1, index), 0.1)
+  const worth = reach / rarest
   const lead = 1 - (others[0]?.score ?? 0) / first.score
   const byWords = sumOf(first.parts.filter(({ kind }) => kinds.includes(kind)))
   const sum =

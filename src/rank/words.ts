@@ -70,7 +70,7 @@ export const stopWords: ReadonlySet<string> = new Set(
   [
     'a an the this that these those it its itself there here',
     'i me my mine myself you your yours yourself we us our ours ourselves they them their theirs',
-    'he him his he she her hers who whom whose which what when where why how',
+    'he him his she her hers who whom whose which what when where why how',
     'is are was were be been being am do does did doing done has have had having',
     'can could shall should will would may might must ought',
     'to of in on for at by from with without into onto upon over under within between among',
@@ -79,7 +79,7 @@ export const stopWords: ReadonlySet<string> = new Set(
     'not no any some all each every many much more most few less least other another same own',
     'im ive id ill dont cant don doesn doesnt didn didnt isn isnt aren couldn wouldn won wont s t ve re ll d m',
     'please kindly thanks thank hello hi hey dear ok okay yes well want need like looking help let lets',
-    'wondering give tell know make sure use using used get something anything',
+    'wondering give know make use using used get something anything',
     'wanted wants needed needs likes looks helps helping able hoping trying try tell gave given take sure',
     'gets getting got come coming everything someone anyone thing things way ways kind sort lot lots bit',
     'really quite maybe perhaps possible possibly currently good best better great assist assistance',

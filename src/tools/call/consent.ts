@@ -5,6 +5,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import type { RequestSetup } from './do-request.ts'
 import { ToolRefusedError } from '../errors.ts'
+import { only } from '../parameters/reading.ts'
 import { readsHere } from './foresee.ts'
 import { permissionOf } from '../workflow/match.ts'
 
@@ -45,10 +46,9 @@ function proposed(call: CallToAllow, request: string, { context }: ConsentSetup)
   const said = permissionOf(tool.id, context.permissions)
   const readOnly = said !== 'ask' && (said === 'allow' || readsHere(tool, context))
   const path = readOnly ? undefined : unnamedPath(params, request)
-  const reasons = [
-    ...(path === undefined ? [] : [`The request does not name the path ${path}.`]),
-    ...(unplaced.length === 0 ? [] : [unplacedText(unplaced)]),
-  ]
+  const reasons: string[] = []
+  if (path !== undefined) reasons.push(`The request does not name the path ${path}.`)
+  if (unplaced.length > 0) reasons.push(unplacedText(unplaced))
   return { ...call, readOnly, unusual: reasons.join(' ') || undefined }
 }
 
@@ -73,15 +73,14 @@ function refusal(
   answer: boolean | undefined,
   toAllow: string | undefined,
 ): ToolRefusedError {
-  const [only, ...others] = plan
-  const one =
-    only && others.length === 0 ? `${only.tool.id} ${JSON.stringify(only.params)}` : undefined
+  const call = only(plan)
+  const one = call && `${call.tool.id} ${JSON.stringify(call.params)}`
   if (answer === false) {
     const message =
       one === undefined ? `nothing of this was called:\n${planText(plan)}` : `not called: ${one}`
     return new ToolRefusedError({ code: 'tool-declined', message })
   }
-  const unusual = plan.flatMap((call) => call.unusual ?? []).join(' ')
+  const unusual = plan.flatMap((each) => each.unusual ?? []).join(' ')
   const why = `needs your approval. ${unusual || 'It may change something.'}`
   return new ToolRefusedError({
     code: 'tool-needs-yes',
@@ -92,9 +91,9 @@ function refusal(
 
 /** What is called with all of its parameters, as a user has to see it before a yes. */
 export function proposalText(plan: readonly ProposedCall[]): string {
-  const [only, ...others] = plan
-  if (only === undefined || others.length > 0) return safeText(`Plan:\n${planText(plan)}`)
-  const { tool, params, unusual = '' } = only
+  const call = only(plan)
+  if (call === undefined) return safeText(`Plan:\n${planText(plan)}`)
+  const { tool, params, unusual = '' } = call
   const text = `Tool: ${tool.id}\nParams: ${JSON.stringify(params, null, 2)}\n${unusual}`
   return safeText(text.trimEnd())
 }

@@ -1,3 +1,4 @@
+import { only } from '../parameters/reading.ts'
 import { splitClauses } from '../parameters/slots.ts'
 import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
 import { plainWords, stemOf } from '../../rank/words.ts'
@@ -82,8 +83,8 @@ function decideTool(request: string, route: Route, tools: PlanTools): Route {
   })
   const [first] = candidates
   if (route.decision === 'answer' && first?.isWhole === true) return route
-  const only = onlyComplete(request, candidates)
-  if (only !== undefined) return { ...route, decision: 'answer', tool: only }
+  const complete = onlyComplete(request, candidates)
+  if (complete !== undefined) return { ...route, decision: 'answer', tool: complete }
   if (route.decision === 'answer') return route
   const fitting = candidates.find((one) => one.isWhole && one.share >= nearEnough.asGood)
   return { ...route, tool: fitting?.tool ?? route.tool }
@@ -102,20 +103,19 @@ interface FittingCandidate {
 /** The only candidate that can be called with all that is said, or the one whose name is said. */
 function onlyComplete(request: string, candidates: readonly FittingCandidate[]) {
   const complete = candidates.filter(({ isComplete }) => isComplete)
-  const [only] = complete
-  if (only === undefined) return undefined
+  const [first] = complete
+  if (first === undefined) return undefined
   const words = plainWords(request).map(stemOf)
   const isVerb = ({ name }: FittingCandidate) => name[0] === words[0]
   const named = complete.filter(
     (one) => one.name.every((word) => words.includes(word)) && (isVerb(one) || one.name.length > 1),
   )
   const most = Math.max(...named.map(({ name }) => name.length))
-  const [fullest, ...alike] = named.filter(({ name }) => name.length === most)
-  const chosen = complete.length === 1 ? only : alike.length === 0 ? fullest : undefined
+  const chosen = only(complete) ?? only(named.filter(({ name }) => name.length === most))
   if (chosen === undefined) return undefined
   const isOpen = (one: FittingCandidate) =>
     (one.isWhole || one.lacksWords) && !(isVerb(chosen) && !isVerb(one))
-  const better = candidates.slice(0, candidates.indexOf(only))
+  const better = candidates.slice(0, candidates.indexOf(first))
   return better.some(isOpen) ? undefined : chosen.tool
 }
 

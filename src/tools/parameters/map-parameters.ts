@@ -207,7 +207,7 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
   const isList = parameter.items !== undefined && others.length === 0
   const items = isList ? listFrom(reading, first) : value.tokens
   const all = isList ? items.map((item) => item.text).join(', ') : text
-  const said = [label, ...(value.naming === undefined ? [] : [value.naming]), ...items]
+  const said = [label, value.naming ?? [], items].flat()
   reading.take(parameter, all, 'named in the request', said)
 }
 

@@ -30,8 +30,8 @@ export function parametersOf(schema: JsonObject): Parameter[] {
 
 function parameterOf(name: string, given: JsonObject, required: boolean): Parameter {
   // Of `anyOf: [T, null]` or `type: [T, "null"]` only T: a request never says null.
-  const options = [...arrayOf(given['anyOf']), ...arrayOf(given['oneOf'])].map((option) =>
-    objectOf<JsonValue>(option),
+  const options = ['anyOf', 'oneOf'].flatMap((key) =>
+    arrayOf(given[key]).map((option) => objectOf<JsonValue>(option)),
   )
   const real = options.filter((option) => option['type'] !== 'null')
   const schema: JsonObject = real.length === 1 ? { ...given, ...real[0] } : given
