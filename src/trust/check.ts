@@ -39,6 +39,7 @@ export function checkSkillLock({ runtime }: CheckContext): Check[] {
   return lock.diagnostics.map((diagnostic) => problem('skill lock', diagnostic))
 }
 
-function problem(name: string, { path, message, hint }: Diagnostic): Check {
-  return { name, status: 'problem', found: `${path}: ${message}`, advice: hint }
+function problem(name: string, { path, line, message, hint }: Diagnostic): Check {
+  const place = line === undefined ? path : `${path}:${line}`
+  return { name, status: 'problem', found: `${place}: ${message}`, advice: hint }
 }
