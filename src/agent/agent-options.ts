@@ -169,7 +169,7 @@ export class AgentEnvironment {
     this.runtime = this.project === runtime.cwd ? runtime : { ...runtime, cwd: this.project }
   }
 
-  get name(): string {
+  get name() {
     return this.options.name ?? 'main'
   }
 
@@ -180,7 +180,7 @@ export class AgentEnvironment {
   }
 
   /** What the agent is told before everything else; the files are read now. */
-  instructions(): string {
+  instructions() {
     const isAsked = this.options.agentsFile === true
     const ofProject = isAsked ? projectInstructions(this.project, this.runtime) : ''
     return [this.#told, ofProject].filter((text) => text !== '').join('\n\n')

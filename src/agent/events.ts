@@ -3,12 +3,12 @@ export class EventLog<Event> {
   #ended: { error?: { thrown: unknown } | undefined } | undefined
   #more = Promise.withResolvers<void>()
 
-  add(event: Event): void {
+  add(event: Event) {
     this.#events.push(event)
     this.#wake()
   }
 
-  end(error?: { thrown: unknown }): void {
+  end(error?: { thrown: unknown }) {
     this.#ended ??= { error }
     this.#wake()
   }

@@ -85,30 +85,30 @@ export class AgentSession {
     for (const part of options.parts ?? []) this.join(part)
   }
 
-  get running(): boolean {
+  get running() {
     return this.#running !== undefined
   }
 
-  get messages(): readonly ModelMessage[] {
+  get messages() {
     return this.#messages
   }
 
-  get waiting(): readonly string[] {
+  get waiting() {
     return this.#waiting
   }
 
-  restore(messages: readonly ModelMessage[], waiting: readonly string[]): void {
+  restore(messages: readonly ModelMessage[], waiting: readonly string[]) {
     this.#messages = messages
     this.#waiting = waiting
   }
 
-  tools(): readonly AgentTool[] {
+  tools() {
     const tools = this.#parts.flatMap((part) => part.tools?.() ?? [])
     return tools.filter((tool) => this.#parts.every((part) => part.offers?.(tool) ?? true))
   }
 
   /** Lets the parts get ready: servers start, subagents are found. Returns their instructions. */
-  async prepare(run: PromptContext): Promise<string[]> {
+  async prepare(run: PromptContext) {
     return await this.#texts((part) => part.instructions?.(run))
   }
 
@@ -139,22 +139,22 @@ export class AgentSession {
     }
   }
 
-  steer(text: string): void {
+  steer(text: string) {
     this.#steered.push(text)
   }
 
   /** Whether the conversation contains this text, in a prompt, an answer or a tool's result. */
-  contains(text: string): boolean {
+  contains(text: string) {
     return hasText(this.#compactor.visible(this.#current), text)
   }
 
-  join(part: SessionPart): void {
+  join(part: SessionPart) {
     this.#parts.push(part)
     part.attach?.(this)
   }
 
   /** Ends a run first, as a cancellation. */
-  async close(): Promise<void> {
+  async close() {
     this.#running?.stopper.stop('cancelled')
     await this.#running?.ended
     for (const part of this.#parts) await part.close?.()

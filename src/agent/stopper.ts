@@ -17,12 +17,12 @@ export class Stopper {
     return this.signal.aborted ? this.#why : undefined
   }
 
-  stop(reason: StopReason): void {
+  stop(reason: StopReason) {
     if (!this.signal.aborted) this.#why = reason
     this.#controller.abort()
   }
 
-  end(): void {
+  end() {
     clearTimeout(this.#timer)
   }
 }

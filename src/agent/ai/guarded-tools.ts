@@ -30,7 +30,7 @@ export class CallBook {
     this.#workflows = workflows
   }
 
-  allow(call: Call): void {
+  allow(call: Call) {
     this.#calls.set(call.given, call)
   }
 

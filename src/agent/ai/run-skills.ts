@@ -33,7 +33,7 @@ export class RunSkills {
     this.hooks = new SkillHooks({ ...set.context, mode, notice, skills: () => this.active })
   }
 
-  get active(): readonly ActiveSkill[] {
+  get active() {
     return [...this.#active.values()]
   }
 
@@ -93,7 +93,7 @@ export class RunSkills {
   }
 
   /** The content of active skills that the model does not read in these messages. */
-  missing(messages: readonly ModelMessage[]): string[] {
+  missing(messages: readonly ModelMessage[]) {
     return this.active
       .filter(({ activation }) => !hasText(messages, activation.content))
       .map(skillText)

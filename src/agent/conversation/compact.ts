@@ -51,7 +51,7 @@ export class Compactor {
   }
 
   /** What the model has seen or will see of these messages: always the same beginning, for caches. */
-  visible(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  visible(messages: readonly ModelMessage[]) {
     if (this.#all.length === 0) return messages
     const isSame = this.#all.every((message, index) => message === messages[index])
     return isSame ? [...this.#kept, ...messages.slice(this.#all.length)] : messages

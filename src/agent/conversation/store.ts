@@ -254,7 +254,7 @@ export class ConversationKeeper {
     this.#options = options
   }
 
-  get id(): string | undefined {
+  get id() {
     return this.#info?.id
   }
 

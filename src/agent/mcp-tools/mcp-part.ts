@@ -53,7 +53,7 @@ export class McpPart implements SessionPart {
     this.#note = note
   }
 
-  attach(session: AgentSession): void {
+  attach(session: AgentSession) {
     this.#session = session
   }
 
@@ -66,16 +66,16 @@ export class McpPart implements SessionPart {
     }
   }
 
-  async prompt(text: string): Promise<string> {
+  async prompt(text: string) {
     this.#request = text
     return text
   }
 
-  get isIdle(): boolean {
+  get isIdle() {
     return (this.#opened ?? this.#open()).gate.none
   }
 
-  tools(): readonly AgentTool[] {
+  tools() {
     return this.#offered
   }
 
@@ -88,7 +88,7 @@ export class McpPart implements SessionPart {
   }
 
   /** The tools of a configured server that a skill names: none when they are offered anyway. */
-  async serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]> {
+  async serverTools(server: string, signal?: AbortSignal) {
     const isOfServer = ({ origin }: AgentTool) => origin.kind === 'mcp' && origin.server === server
     if (this.#offered.some(isOfServer)) return []
     return await this.#open().tools([server], true, signal)
@@ -102,7 +102,7 @@ export class McpPart implements SessionPart {
     return [{ attach, ...this.#workflows(() => child?.tools() ?? []) }]
   }
 
-  async close(): Promise<void> {
+  async close() {
     this.#closing.abort(usageError('agent-closed', 'The agent was closed.'))
     this.#offered = []
     await this.#opened?.close()
@@ -202,7 +202,7 @@ export class AgentServers {
     this.gate = options.gate(this)
   }
 
-  get chosen(): readonly string[] {
+  get chosen() {
     const { choice = [] } = this.#options
     return [...new Set((choice === 'project' ? this.#ofProject().definitions : choice).map(nameOf))]
   }
@@ -228,11 +228,11 @@ export class AgentServers {
   }
 
   /** Servers that could not be listed; what they have is not known. */
-  get failures(): readonly ServerFailure[] {
+  get failures() {
     return [...this.#failures.values()]
   }
 
-  get index(): ToolIndex {
+  get index() {
     return this.#index
   }
 
@@ -265,7 +265,7 @@ export class AgentServers {
     }
   }
 
-  async close(): Promise<void> {
+  async close() {
     await Promise.allSettled(this.#listings.values())
     await Promise.all([this.#own.close(), this.#project?.close()])
   }

@@ -57,7 +57,7 @@ export class WorkflowGate implements CallGate {
     this.none = !hasErrors(diagnostics) && workflows.length === 0 && !isLost
   }
 
-  async pass(call: CallAtGate): Promise<void> {
+  async pass(call: CallAtGate) {
     await this.passOnce([call], this.#tools())
   }
 
@@ -96,11 +96,7 @@ export class WorkflowGate implements CallGate {
   }
 
   /** Records what a call that was made means for the steps of workflows; `text`: of a success. */
-  async after(
-    call: Omit<CallAtGate, 'signal'>,
-    text: string | undefined,
-    value?: JsonValue,
-  ): Promise<void> {
+  async after(call: Omit<CallAtGate, 'signal'>, text: string | undefined, value?: JsonValue) {
     await afterCall(call, this.#context.session, this.#workflows, text, value)
   }
 

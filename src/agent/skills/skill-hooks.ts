@@ -12,7 +12,7 @@ import type { CallRules, HookVerdict } from '../approval/permit.ts'
 import { shellOf } from '../built-in-tools/built-in-tools.ts'
 import { usageError } from '../errors.ts'
 import type { PermissionMode } from '../subagents/config.ts'
-import type { AfterTool, AgentTool, ModelObject, ToolContext } from '../types.ts'
+import type { AfterTool, AgentTool, ToolContext } from '../types.ts'
 import type { ActiveSkill } from './active-skills.ts'
 import {
   type HookAnswer,
@@ -54,11 +54,11 @@ export class SkillHooks {
     this.#session = options.runtime.id()
   }
 
-  reset(): void {
+  reset() {
     this.#stops = 0
   }
 
-  has(event: HookEvent): boolean {
+  has(event: HookEvent) {
     return this.#hooksFor(event).length > 0
   }
 
@@ -74,7 +74,7 @@ export class SkillHooks {
     }
   }
 
-  get model(): ModelObject | undefined {
+  get model() {
     return this.#options.skills().findLast(({ model }) => model !== undefined)?.model
   }
 

@@ -2,12 +2,11 @@ import type { Activation, InvocationSource } from '../../library/activation.ts'
 import type { SkillManager } from '../../library/manager.ts'
 import { alreadyActiveNote } from '../../skill/catalog.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
-import type { CallRules } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
 import type { AgentSession, PromptContext, SessionPart } from '../session.ts'
 import { splitSkill } from '../subagents/skills.ts'
 import { toWireNames } from '../tool.ts'
-import type { AfterTool, AgentTool, ModelObject } from '../types.ts'
+import type { AfterTool, AgentTool } from '../types.ts'
 import type { ActiveSkill, SkillContext } from './active-skills.ts'
 import { SkillHooks } from './skill-hooks.ts'
 import { SkillSet, typedSkill } from './skill-set.ts'
@@ -57,26 +56,26 @@ export class SkillPart implements SessionPart {
     this.afterTool = this.#hooks.after
   }
 
-  async ready(): Promise<void> {
+  async ready() {
     await this.set.ready()
   }
 
-  get rules(): CallRules {
+  get rules() {
     return this.#hooks.rules
   }
 
   /** Directories of active trusted skills, which may be read without asking. */
-  get directories(): readonly string[] {
+  get directories() {
     return this.#skills
       .filter(({ activation }) => activation.trustLevel === 'trusted')
       .flatMap(({ skill }) => skill.info.directory || [])
   }
 
-  async load(activation: Activation, signal?: AbortSignal): Promise<ActiveSkill[]> {
+  async load(activation: Activation, signal?: AbortSignal) {
     return await this.set.load(activation, () => undefined, signal)
   }
 
-  attach(session: AgentSession): void {
+  attach(session: AgentSession) {
     this.#session = session
   }
 
@@ -115,7 +114,7 @@ export class SkillPart implements SessionPart {
   }
 
   /** Skills of the turn, `name arguments`: what a turn that continues it begins with. */
-  get ofTurn(): readonly string[] {
+  get ofTurn() {
     return this.#active.size === 0 ? this.#ended : this.#names()
   }
 
@@ -154,11 +153,11 @@ export class SkillPart implements SessionPart {
     )
   }
 
-  model(): ModelObject | undefined {
+  model() {
     return this.#hooks.model
   }
 
-  async beforeStop(text: string): Promise<string | undefined> {
+  async beforeStop(text: string) {
     return await this.#hooks.stop(text, this.#run.signal)
   }
 
@@ -208,7 +207,7 @@ export class SkillPart implements SessionPart {
     return true
   }
 
-  get #skills(): ActiveSkill[] {
+  get #skills() {
     return [...this.#active.values()]
   }
 

@@ -7,17 +7,11 @@ import { matchTriggers } from '../../trigger/examples.ts'
 import { planInjection, renderInjection } from '../../trigger/inject.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
 import { failureText } from '../loop/results.ts'
-import { type ActiveSkill, activeSkill, type SkillContext } from './active-skills.ts'
+import { activeSkill, type SkillContext } from './active-skills.ts'
 
 const referenceTokens = 10_000
 
 type Notice = (message: string) => void
-
-/** An activation that was checked. A skill that forks has nothing that becomes active. */
-interface PreparedSkill {
-  activation: Activation
-  active: ActiveSkill | undefined
-}
 
 /** The skills that an agent or an application has, whatever its conversations do with them. */
 export class SkillSet {
@@ -52,7 +46,7 @@ export class SkillSet {
     this.#registered = Promise.allSettled(given.map((skill) => manager.register(skill)))
   }
 
-  ready(): Promise<void> {
+  ready() {
     return (this.#ready ??= this.#prepare())
   }
 
@@ -63,7 +57,7 @@ export class SkillSet {
     source: InvocationSource,
     notice: Notice,
     signal?: AbortSignal,
-  ): Promise<PreparedSkill> {
+  ) {
     const activation = await this.manager.prepare(wanted, argumentText, { source })
     for (const { message } of activation.diagnostics) notice(`Skill ${wanted}: ${message}.`)
     if (activation.effects.fork !== undefined) return { activation, active: undefined }
@@ -73,7 +67,7 @@ export class SkillSet {
     throw new SkillInvocationError({ code: 'skill-gone', message })
   }
 
-  async load(activation: Activation, notice: Notice, signal?: AbortSignal): Promise<ActiveSkill[]> {
+  async load(activation: Activation, notice: Notice, signal?: AbortSignal) {
     const skill = await this.manager.get(activation.name)
     if (skill === undefined) return []
     return [await activeSkill(activation, skill, this.context, notice, signal)]

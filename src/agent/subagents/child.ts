@@ -134,15 +134,15 @@ export class Child {
     })
   }
 
-  get notices(): readonly string[] {
+  get notices() {
     return this.#selection.notices
   }
 
-  get used(): TokenUsage {
+  get used() {
     return this.#used
   }
 
-  get usedInAll(): TokenUsage {
+  get usedInAll() {
     return addUsage(this.#usedBefore, this.#used)
   }
 

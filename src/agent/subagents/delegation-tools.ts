@@ -23,7 +23,7 @@ export class DelegationPart implements SessionPart {
     this.#manager = manager
   }
 
-  attach(session: AgentSession): void {
+  attach(session: AgentSession) {
     this.#session = session
   }
 
@@ -32,11 +32,11 @@ export class DelegationPart implements SessionPart {
     this.#tools = configs.length === 0 ? [] : this.#delegationTools(configs)
   }
 
-  tools(): readonly AgentTool[] {
+  tools() {
     return this.#tools
   }
 
-  async close(): Promise<void> {
+  async close() {
     await this.#manager.cancelAll()
   }
 
