@@ -187,7 +187,7 @@ export class AgentEnvironment {
   }
 
   get settings(): Settings {
-    if (this.#settings === undefined) {
+    if (!this.#settings) {
       const settings = this.options.settings ?? loadConfiguration(this.runtime).settings
       const { workspaceTrust = settings.workspaceTrust } = this.options
       this.#settings = { ...settings, workspaceTrust }

@@ -91,8 +91,8 @@ export class Agent<
     this.#servers = new McpPart(this.#environment, this.#note)
     this.#session = this.#openSession()
     this.#keeper = this.#openKeeper()
-    if (options.skills !== undefined || options.skillDirs !== undefined) this.#offerSkills()
-    if (options.subagents !== undefined) this.#offerSubagents()
+    if (options.skills || options.skillDirs) this.#offerSkills()
+    if (options.subagents) this.#offerSubagents()
   }
 
   /** The conversation until now, without the instructions. */
@@ -183,7 +183,7 @@ export class Agent<
     const events = new EventLog<AgentEvent>()
     const left = new AbortController()
     const { signal: given } = options
-    const signal = given === undefined ? left.signal : AbortSignal.any([given, left.signal])
+    const signal = given ? AbortSignal.any([given, left.signal]) : left.signal
     const onEvent = (event: AgentEvent) => {
       events.add(event)
       options.onEvent?.(event)
@@ -321,7 +321,7 @@ export class Agent<
     const ofBuiltIns = createBuiltInTools(builtIns ?? [], {
       project,
       runtime,
-      environment: builtIns === undefined ? [] : this.#environment.settings.run.environment,
+      environment: builtIns ? this.#environment.settings.run.environment : [],
       readable: () => this.#skills?.directories ?? [],
     })
     const own = [...(isList(tools) ? tools : this.#given.tools), ...ofBuiltIns]
@@ -345,8 +345,8 @@ export class Agent<
   #openKeeper(): ConversationKeeper | undefined {
     const { options, runtime } = this.#environment
     const { store, conversation: reference, model } = options
-    if (store === undefined && reference === undefined) return undefined
-    if (store === undefined) {
+    if (!store && reference === undefined) return undefined
+    if (!store) {
       throw usageError('store-missing', 'A conversation can only be continued from a store.')
     }
     return new ConversationKeeper({
@@ -364,7 +364,7 @@ export class Agent<
       }),
       restore: ({ messages, waiting, skills, delegations }) => {
         this.#session.restore(messages, waiting)
-        if (this.#skills !== undefined) this.#skills.ofTurn = skills
+        if (this.#skills) this.#skills.ofTurn = skills
         if (delegations.length > 0) this.#manager().restore(delegations)
       },
     })
@@ -399,7 +399,7 @@ export class Agent<
 
   /** Kept, so that one secret signs all approvals. */
   #ofSdk(): Skills {
-    if (this.#sdk !== undefined) return this.#sdk
+    if (this.#sdk) return this.#sdk
     const { options } = this.#environment
     const { startSkills, approvalSecret } = options
     const none = { ...options, skills: undefined, skillDirs: undefined, discover: false }
@@ -412,7 +412,7 @@ export class Agent<
 
   /** Made at the first call, and part of the conversation from then on. */
   #offerSkills(): SkillPart {
-    if (this.#skills !== undefined) return this.#skills
+    if (this.#skills) return this.#skills
     this.#skills = new SkillPart(this.#environment, {
       serverTools: (server, signal) => this.#servers.serverTools(server, signal),
       fork: async (activation, run) =>

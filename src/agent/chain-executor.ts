@@ -104,7 +104,7 @@ async function stepTools(
   const manager = new SkillManager({ runtime, autoDiscover: false, trustedPaths: [directory] })
   await manager.register(directory)
   const skill = await manager.get(step.skill)
-  const scripts = skill === undefined ? [] : scriptTools(skill, { ...options, manager })
+  const scripts = skill ? scriptTools(skill, { ...options, manager }) : []
   const tools = [
     ...scripts.map((tool) => ({ ...tool, needsApproval: false })),
     ...createBuiltInTools(builtIns, { ...options, readable: () => [directory] }),

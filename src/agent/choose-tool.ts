@@ -34,7 +34,7 @@ export async function toolModel(
         })
         const [call] = calls
         const tool = byName.get(call?.name ?? '')
-        if (call === undefined || tool === undefined) return undefined
+        if (!call || !tool) return undefined
         return { tool: tool.id, params: isObject<JsonValue>(call.input) ? call.input : {} }
       } catch (error) {
         signal.throwIfAborted()

@@ -19,8 +19,8 @@ export class EventLog<Event> {
       yield* fresh
       next += fresh.length
       if (next < this.#events.length) continue
-      if (this.#ended?.error !== undefined) throw this.#ended.error.thrown
-      if (this.#ended !== undefined) return
+      if (this.#ended?.error) throw this.#ended.error.thrown
+      if (this.#ended) return
       await this.#more.promise
     }
   }

@@ -118,7 +118,7 @@ export class AgentSession {
       throw usageError('task-empty', 'The task is empty: an agent needs to be told what to do.')
     }
     requireOptions(runLimits, run, 'a run')
-    if (this.#running !== undefined) {
+    if (this.#running) {
       const message = `The agent ${this.#options.agent} is still working on the last prompt.`
       throw usageError('agent-busy', message, 'Wait for it, or send it a message with steer.')
     }
@@ -234,7 +234,7 @@ export class AgentSession {
 
   async #permit(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<Permission> {
     let used = input
-    if (needsApproval(tool, input) && this.#parts.every(({ permit }) => permit === undefined)) {
+    if (needsApproval(tool, input) && this.#parts.every(({ permit }) => !permit)) {
       return { allowed: false, reason: 'it needs an approval, and this session cannot ask for one' }
     }
     for (const part of this.#parts) {
@@ -243,7 +243,7 @@ export class AgentSession {
       used = permission?.input ?? used
     }
     for (const part of this.#parts) {
-      if (part.beforeTool === undefined) continue
+      if (!part.beforeTool) continue
       // Nothing starts for a call that was cancelled.
       context.signal.throwIfAborted()
       await part.beforeTool(tool, used, context)

@@ -9,7 +9,7 @@ export class Stopper {
 
   constructor(parent: AbortSignal | undefined, timeoutMs: number | undefined) {
     const { signal } = this.#controller
-    this.signal = parent === undefined ? signal : AbortSignal.any([signal, parent])
+    this.signal = parent ? AbortSignal.any([signal, parent]) : signal
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop('timeout'), timeoutMs)
   }
 

@@ -57,7 +57,7 @@ export function tool(definition: ToolDefinition<unknown> & { input?: AnySchema }
       const result = isSchemaType(input)
         ? await input['~standard'].validate(given)
         : { value: given }
-      if (result.issues === undefined) return jsonValue(await execute(result.value, context))
+      if (!result.issues) return jsonValue(await execute(result.value, context))
       const problems = result.issues.map(({ message }) => message).join('; ')
       throw usageError('tool-input', `The input of ${name} is not what it takes: ${problems}.`)
     },
@@ -69,7 +69,7 @@ function isSchemaType(input: AnySchema): input is SchemaType<unknown> {
 }
 
 export function jsonSchemaOf(owner: string, input: AnySchema): JsonObject {
-  if (input === undefined) return { type: 'object', properties: {} }
+  if (!input) return { type: 'object', properties: {} }
   if (!isSchemaType(input)) return input
   const value = jsonValue(input['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }))
   if (isObject<JsonValue>(value)) return value
@@ -123,7 +123,7 @@ export function toWireNames(tools: readonly AgentTool[]): WireNames {
     if (tool.name === '') throw nameError('A tool has an empty name.')
     const wire = wireName(tool.name)
     const other = byWireName.get(wire)
-    if (other !== undefined) {
+    if (other) {
       const both = [other, tool].map((one) => `${one.name} (${originText(one)})`).join(' and ')
       throw nameError(`Two tools would be called ${wire}: ${both}.`)
     }

@@ -34,7 +34,7 @@ export class UsageLedger {
     const used = this.#entries.get(key)?.usage ?? noUsage
     this.#entries.set(key, { ...entry, usage: addUsage(used, entry.usage) })
     const run = this.#runs.getStore()
-    if (run !== undefined) run.used = addUsage(run.used, entry.usage)
+    if (run) run.used = addUsage(run.used, entry.usage)
   }
 
   /** Why no model may be asked any more in the run that this is called in. */

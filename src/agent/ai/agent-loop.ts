@@ -39,7 +39,7 @@ export async function openLoop(
     run.record({ model: answering, agent: name, usage })
   const ask = (prompt: string) => {
     const limit = AbortSignal.timeout(timeoutMs)
-    const stop = signal === undefined ? limit : AbortSignal.any([signal, limit])
+    const stop = signal ? AbortSignal.any([signal, limit]) : limit
     return untilAborted(askModel(prompt, model, callSettings, stop, onUsage), stop)
   }
   return new ToolLoopAgent({

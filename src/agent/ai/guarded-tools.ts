@@ -37,7 +37,7 @@ export class CallBook {
   /** @throws {AgentUsageError} for a call that nobody decided about. */
   require(input: unknown): Call {
     const call = isKey(input) ? this.#calls.get(input) : undefined
-    if (call !== undefined) return call
+    if (call) return call
     const message = 'A call was made without the rules of the skills.'
     const hint = 'Give prepareStep and toolApproval to settings(), and spread what it returns last.'
     throw usageError('settings-incomplete', message, hint)
@@ -53,7 +53,7 @@ export class CallBook {
 
   #guarded(tool: ToolSet[string]): ToolSet[string] {
     const { execute, toModelOutput } = tool
-    if (execute === undefined) return tool
+    if (!execute) return tool
     return {
       ...tool,
       execute: (input: unknown, options) => {
@@ -68,7 +68,7 @@ export class CallBook {
       },
       toModelOutput: async (options: { toolCallId: string; input: unknown; output: unknown }) => {
         const { output, input } = options
-        const read = toModelOutput === undefined ? plain(output) : await toModelOutput(options)
+        const read = toModelOutput ? await toModelOutput(options) : plain(output)
         const added = isKey(input) ? this.#added.get(input) : undefined
         return added === undefined ? read : withText(read, added)
       },

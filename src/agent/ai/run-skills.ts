@@ -56,12 +56,12 @@ export class RunSkills {
     for (const asked of [...start, ...activationsIn(messages, names, lifetime)]) {
       const key = JSON.stringify(asked)
       const known = this.#active.get(key)
-      if (known !== undefined) active.set(key, known)
-      if (known !== undefined) continue
+      if (known) active.set(key, known)
+      if (known) continue
       try {
         const { name, arguments: given, source } = asked
         const prepared = await set.prepare(name, given, source, notice)
-        if (prepared.active !== undefined) active.set(key, prepared.active)
+        if (prepared.active) active.set(key, prepared.active)
         else if (asked.source === 'user') forks.push(asked)
       } catch (error) {
         notice(`The skill ${asked.name} is not active: ${messageOf(error)}`)
@@ -85,7 +85,7 @@ export class RunSkills {
       const text = messageTexts(message).join('\n')
       const isKnown = (one: string) => hasText([...read, message], one)
       const references = await set.references(text, isKnown, notice)
-      const content = asked === undefined ? text : await this.#typed(asked)
+      const content = asked ? await this.#typed(asked) : text
       const isSame = references === '' && content === text
       read.push(isSame ? message : withText(message, `${references}${content}`))
     }
@@ -103,7 +103,7 @@ export class RunSkills {
     const { set } = this.#options
     try {
       const { activation, active } = await set.prepare(name, given, source, () => undefined)
-      if (active !== undefined) return skillText(active)
+      if (active) return skillText(active)
       const input = JSON.stringify({ name: activation.name, arguments: given })
       return `The user asks for the skill ${name}. Call the tool skill with ${input}.`
     } catch (error) {
@@ -135,7 +135,7 @@ function activationsIn(
     if (message.role === 'user') {
       if (lifetime === 'turn') held.clear()
       const typed = typedSkill(messageTexts(message).join('\n'), names)
-      if (typed !== undefined) {
+      if (typed) {
         held.set(typed.name, { name: typed.name, arguments: typed.argumentText, source: 'user' })
       }
     }

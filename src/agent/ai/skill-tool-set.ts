@@ -116,7 +116,7 @@ export function resolveSkillCall(
   const files = run.active.map(({ skill }) => skill)
   const tool =
     name === 'skill_resource' ? resourceTools(files, manager)[0] : finding(catalogue, name)
-  if (tool !== undefined) return { tool, input }
+  if (tool) return { tool, input }
   // The user may type a skill that the model has no list of.
   if (name === 'skill') return { tool: { ...unlisted, name }, input }
   return name === 'skill_resource' ? 'no active skill has files' : 'all skills are listed'
@@ -125,10 +125,10 @@ export function resolveSkillCall(
 function resolveOwnTool(call: JsonObject, run: RunSkills): Resolved {
   const [skill, tool] = [textOf(call, 'skill'), textOf(call, 'tool')]
   const active = run.active.find(({ activation }) => activation.name === skill)
-  if (active === undefined) return `the skill ${skill} is not active`
+  if (!active) return `the skill ${skill} is not active`
   const tools = active.tools()
   const found = tools.find(({ name }) => name === tool || shortName(skill, name) === tool)
-  if (found !== undefined) return { tool: found, input: objectOf<JsonValue>(call['input']) }
+  if (found) return { tool: found, input: objectOf<JsonValue>(call['input']) }
   const names = tools.map(({ name }) => shortName(skill, name)).join(', ') || 'none'
   return `the skill ${skill} has no tool called ${tool}; it has ${names}`
 }
@@ -169,7 +169,7 @@ async function* activate(
   }
   const source = run.sourceOf(name)
   const { activation, active } = await set.prepare(name, given, source, notice, abortSignal)
-  if (active !== undefined) {
+  if (active) {
     const repeated = hasText(messages, activation.content)
     const tools = repeated ? [] : describedTools(active)
     yield { skill: activation.name, arguments: given, tools, repeated }
@@ -178,7 +178,7 @@ async function* activate(
   const wanted = activation.effects.fork?.agent ?? 'default'
   const agent = agents[wanted]
   run.hooks.refuseFork(name)
-  if (agent === undefined) {
+  if (!agent) {
     const message = `The skill ${name} runs in the subagent ${wanted}, and there is none.`
     throw usageError('fork-agent-missing', message, 'createSkills takes it in `agents`.')
   }

@@ -197,7 +197,7 @@ export class Skills {
     return {
       ...present({ instructions: own.instructions }),
       tools: { ...this.#calls.guard(own.tools ?? {}), ...this.tools },
-      stopWhen: own.stopWhen === undefined ? [hasTwentySteps] : [own.stopWhen].flat(),
+      stopWhen: own.stopWhen ? [own.stopWhen].flat() : [hasTwentySteps],
       experimental_toolApprovalSecret: this.#secret,
       prepareStep: (step) => this.#prepareStep(step, own, facts),
       toolApproval: (asked) => this.#decide(asked, own, facts),
@@ -227,7 +227,7 @@ export class Skills {
       model: stops ? await withStopHooks(model, run) : model,
       activeTools: this.#activeTools(prepared?.activeTools ?? own.activeTools, facts, run),
       ...(isChanged ? { messages: read } : {}),
-      ...(fork !== undefined && stepNumber === 0 && prepared?.toolChoice === undefined
+      ...(fork && stepNumber === 0 && !prepared?.toolChoice
         ? { toolChoice: { type: 'tool' as const, toolName: 'skill' } }
         : {}),
     }
@@ -241,15 +241,14 @@ export class Skills {
   ): Promise<ToolApprovalStatus> {
     const { toolName, toolCallId, input } = asked.toolCall
     const given = inputOf(input)
-    if (given === undefined) return denied(`${toolName} takes one JSON object`)
+    if (!given) return denied(`${toolName} takes one JSON object`)
     const run = await this.#runOf(asked)
     const known = facts.get(toolName)
-    const resolved =
-      known === undefined
-        ? resolveSkillCall(toolName, given, run, this.#catalogue, this.#set)
-        : { tool: known, input: given }
+    const resolved = known
+      ? { tool: known, input: given }
+      : resolveSkillCall(toolName, given, run, this.#catalogue, this.#set)
     if (typeof resolved === 'string') return denied(resolved)
-    const wanted = known === undefined ? undefined : await ownStatus(asked, own.toolApproval)
+    const wanted = known ? await ownStatus(asked, own.toolApproval) : undefined
     if (wanted?.type === 'denied') return wanted
     const tool = withStatus(resolved.tool, wanted)
     const context = quietContext(toolCallId)
@@ -261,7 +260,7 @@ export class Skills {
     this.#calls.allow({ run, tool, input: judged.input, isChanged, given: input })
     if (judged.kind === 'allow') return wanted?.type === 'approved' ? wanted : undefined
     const { agent, approver } = permit
-    if (approver === undefined) return { type: 'user-approval', reason: judged.reason }
+    if (!approver) return { type: 'user-approval', reason: judged.reason }
     const answer = await askApprover(approver, tool, judged, { agent, signal: context.signal })
     return answer.allowed ? undefined : denied(answer.reason)
   }
@@ -269,7 +268,7 @@ export class Skills {
   /** A resumed call is decided about before the first step, from the messages alone. */
   async #runOf({ runtimeContext, messages }: Asked): Promise<RunSkills> {
     const known = this.#runs.get(runtimeContext ?? messages) ?? this.#runs.get(messages)
-    if (known !== undefined) return known
+    if (known) return known
     const run = this.#newRun()
     this.#runs.set(messages, run)
     await run.follow(messages)
@@ -310,11 +309,11 @@ export class Skills {
     const { narrowed } = run.hooks.rules
     const names = own ?? [...facts.keys(), ...Object.keys(this.tools)]
     const { skills, incomplete } = this.#catalogue
-    const isIdle = skills.length + run.active.length === 0 && run.pendingFork === undefined
+    const isIdle = skills.length + run.active.length === 0 && !run.pendingFork
     const hidden = isIdle ? Object.keys(this.tools) : incomplete ? [] : ['search_skills']
     return names.filter((name) => {
       const tool = facts.get(name)
-      if (tool === undefined) return !hidden.includes(name)
+      if (!tool) return !hidden.includes(name)
       const fits = narrowed.every(({ tools }) => listNames(tools, tool))
       return fits && offersTool(tool, permit)
     })
@@ -360,7 +359,7 @@ async function ownStatus(
 
 /** A tool whose need of an approval is what the application's own rule says. */
 function withStatus(tool: AgentTool, status: Status | undefined) {
-  if (status === undefined) return tool
+  if (!status) return tool
   if (status.type === 'user-approval') return { ...tool, needsApproval: true }
   return status.type === 'approved' ? { ...tool, needsApproval: false } : tool
 }
@@ -369,7 +368,7 @@ function withStatus(tool: AgentTool, status: Status | undefined) {
 export async function createSkills(options: SkillsOptions = {}): Promise<Skills> {
   const { onNotice, catalogTokens: _budget, agents: _agents, ...others } = options
   const { lifetime: _lifetime, ...rest } = others
-  const discover = rest.discover ?? (rest.skills === undefined && rest.skillDirs === undefined)
+  const discover = rest.discover ?? (!rest.skills && !rest.skillDirs)
   // No model is called by name here, except one that a skill names.
   const environment = new AgentEnvironment({ ...rest, discover, model: 'none' })
   const servers = new McpPart(environment, (message) => onNotice?.(message))

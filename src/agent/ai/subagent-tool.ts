@@ -79,7 +79,7 @@ export async function* runSubagent(
   try {
     const result = await agent.stream({
       prompt: task,
-      ...(abortSignal === undefined ? {} : { abortSignal }),
+      ...(abortSignal ? { abortSignal } : {}),
       onStepEnd: (step) => void (usage = sumOf(usage, step.usage)),
     })
     const onError = (error: unknown) => (failure = messageOf(error))

@@ -47,7 +47,7 @@ function toTool(tool: AgentTool): Tool<JsonObject, JsonValue> {
 
 async function checkInput(tool: AgentTool, value: unknown) {
   const input = inputOf(value)
-  if (input === undefined) return { issues: [{ message: 'it must be one JSON object' }] }
+  if (!input) return { issues: [{ message: 'it must be one JSON object' }] }
   const problem = await inputProblem(tool, input)
   return problem === undefined ? { value: input } : { issues: [{ message: problem }] }
 }
@@ -72,7 +72,7 @@ export function quietContext(toolCallId: string, given?: AbortSignal): ToolConte
  */
 export function fromToolSet(tools: ToolSet): AgentTool[] {
   return Object.entries(tools).flatMap(([name, tool]) => {
-    if (tool.execute === undefined) return []
+    if (!tool.execute) return []
     return [converted.get(tool) ?? fromTool(name, tool)]
   })
 }
@@ -85,7 +85,7 @@ function fromTool(name: string, tool: ToolSet[string]): AgentTool {
       const checked = await validated(tool.inputSchema, input)
       const options = { toolCallId, messages: [], abortSignal: signal, context: undefined }
       const output = await lastOf(await tool.execute?.(checked, options))
-      if (tool.toModelOutput === undefined) return jsonValue(output)
+      if (!tool.toModelOutput) return jsonValue(output)
       return modelValue(await tool.toModelOutput({ toolCallId, input: checked, output }))
     },
   }
@@ -94,7 +94,7 @@ function fromTool(name: string, tool: ToolSet[string]): AgentTool {
 /** What the rules of calls need to know of a tool of the AI SDK; `execute` is not called. */
 export function toolFacts(name: string, tool: ToolSet[string]): AgentTool {
   const known = converted.get(tool)
-  if (known !== undefined) return known
+  if (known) return known
   const { description, metadata, needsApproval: asks } = tool
   return {
     name,
@@ -121,7 +121,7 @@ async function validated(schema: ToolSet[string]['inputSchema'], input: JsonObje
   const { asSchema } = await aiSdk()
   const result = await asSchema(schema).validate?.(input)
   if (result?.success === false) throw result.error
-  return result === undefined ? input : result.value
+  return result ? result.value : input
 }
 
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

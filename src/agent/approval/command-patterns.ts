@@ -96,7 +96,7 @@ export function commandMayFit(
   const denied = patterns.flatMap(readPattern)
   if (denied.includes(everything)) return 'yes'
   const commands = understood(line, platform)
-  if (commands === undefined) return 'unclear'
+  if (!commands) return 'unclear'
   const answers = commands.flatMap((words) => denied.map((one) => denialOf(words, one, platform)))
   if (answers.includes('yes')) return 'yes'
   return answers.includes('unclear') ? 'unclear' : 'no'
@@ -137,7 +137,7 @@ function denialOf(command: readonly ShellWord[], pattern: WordPattern, platform:
 function runsOthers(name: string, next: ShellWord | undefined, at: number) {
   const plain = withoutEnd(name, '0123456789.')
   if (at === 0 && runners.has(plain)) return true
-  const isTold = next === undefined ? at === 0 : isOption(next)
+  const isTold = next ? isOption(next) : at === 0
   return isTold && (runners.has(plain) || interpreters.has(plain))
 }
 
@@ -207,7 +207,7 @@ export function shellCommands(line: string): ShellWord[][] | undefined {
       at += separator.length
     } else if (skipped === 0 && at < line.length) {
       const word = readWord(line, at)
-      if (word === undefined) return undefined
+      if (!word) return undefined
       if (words.length === 0 && !isProgram(word.text, line.slice(at, word.end))) return undefined
       words.push(word)
       at = word.end

@@ -50,7 +50,7 @@ export function createPermit(options: PermitOptions): Permit {
     const judged = await judgeCall(tool, input, context, options)
     if (judged.kind === 'allow') return { allowed: true, input: judged.input }
     const { reason } = judged
-    if (judged.kind === 'refuse' || options.approver === undefined) {
+    if (judged.kind === 'refuse' || !options.approver) {
       return { allowed: false, reason }
     }
     return await askApprover(options.approver, tool, judged, { ...context, agent: options.agent })
@@ -66,7 +66,7 @@ export async function judgeCall(
 ): Promise<Judgement> {
   const hooks = options.rules?.()?.beforeTool
   let verdict: HookVerdict | undefined
-  if (hooks !== undefined) {
+  if (hooks) {
     // No hook runs for what no hook could allow.
     const best = decide(tool, input, { decision: 'allow' }, options)
     if (best.kind === 'refuse') return { ...best, input }
@@ -114,7 +114,7 @@ function decide(
 ): Decision {
   const rules = rulesNow?.()
   const limit = rules?.limits?.get(tool.name)
-  if (limit !== undefined && !callFits(tool, input, limit, platform)) {
+  if (limit && !callFits(tool, input, limit, platform)) {
     return refuse(`this subagent may only call it as ${limit.join(' or ')}`)
   }
   const denial = listDenies(denied, tool, input, platform)
@@ -122,7 +122,7 @@ function decide(
   const isOfSkills = tool.origin.kind === 'agent' && skillTools.includes(tool.name)
   const narrowed = isOfSkills ? [] : (rules?.narrowed ?? [])
   const narrowing = narrowed.find(({ tools }) => !listAllows(tools, tool, input, platform))
-  if (narrowing !== undefined) {
+  if (narrowing) {
     const { skill } = narrowing
     return refuse(`the untrusted skill ${skill} is active, and its allowed-tools do not have it`)
   }
@@ -135,7 +135,7 @@ function decide(
   if (mode === 'dont-ask') {
     return refuse(`permission mode dont-ask refuses what would be asked for (${reason})`)
   }
-  if (options.approver !== undefined || options.suspends) return { kind: 'ask', reason }
+  if (options.approver || options.suspends) return { kind: 'ask', reason }
   return refuse(`it needs an approval (${reason}), and this session cannot ask for one`)
 
   function reasonToAsk(): string | undefined {

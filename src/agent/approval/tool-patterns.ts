@@ -28,7 +28,7 @@ export function listDenies(
   const { all, patterns } = entriesFor(list, tool)
   if (all) return 'yes'
   if (patterns.length === 0) return 'no'
-  if (tool.patternText === undefined) return 'yes'
+  if (!tool.patternText) return 'yes'
   const text = tool.patternText(input)
   if (tool.patternKind === 'command') return commandMayFit(text, patterns, platform)
   if (callFits(tool, input, patterns, platform)) return 'yes'
@@ -43,7 +43,7 @@ export function callFits(
   patterns: readonly string[],
   platform: NodeJS.Platform,
 ): boolean {
-  if (tool.patternText === undefined) return false
+  if (!tool.patternText) return false
   const text = tool.patternText(input)
   switch (tool.patternKind ?? 'text') {
     case 'command':

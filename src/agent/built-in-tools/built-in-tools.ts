@@ -47,7 +47,7 @@ function builtInNamed(name: string, tools: readonly AgentTool[]): AgentTool {
   const namesOf = (tool: AgentTool) =>
     [tool.name, ...(tool.aliases ?? [])].map((text) => text.toLowerCase())
   const found = tools.find((tool) => namesOf(tool).includes(name.toLowerCase()))
-  if (found !== undefined) return found
+  if (found) return found
   const guess = didYouMean(name.toLowerCase(), tools.flatMap(namesOf))
   const message = `There is no built-in tool called ${name}. ${guess}`.trim()
   const all = tools.map((tool) => tool.name).join(', ')

@@ -32,7 +32,7 @@ const read: PathToolDefinition = {
   required: ['file_path'],
   async execute(path, input) {
     const picture = readPicture(path)
-    if (picture !== undefined) return picture
+    if (picture) return picture
     const text = readText(path)
     if (text === '') return `${path.shown} is empty.`
     const lines = text.replace(/\n$/, '').split('\n')
@@ -171,7 +171,7 @@ const search: PathToolDefinition = {
   required: ['pattern'],
   async execute(place, input, signal) {
     const test = lineTest(input)
-    if (statSync(place.real, { throwIfNoEntry: false }) === undefined) {
+    if (!statSync(place.real, { throwIfNoEntry: false })) {
       throw usageError('path-missing', `${place.shown} does not exist.`)
     }
     const glob = textOf(input, 'glob')
@@ -264,17 +264,17 @@ const write: PathToolDefinition = {
     const content = textOf(input, 'content')
     const bytes = Buffer.byteLength(content)
     const entry = lstatSync(real, { throwIfNoEntry: false })
-    if (entry !== undefined && !entry.isFile()) {
+    if (entry && !entry.isFile()) {
       const message = `${shown} is not a regular file, and is not replaced.`
       throw usageError('file-not-regular', message)
     }
     writeFileAtomicSync(real, content)
-    return `${entry === undefined ? 'Made' : 'Replaced'} ${shown} (${bytes} bytes).`
+    return `${entry ? 'Replaced' : 'Made'} ${shown} (${bytes} bytes).`
   },
 }
 
 function presentText(path: ResolvedPath): string | undefined {
-  if (lstatSync(path.real, { throwIfNoEntry: false }) === undefined) return undefined
+  if (!lstatSync(path.real, { throwIfNoEntry: false })) return undefined
   try {
     return readText(path)
   } catch {

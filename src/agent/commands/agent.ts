@@ -77,7 +77,7 @@ export const command = defineCommand<AgentCommandResult, Event>()({
     const store = conversationFiles(context)
     const reference = referenceOf(values)
     const resumed = reference === undefined ? undefined : await store.load(reference)
-    if (given === undefined && resumed === undefined) throw taskMissing()
+    if (given === undefined && !resumed) throw taskMissing()
     const files = picturesIn(given ?? '', context.runtime.cwd)
     const isText = given === undefined || files.length > 0
     const task = isText ? given : await inputText(given, context)
@@ -141,7 +141,7 @@ export const command = defineCommand<AgentCommandResult, Event>()({
     if (status === 'cancelled') return exitCode.interrupted
     if (status === 'waiting') return exitCode.waiting
     // A task whose calls nobody could approve was not done, whatever the model says of it.
-    if (refused !== undefined) return exitCode.refused
+    if (refused) return exitCode.refused
     if (status === 'capped') return exitCode.budget
     return status === 'completed' ? exitCode.done : exitCode.badAnswer
   },

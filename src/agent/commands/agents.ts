@@ -99,7 +99,7 @@ export const show = defineCommand<AgentFacts & { systemPrompt: string }>()({
   async run(context, { arguments: [name = ''] }) {
     const found = findAgents(context)
     const agent = found.agents.find(({ config }) => config.name === name)
-    if (agent === undefined) {
+    if (!agent) {
       const known = found.agents.map(({ config }) => config)
       throw subagentNotFound(name, known, found)
     }
@@ -170,7 +170,7 @@ function validateAgents({ runtime, settings }: Place, paths: readonly string[]):
 
 function filesAt(path: string) {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) {
+  if (!stats) {
     throw new UsageError({ code: 'path-missing', message: `there is nothing at ${path}` })
   }
   return stats.isDirectory() ? agentFilesIn(path).files : [path]
@@ -183,9 +183,7 @@ function checkAgents(
   skills: readonly SkillInfo[],
   servers: readonly string[],
 ): Diagnostic[] {
-  const agents = readings.flatMap(({ config, ...file }) =>
-    config === undefined ? [] : [{ config, ...file }],
-  )
+  const agents = readings.flatMap(({ config, ...file }) => (config ? [{ config, ...file }] : []))
   const configs = new Map(agents.map(({ config }) => [config.name, config]))
   const groups = Map.groupBy(agents, ({ config, path }) => `${dirname(path)} ${config.name}`)
   const twice = [...groups.values()].flatMap(([first, ...others]) =>
@@ -210,7 +208,7 @@ function skillProblems(config: SubagentConfig, skills: readonly SkillInfo[]): Pr
   return (config.skills ?? []).flatMap((entry): Problem[] => {
     const { name } = splitSkill(entry)
     const skill = skills.find((one) => one.name === name)
-    if (skill === undefined) {
+    if (!skill) {
       const message = `there is no skill named ${name}, which the subagent is to have`
       const names = skills.map((one) => one.name)
       const hint = didYouMean(name, names) || undefined
@@ -223,7 +221,7 @@ function skillProblems(config: SubagentConfig, skills: readonly SkillInfo[]): Pr
 }
 
 function cycleProblems(cycle: readonly string[] | undefined): Problem[] {
-  if (cycle === undefined) return []
+  if (!cycle) return []
   const message = `skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}`
   return [{ code: 'agent-cycle', severity: 'error', field: 'skills', message, hint: cycleHint }]
 }

@@ -73,7 +73,7 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
   ],
   exitCode({ success, endReason, refused }) {
     if (endReason === 'parent-cancelled') return exitCode.interrupted
-    if (refused !== undefined) return exitCode.refused
+    if (refused) return exitCode.refused
     if (success) return exitCode.done
     return endReason === 'capped' || endReason === 'timeout' ? exitCode.budget : exitCode.badAnswer
   },

@@ -158,7 +158,7 @@ async function read(path: string, id: string, code: Sealer): Promise<Conversatio
   const found = file.ok ? parseJson(file.text) : undefined
   const isLater = Number(objectOf(found)['version']) > version
   const { data } = (await conversationSchema()).safeParse(revealed(found, code))
-  if (data !== undefined && data.id === id) return data
+  if (data && data.id === id) return data
   const why = file.ok ? 'it is not what was written there' : file.message
   const problem = isLater ? 'was written by a newer version of Skillrail' : `cannot be read: ${why}`
   throw new StateFileError({
@@ -262,13 +262,13 @@ export class ConversationKeeper {
   async begin(prompt: string | undefined): Promise<() => void> {
     const { store, reference } = this.#options
     this.#hasFailed = false
-    const isNew = this.#info === undefined && reference === undefined
+    const isNew = !this.#info && reference === undefined
     if (isNew) this.#info = this.#create(prompt)
     const id = this.#info?.id ?? (await store.load(reference ?? '')).id
     const release = await store.lock(id)
     try {
       const known = isNew ? undefined : (await store.list()).find((one) => one.id === id)
-      if (known !== undefined && known.updatedAt !== this.#stored) await this.#load(id)
+      if (known && known.updatedAt !== this.#stored) await this.#load(id)
       return release
     } catch (error) {
       release()
@@ -279,7 +279,7 @@ export class ConversationKeeper {
   /** What cannot be stored is a notice, once a run: the run continues. */
   async save(status: Stored['status']): Promise<void> {
     const { store, state, runtime, used, notice } = this.#options
-    if (this.#info === undefined) return
+    if (!this.#info) return
     const updatedAt = Math.max(runtime.now(), this.#info.updatedAt + 1)
     this.#info = { ...this.#info, updatedAt, status, usage: addUsage(this.#before, used()) }
     try {

@@ -138,7 +138,7 @@ class Run {
         if (endless !== undefined) return await this.#summarise(endless)
       } else if (!this.#takeSteering()) {
         const outcome = await this.#conclude(reply)
-        if (outcome !== undefined) return outcome
+        if (outcome) return outcome
       }
     }
   }
@@ -196,7 +196,7 @@ class Run {
     const work = async (): Promise<Answer | undefined> => {
       onEvent({ type: 'tool-call', ...shown, input: given })
       const problem = await callProblem(call, tool, names)
-      return tool === undefined || problem !== undefined
+      return !tool || problem !== undefined
         ? failure(problem ?? '')
         : await untilAborted(this.#execute(tool, id, given), this.signal)
     }
@@ -207,7 +207,7 @@ class Run {
       const cancelled = 'the run was cancelled before this was done.'
       answer = failure(this.signal.aborted ? cancelled : failureText(error))
     }
-    if (answer === undefined) return undefined
+    if (!answer) return undefined
     const { output, isError } = answer
     onEvent({ type: 'tool-result', ...shown, output, isError })
     return { ...answer, id, name: wireName(name), input }
@@ -262,7 +262,7 @@ class Run {
     }
     const more = await beforeStop?.(text)
     if (more !== undefined) return this.#tell(more)
-    if (outputSchema === undefined) return this.ended('completed')
+    if (!outputSchema) return this.ended('completed')
     const structured = await readStructured(text, outputSchema)
     if (structured.ok) return { ...this.ended('completed'), output: structured.output }
     const { problem } = structured
@@ -321,7 +321,7 @@ class Run {
       this.#text += text
       if (text !== '') onEvent({ type: 'text', agent, delegation, text })
     }
-    const shape = outputSchema === undefined ? '' : schemaInstructions(outputSchema)
+    const shape = outputSchema ? schemaInstructions(outputSchema) : ''
     try {
       const answer = callModel({
         model,
@@ -344,17 +344,17 @@ class Run {
       const reply = await untilAborted(answer, this.signal)
       if (stream !== true) say(reply.text)
       const message = keptMessage(reply.message, names !== undefined)
-      if (message !== undefined) await this.#add(message)
+      if (message) await this.#add(message)
       return reply
     } catch (error) {
       // A stream that was cut off has a cost, but its usage is unknown.
-      if (booked === undefined && this.#text !== '') {
+      if (!booked && this.#text !== '') {
         book(model.modelId, { ...noUsage, requests: 1 })
       }
       if (this.#text !== '') await this.#add({ role: 'assistant', content: this.#text })
       throw this.signal.aborted ? error : new Error(modelFailure(error), { cause: error })
     } finally {
-      if (booked !== undefined) onEvent({ type: 'step', agent, delegation, usage: booked })
+      if (booked) onEvent({ type: 'step', agent, delegation, usage: booked })
     }
   }
 }
@@ -364,7 +364,7 @@ class Run {
  * may call one by any name, and without calls that are not carried out. Undefined: nothing is left.
  */
 function keptMessage(message: AssistantModelMessage | undefined, carriesOut: boolean) {
-  if (message === undefined || typeof message.content === 'string') return message
+  if (!message || typeof message.content === 'string') return message
   const content = message.content
     .filter((part) => carriesOut || part.type !== 'tool-call' || part.providerExecuted)
     .map((part) =>
@@ -379,7 +379,7 @@ async function callProblem(
   tool: AgentTool | undefined,
   names: WireNames,
 ): Promise<string | undefined> {
-  if (tool === undefined) {
+  if (!tool) {
     const known = [...names.keys()]
     if (known.length === 0) return `there is no tool called ${name}, and no other one now.`
     return `there is no tool called ${name}. The tools are: ${known.join(', ')}.`

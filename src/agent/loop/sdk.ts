@@ -59,7 +59,7 @@ export interface RequestedCall {
 export async function callModel(call: ModelCall): Promise<ModelReply> {
   const { model } = call
   const plain = { ...call, outputSchema: undefined }
-  if (call.outputSchema === undefined || plainModels.has(model)) return await callOnce(plain)
+  if (!call.outputSchema || plainModels.has(model)) return await callOnce(plain)
   try {
     return await callOnce(call)
   } catch (error) {
@@ -101,7 +101,7 @@ async function callOnce(call: ModelCall): Promise<ModelReply> {
     onLanguageModelCallEnd: (event: { modelId: string; usage: LanguageModelUsage }) =>
       onUsage?.(event.modelId, tokenUsage(event.usage)),
   }
-  if (onText === undefined) {
+  if (!onText) {
     const { text, reasoning, toolCalls, finishReason, responseMessages } =
       await generateText(options)
     for (const part of reasoning) if (part.type === 'reasoning') call.onReasoning?.(part.text)

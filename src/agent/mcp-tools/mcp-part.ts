@@ -82,7 +82,7 @@ export class McpPart implements SessionPart {
   /** Starts the chosen servers, where that was not done yet; every run begins with it. */
   async ready(signal?: AbortSignal): Promise<void> {
     const { mcp } = this.#environment.options
-    if (mcp === undefined) return
+    if (!mcp) return
     const servers = this.#open()
     this.#offered = await servers.tools(servers.chosen, mcp !== 'project', signal)
   }
@@ -133,7 +133,7 @@ export class McpPart implements SessionPart {
 
   #open(): AgentServers {
     this.#closing.signal.throwIfAborted()
-    if (this.#opened !== undefined) return this.#opened
+    if (this.#opened) return this.#opened
     const { runtime, settings, options } = this.#environment
     const note = this.#note
     const project = findWorkspace(this.#environment.project, runtime)
@@ -194,7 +194,7 @@ export class AgentServers {
     const names = given.map(nameOf)
     const own = given.flatMap((one) => (typeof one === 'string' ? [] : [ownDefinition(one)]))
     const twice = own.find(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))
-    if (twice !== undefined) {
+    if (twice) {
       throw usageError('mcp-server', `Two MCP servers are called ${twice.name}.`)
     }
     this.#options = options
@@ -241,7 +241,7 @@ export class AgentServers {
     this.#options.closing.throwIfAborted()
     signal?.throwIfAborted()
     const all = Promise.all(names.map((name) => this.#listOnce(name)))
-    await (signal === undefined ? all : untilAborted(all, signal))
+    await (signal ? untilAborted(all, signal) : all)
   }
 
   calls(signal: AbortSignal): CallContext {

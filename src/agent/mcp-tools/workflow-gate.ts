@@ -67,7 +67,7 @@ export class WorkflowGate implements CallGate {
    */
   async passOnce(calls: readonly CallAtGate[], callers: readonly AgentTool[]): Promise<void> {
     const [first] = calls
-    if (first === undefined) return
+    if (!first) return
     const servers = this.#servers
     const trust = this.#readTrust()
     if (hasErrors(this.#diagnostics)) return await this.#gateOf([], trust).pass(first, noSteps)
@@ -130,7 +130,7 @@ export class WorkflowGate implements CallGate {
     const ofServers = calls.filter(({ tool }) => tool.server !== '')
     return this.#binding.some(
       (workflow) =>
-        trust.blockOf(workflow.path) === undefined &&
+        !trust.blockOf(workflow.path) &&
         ofServers.some((call) => matchWorkflows(call, [workflow], offered).keywordOnly.length > 0),
     )
   }
@@ -139,7 +139,7 @@ export class WorkflowGate implements CallGate {
   async #suggest(calls: readonly CallAtGate[], offered: readonly WorkflowTool[]): Promise<void> {
     const workflows = this.#workflows.filter(({ mode }) => mode === 'suggest')
     const call = firstMatch(calls, workflows, offered, 'or missing')
-    if (call === undefined) return
+    if (!call) return
     const { notInstalled } = matchWorkflows(call, workflows, offered)
     const named = notInstalled.flatMap(({ missing }) => missing)
     await runGate(call, {
@@ -166,7 +166,7 @@ function firstMatch(
       const { matched, notInstalled } = matchWorkflows(call, [workflow], installed)
       return matched !== undefined || (tools === 'or missing' && notInstalled.length > 0)
     })
-    if (found !== undefined) return found
+    if (found) return found
   }
   return undefined
 }
@@ -179,7 +179,7 @@ export function failClosed(
   installed: readonly WorkflowTool[],
 ): void {
   const [first] = matchWorkflows(call, workflows, installed).notInstalled
-  if (first === undefined || failures.length === 0) return
+  if (!first || failures.length === 0) return
   const reasons = failures.map(({ server, message }) => `${server} cannot be used: ${message}`)
   const message = `Workflow '${first.workflow}' must run first and cannot: it needs ${first.missing.join(', ')}, and ${reasons.join('; ')}`
   const hint = 'Check them with: skillrail tools servers'
@@ -228,7 +228,7 @@ function serverStepsOnly(
 ): StepCaller {
   return async (id, params, signal) => {
     const tool = own.get(id)?.tool
-    if (tool === undefined) return await callStep(id, params, signal)
+    if (!tool) return await callStep(id, params, signal)
     const name = wireName(tool.name)
     const call = Object.keys(params).length === 0 ? name : `${name} with ${JSON.stringify(params)}`
     const suggestion = callers.includes(tool)

@@ -187,14 +187,14 @@ async function confinementOf(
     if (!(error instanceof SkillNotTrustedError)) throw error
     refusal = error
   }
-  if (refusal === undefined && fields.sandbox !== true) return {}
+  if (!refusal && fields.sandbox !== true) return {}
   const probe = await openSandbox()
   if (probe.ok) {
     const { sandbox } = probe
     const hint = sandboxHint(sandbox.name, { allowing: refusal?.hint, grants: false })
     return { confinement: { sandbox, grants: noGrants }, hint }
   }
-  if (refusal !== undefined) throw refusal
+  if (refusal) throw refusal
   const message = `${path} of the skill ${name} runs only in a sandbox, and ${probe.reason}.`
   throw new SandboxMissingError({ code: 'sandbox-missing', message, hint: probe.hint })
 }

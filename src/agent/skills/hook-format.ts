@@ -44,7 +44,7 @@ export function readHooks(field: JsonValue = {}): { hooks: SkillHook[]; problems
   if (!isObject<JsonValue>(field)) return { hooks, problems: ['hooks is not a map of events'] }
   for (const [name, groups] of Object.entries(field)) {
     const event = hookEvents.find((known) => known === name)
-    if (event === undefined) {
+    if (!event) {
       const problem = `${name} is not an event that is supported here: ${hookEvents.join(', ')}.`
       problems.push(`${problem} ${didYouMean(name, hookEvents)}`.trimEnd())
     } else for (const group of listOf(groups)) readGroup(event, group)
@@ -57,7 +57,7 @@ export function readHooks(field: JsonValue = {}): { hooks: SkillHook[]; problems
     if (!reading.ok) return void problems.push(`the matcher of ${event}: ${reading.problem}`)
     for (const one of listOf(forms)) {
       const { data, error } = hookForm.safeParse(one)
-      if (data !== undefined) hooks.push({ event, matches: reading.matcher, ...data })
+      if (data) hooks.push({ event, matches: reading.matcher, ...data })
       else problems.push(`a hook of ${event} is invalid: ${z.prettifyError(error)}`)
     }
   }
@@ -120,7 +120,7 @@ export function readHookAnswer(
   if (end.kind !== 'exit' || end.code !== 0) return { notices: [failure(end, stderr)] }
   if (!stdout.trim().startsWith('{')) return { notices: [] }
   const { data } = hookOutput.safeParse(parseJson(stdout))
-  if (data === undefined) {
+  if (!data) {
     return { notices: ['it printed something that begins with { and is not JSON'] }
   }
   const notices = [data.systemMessage ?? []].flat()

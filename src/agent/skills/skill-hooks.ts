@@ -68,7 +68,7 @@ export class SkillHooks {
     return {
       preApproved: skills.flatMap(({ activation }) => activation.effects.preApproved),
       narrowed: skills.flatMap(({ activation: { name, effects } }) =>
-        effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
+        effects.narrowedTo ? [{ skill: name, tools: effects.narrowedTo }] : [],
       ),
       beforeTool: this.#before,
     }
@@ -81,7 +81,7 @@ export class SkillHooks {
   /** The limits of an untrusted skill would not hold there. @throws {SkillInvocationError} */
   refuseFork(name: string): void {
     const [narrowing] = this.rules.narrowed
-    if (narrowing === undefined) return
+    if (!narrowing) return
     const message = `Skill ${name} is not run in a subagent while the untrusted skill ${narrowing.skill} limits the tools.`
     throw new SkillInvocationError({ code: 'fork-while-narrowed', message })
   }
@@ -110,7 +110,7 @@ export class SkillHooks {
         tool_input: verdict.input ?? input,
         tool_use_id: toolCallId,
       })
-      if (answer === undefined) {
+      if (!answer) {
         const reason = `the hooks of the skill ${skill.activation.name} may not run any more`
         return { decision: 'deny', reason }
       }
@@ -157,7 +157,7 @@ export class SkillHooks {
     return this.#options.skills().flatMap((skill) =>
       skill.hooks
         .filter((hook) => hook.event === event && !this.#done.has(hook))
-        .filter((hook) => tool === undefined || hook.matches(tool))
+        .filter((hook) => !tool || hook.matches(tool))
         .map((hook) => [skill, hook] as const),
     )
   }
@@ -224,7 +224,7 @@ function inSkill(
   directory: string,
 ): { ok: true; line: string } | { ok: false; message: string } {
   const program = directory === '' ? undefined : hookProgram(command)
-  if (program === undefined) return { ok: true, line: command }
+  if (!program) return { ok: true, line: command }
   const { path, rest } = program
   const inside = resolveInside(directory, path)
   if (inside.ok) return { ok: true, line: `'${inside.path.replaceAll("'", `'\\''`)}'${rest}` }
@@ -234,7 +234,7 @@ function inSkill(
 
 function isNowhere(path: string) {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) === undefined
+    return !lstatSync(path, { throwIfNoEntry: false })
   } catch {
     return false
   }

@@ -183,7 +183,7 @@ export class SkillPart implements SessionPart {
     const prepared = await this.set.prepare(wanted, argumentText, source, notice, run.signal)
     const { activation, active: ready } = prepared
     const { name, content } = activation
-    if (ready === undefined) {
+    if (!ready) {
       this.#hooks.refuseFork(name)
       const answer = await this.#fork(activation, run)
       const text = `The skill ${name} was carried out by a subagent. Its answer:\n${answer}`

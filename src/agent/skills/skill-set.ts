@@ -60,16 +60,16 @@ export class SkillSet {
   ) {
     const activation = await this.manager.prepare(wanted, argumentText, { source })
     for (const { message } of activation.diagnostics) notice(`Skill ${wanted}: ${message}.`)
-    if (activation.effects.fork !== undefined) return { activation, active: undefined }
+    if (activation.effects.fork) return { activation, active: undefined }
     const [active] = await this.load(activation, notice, signal)
-    if (active !== undefined) return { activation, active }
+    if (active) return { activation, active }
     const message = `Skill ${wanted} was taken away while it was activated.`
     throw new SkillInvocationError({ code: 'skill-gone', message })
   }
 
   async load(activation: Activation, notice: Notice, signal?: AbortSignal) {
     const skill = await this.manager.get(activation.name)
-    if (skill === undefined) return []
+    if (!skill) return []
     return [await activeSkill(activation, skill, this.context, notice, signal)]
   }
 

@@ -110,7 +110,7 @@ export function resourceTools(
       const path = textOf(input, 'path')
       if (path !== '') return (await manager.readResource(name, path)).text
       const skill = withFiles.find(({ info }) => info.name === name)
-      if (skill === undefined) return `The skill ${name} is not active.`
+      if (!skill) return `The skill ${name} is not active.`
       return filesText(skill.resources)
     },
   }

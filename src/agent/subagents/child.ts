@@ -62,7 +62,7 @@ export class Child {
     const manager = ofParent?.manager
     const source = options.source ?? forked?.source
     const own = await loadSkills(config.skills ?? [], manager, config.name, source)
-    const skills = forked === undefined ? own : [...own, forked]
+    const skills = forked ? [...own, forked] : own
     const loaded = await Promise.all(
       skills.map(async (skill) => (await ofParent?.load(skill, signal)) ?? []),
     )
@@ -83,7 +83,7 @@ export class Child {
     const manager = parent.skills()?.manager
     const files = skills.map(({ skill }) => skill)
     // The files that a content refers to can be read; no further skill can be activated.
-    const resources = manager === undefined ? [] : resourceTools(files, manager)
+    const resources = manager ? resourceTools(files, manager) : []
     this.#skillTools = [...skills.flatMap(({ tools }) => tools()), ...resources]
     // What one of the two modes rules out is ruled out.
     const modes = [environment.options.permissionMode, config.permissionMode]
@@ -91,7 +91,7 @@ export class Child {
     this.#mode = modes.includes('plan') ? 'plan' : this.#asks ? 'default' : 'dont-ask'
     this.#selection = this.#select()
     const schema = options.outputSchema ?? config.outputSchema
-    this.outputSchema = schema === undefined ? undefined : jsonSchemaOf(config.name, schema)
+    this.outputSchema = schema ? jsonSchemaOf(config.name, schema) : undefined
     const model = options.model ?? config.model
     this.session = new AgentSession({
       agent: config.name,
@@ -185,7 +185,7 @@ export class Child {
     const { config, parent } = this
     const { runtime } = parent.environment
     const manager = parent.skills()?.manager
-    if (manager === undefined) return undefined
+    if (!manager) return undefined
     return new SkillHooks({
       skills: () => this.#skills,
       manager,

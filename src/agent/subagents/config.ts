@@ -114,7 +114,7 @@ export interface DelegateOptions {
 
 export function requireConfig(given: SubagentConfig): SubagentConfig {
   const { config, problems } = readConfig(given)
-  if (config !== undefined) return config
+  if (config) return config
   const named = typeof given.name === 'string' && given.name !== '' ? ` ${given.name}` : ''
   const found = problems.map(({ field, problem, hint }): Diagnostic => {
     const code = `subagent-${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
@@ -134,7 +134,7 @@ export function readConfig(given: object): {
   problems: readonly OptionProblem[]
 } {
   const { data: config } = definition.safeParse(given)
-  const problems = config === undefined ? problemsIn(definition, given, 'a subagent') : []
+  const problems = config ? [] : problemsIn(definition, given, 'a subagent')
   return { config, problems }
 }
 

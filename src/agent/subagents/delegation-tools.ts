@@ -139,7 +139,7 @@ export class DelegationPart implements SessionPart {
 
   #required(id: string): DelegationHandle {
     const found = this.#background.get(id)
-    if (found !== undefined) return found
+    if (found) return found
     const known = [...this.#background.keys()].join(', ')
     const message = `There is no background delegation ${id}.`
     const hint = `There are ${known || 'none'}.`

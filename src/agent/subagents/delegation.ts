@@ -155,7 +155,7 @@ export class DelegationHandle {
     const { options, child } = this.#input
     this.#log.add(event)
     try {
-      if (options.onEvent === undefined) child.parent.onEvent(event)
+      if (!options.onEvent) child.parent.onEvent(event)
       else options.onEvent(event)
     } catch {
       // The listener is responsible for its errors.
@@ -171,7 +171,7 @@ function reasonOf(
 ): EndReason {
   if (outcome?.status === 'completed') return 'done'
   if (outcome?.status === 'capped') return 'capped'
-  if (stopped !== undefined) return stopped
+  if (stopped) return stopped
   return outcome?.status === 'cancelled' && failure === undefined ? 'cancelled' : 'failed'
 }
 

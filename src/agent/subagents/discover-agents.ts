@@ -50,7 +50,7 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
     for (const path of files) {
       const { config, name: written, diagnostics: own } = readAgentAt(path)
       diagnostics.push(...own)
-      if (config === undefined) {
+      if (!config) {
         broken.push({ path, name: written, diagnostics: own })
         continue
       }
@@ -62,7 +62,7 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
         withheld.push({ name, description, path, reason, hint })
         const message = `the subagent ${name} is not used: ${reason}`
         diagnostics.push({ code: 'agent-untrusted', severity: 'warning', message, path, hint })
-      } else if (first === undefined) {
+      } else if (!first) {
         agents.set(name, { config, path, ...place, shadows: [], diagnostics: own })
       } else {
         agents.set(name, { ...first, shadows: [...first.shadows, path] })
@@ -117,13 +117,13 @@ export function subagentNotFound(
 ): SubagentNotFoundError {
   const subagent = `subagent ${safeLine(name)}`
   const refused = withheld.find((agent) => agent.name === name)
-  if (refused !== undefined) {
+  if (refused) {
     const message = `The ${subagent} is not used: ${refused.reason} (${refused.path}).`
     const hint = refused.hint
     return new SubagentNotFoundError({ code: 'subagent-untrusted', message, hint })
   }
   const file = broken.find((one) => one.name === name || basename(one.path, '.md') === name)
-  if (file !== undefined) {
+  if (file) {
     return new SubagentNotFoundError({
       code: 'subagent-broken',
       message: `The ${subagent} cannot be used, because its file is broken: ${file.path}`,
@@ -235,7 +235,7 @@ function fieldName(written: string) {
 
 /** A text, a list, or undefined for nothing. A map is `false`, which no field may be. */
 function plainValue(node: YamlNode | undefined): unknown {
-  if (node === undefined) return undefined
+  if (!node) return undefined
   if (node.kind === 'scalar') return node.value === null ? undefined : node.text.trim() || undefined
   return node.kind === 'list' && node.items.map(plainValue)
 }
@@ -248,7 +248,7 @@ function numberOf(value: unknown) {
 
 /** Undefined where the field is absent; empty where it is there and names nothing. */
 function toolsOf(node: YamlNode | undefined): unknown {
-  if (node === undefined) return undefined
+  if (!node) return undefined
   const isList = node.kind === 'list' && node.items.every(({ kind }) => kind === 'scalar')
   if (!isList && node.kind !== 'scalar') return false
   return parseAllowedTools(node).map((tool) => formatAllowedTools([tool]))

@@ -174,12 +174,12 @@ export class SubagentManager {
   async resume(id: string, task: string, options: DelegateOptions = {}): Promise<DelegationHandle> {
     refuseNesting(id)
     const running = this.#active.get(id)
-    if (running !== undefined) {
+    if (running) {
       const message = `The delegation ${id} to ${running.subagentName} is not over.`
       throw new SubagentDelegationError({ code: 'delegation-running', message })
     }
     const finished = this.#finished.get(id)
-    if (finished === undefined) {
+    if (!finished) {
       const message = `There is no finished delegation ${id} to resume.`
       const known = [...this.#finished.keys()].join(', ')
       const hint = `Only the last ones are kept. There are ${known || 'none'}.`
@@ -207,14 +207,14 @@ export class SubagentManager {
   /** Finished delegations to known subagents, for another process that continues the conversation. */
   get stored(): StoredDelegation[] {
     return Array.from(this.#finished, ([id, { subagent, messages, used, work }]) => {
-      const isKnown = work === undefined || this.#config(subagent) !== undefined
+      const isKnown = !work || this.#config(subagent) !== undefined
       return isKnown ? [{ id, subagent, messages, used }] : []
     }).flat()
   }
 
   /** Whoever resumes one gets the definition of then, checked again under the trust of then. */
   restore(delegations: readonly StoredDelegation[]): void {
-    for (const [id, { work }] of this.#finished) if (work === undefined) this.#finished.delete(id)
+    for (const [id, { work }] of this.#finished) if (!work) this.#finished.delete(id)
     for (const { id, ...one } of delegations) {
       if (!this.#finished.has(id)) this.#finished.set(id, one)
     }
@@ -248,14 +248,14 @@ export class SubagentManager {
   }
 
   #discovery(): AgentDiscovery {
-    this.#found ??= this.#files === undefined ? nothing : discoverAgents(this.#files)
+    this.#found ??= this.#files ? discoverAgents(this.#files) : nothing
     return this.#found
   }
 
   #required(name: string) {
     refuseNesting(name)
     const config = this.#config(name)
-    if (config !== undefined) return config
+    if (config) return config
     throw subagentNotFound(name, this.#configs(), this.#discovery())
   }
 
@@ -275,7 +275,7 @@ export class SubagentManager {
     const { config, task, forked } = work
     refuseNesting(config.name)
     requireTask(task, config.name)
-    if (forked === undefined && (config.skills?.length ?? 0) > 0) {
+    if (!forked && (config.skills?.length ?? 0) > 0) {
       await this.#refuseCycle(`agent:${config.name}`, config)
     }
     const parent = this.#parent
@@ -296,7 +296,7 @@ export class SubagentManager {
     const skills = (await this.#parent.skills()?.manager.list()) ?? []
     const configOf = (name: string) => (name === config?.name ? config : this.#config(name))
     const cycle = findCycle(start, skills, configOf)
-    if (cycle === undefined) return
+    if (!cycle) return
     const message = `Skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}.`
     throw new SubagentConfigError({ code: 'subagent-cycle', message, hint: cycleHint })
   }

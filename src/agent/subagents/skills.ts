@@ -31,7 +31,7 @@ export async function loadSkills(
   const loaded: Activation[] = []
   for (const { name, argumentText } of entries.map(splitSkill)) {
     try {
-      if (manager === undefined) throw noSkills
+      if (!manager) throw noSkills
       loaded.push(await manager.prepare(name, argumentText, { source }))
     } catch (error) {
       if (error instanceof SkillNotFoundError) {
@@ -61,7 +61,7 @@ export function forkOf(
   named: SubagentConfig | undefined,
   parent: Pick<AgentOptions, 'instructions'>,
 ): { config: SubagentConfig; task: string } {
-  if (effects.fork === undefined) {
+  if (!effects.fork) {
     const isUntrusted = trustLevel === 'untrusted'
     const why = isUntrusted ? 'it is untrusted' : 'it has no `context: fork`'
     throw new SkillInvocationError({
@@ -76,7 +76,7 @@ export function forkOf(
     description: `Carries out the skill ${name}.`,
     systemPrompt: parent.instructions,
   }
-  const tools = named === undefined ? ['*'] : [...(named.tools ?? []), ...allowed]
+  const tools = named ? [...(named.tools ?? []), ...allowed] : ['*']
   // Without the first sentence a model describes the skill instead of doing it.
   const task = [
     `Carry out the skill "${name}" now: follow its instructions to the end with the tools that you have, then answer with the result. Do not describe or repeat the instructions.`,
@@ -114,7 +114,7 @@ export function findCycle(
     seen.add(label)
     for (const next of followersOf(label)) {
       const cycle = visit(next, [...path, label])
-      if (cycle !== undefined) return cycle
+      if (cycle) return cycle
     }
     return undefined
   }
