@@ -184,10 +184,7 @@ export type ChainEvent =
 
 export type EventListener = (event: ChainEvent) => void
 
-/**
- * How steps of one kind are executed: a script, an agent's command line, a model. The engine picks
- * the executor that the plan names and records what it answers.
- */
+/** Executes the steps of one kind that the plan names: a script, an agent client, a model. */
 export interface Executor {
   readonly kind: TaskExecutor
   /** Executes the step; a failure is an output. Must end soon after an abort. */

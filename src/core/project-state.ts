@@ -76,10 +76,7 @@ function makeKey(path: string): string {
   return keyOf(path)
 }
 
-/**
- * What a write to a path may not leave by a link: the workspace that the path lies in. Undefined for
- * one elsewhere, which the user has named.
- */
+/** The workspace of a path, which no write may leave by a link; undefined for other places. */
 export function writeLimit(
   path: string,
   runtime: Pick<Runtime, 'cwd' | 'home'>,

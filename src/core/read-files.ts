@@ -40,10 +40,7 @@ interface ReadRegularFileOptions {
   binary?: boolean | undefined
 }
 
-/**
- * Reads a text file that may be hostile: never waits on a FIFO or a device, never reads more than
- * `maxBytes`, and returns what is wrong instead of throwing.
- */
+/** Reads a file that may be hostile: no FIFO or device, at most `maxBytes`. Never throws. */
 export function readRegularFile(path: string, options: ReadRegularFileOptions): FileReading {
   let descriptor: number
   const { own, followSymlinks = own !== true } = options

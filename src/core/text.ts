@@ -109,10 +109,7 @@ export function linesText(lines: readonly (string | false | undefined)[]): strin
     .join('')
 }
 
-/**
- * A GitHub runner takes lines that begin with `::`, and `##[` anywhere, for its commands. A space
- * ends that: what skills and scripts print must not give any.
- */
+/** A space ends what a GitHub runner takes for commands: `::` at the start of a line, and `##[`. */
 export function withoutGithubCommands(text: string): string {
   return text.replaceAll(/^([^\S\r\n\u2028\u2029]*:)(?=:)/gm, '$1 ').replaceAll(/##(?=\[)/g, '## ')
 }

@@ -18,10 +18,7 @@ export function readOutput(source: OutputSource): StepOutput {
   return claimed(source, 'the script') ?? fromExitCode(codeOf(source.end), source)
 }
 
-/**
- * The output of an agent: the last output block of its answer, which is all that vouches for it. An
- * answer without one is a failure `output-missing`. Never throws.
- */
+/** The last output block of an agent's answer; without one `output-missing`. Never throws. */
 export function readAgentOutput(source: OutputSource, name: string): StepOutput {
   const code = codeOf(source.end)
   const output =

@@ -173,10 +173,7 @@ async function withIndex(
   })
 }
 
-/**
- * What workflows and attempts have to say comes with the answer, and with an error too: a model
- * that is not told what ran first would do it again.
- */
+/** Notes of workflows come with errors too: a model not told what ran would run it again. */
 async function answerRequest(
   project: ServedProject,
   call: ClientCall,

@@ -59,10 +59,7 @@ export type AskUser = (question: Question) => Promise<JsonValue | undefined>
 export interface Connection {
   /** The session in which prerequisites count as done; undefined: what the environment says. */
   session: string | undefined
-  /**
-   * Directories of the skills that a user of this client activated; their files may be read then.
-   * Undefined where clients cannot be told apart, and nothing is granted.
-   */
+  /** Directories of the skills that this client activated; undefined: clients are all one. */
   activated: Set<string> | undefined
 }
 

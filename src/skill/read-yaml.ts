@@ -268,10 +268,7 @@ export function valuesOf({ entries }: YamlMap): ReadonlyMap<string, YamlNode> {
   return new Map(entries.map(({ key, value }) => [key.text, value]))
 }
 
-/**
- * A tree as JSON has it, with the values of scalars or their texts. Objects have no prototype, so that
- * no key can mean anything to us.
- */
+/** A tree as JSON, with the values of scalars or their texts. Objects have no prototype. */
 export function yamlToJson(node: YamlNode, scalar: 'value' | 'text' = 'value'): JsonValue {
   if (node.kind === 'scalar') return node[scalar]
   if (node.kind === 'list') return node.items.map((item) => yamlToJson(item, scalar))

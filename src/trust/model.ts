@@ -126,10 +126,7 @@ export interface WorkspaceAssessment {
   changes: readonly PartChange[]
 }
 
-/**
- * Everything besides the skill that a decision depends on, taken once: the user's record and what
- * the caller allows. None of it can come from a file of the project.
- */
+/** What a decision depends on besides the skill; none of it comes from a file of the project. */
 export interface TrustPolicy {
   workspace: string
   /** `trusted`: the caller vouches for the whole workspace (`--trust-workspace`). */

@@ -174,10 +174,7 @@ function corrupt(path: string, problem: string): StateFileError {
 
 const maxTextBytes = 16 * 1024 * 1024
 
-/**
- * Texts that were accepted or locked, each in a file named by its digest, so that a later change can be
- * shown line by line; none that seems to hold a secret.
- */
+/** Accepted or locked texts by their digest, for later diffs; none that seems to hold a secret. */
 export class KeptTexts {
   private readonly directory: string
 
@@ -208,10 +205,7 @@ export class KeptTexts {
     return file.ok && sha256(file.bytes) === digest ? file.text : undefined
   }
 
-  /**
-   * Appears whole or not at all, but may be lost with the power: then only a diff is missing, and
-   * waiting for the disk would cost seconds for a large workspace.
-   */
+  /** Atomic but not synced: a lost text costs only a diff, and waiting would cost seconds. */
   private write(name: string, text: string): void {
     makePrivateDirectory(this.directory)
     const temporary = join(this.directory, `${name}.tmp`)

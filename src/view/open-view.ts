@@ -62,10 +62,7 @@ interface Invitation {
   onUsed?: (() => void) | undefined
 }
 
-/**
- * An address holds a code instead of the token: other users can read the arguments of a browser,
- * and its history keeps addresses, but a used code is worthless.
- */
+/** A code instead of the token: arguments and history can be read, but a used code is worthless. */
 export function openEntrance(token: string, now: () => number) {
   const { randomBytes, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const invited = new Map<string, { end: number; onUsed: (() => void) | undefined }>()

@@ -17,10 +17,7 @@ import { describedTools, type RunSkills, shortName, withTools } from './run-skil
 import { type AnyAgent, runSubagent, subagentAnswer, type SubagentOutput } from './subagent-tool.ts'
 import { quietContext } from './tool-set.ts'
 
-/**
- * What the tool `skill` returns: a pointer and no text of the skill, since browsers get it. The model
- * reads the text that lies on the disk of the server.
- */
+/** A pointer without the text, since browsers get it; the model reads the text on the server. */
 export type SkillOutput =
   | { skill: string; arguments: string; tools: readonly DescribedTool[]; repeated: boolean }
   | { skill: string; done: true }

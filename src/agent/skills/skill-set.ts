@@ -73,10 +73,7 @@ export class SkillSet {
     return [await activeSkill(activation, skill, this.context, notice, signal)]
   }
 
-  /**
-   * The references that the triggers of trusted skills put before a prompt, without those that
-   * `isKnown` has already. The trust of skills that match is confirmed.
-   */
+  /** References for a prompt, without those that `isKnown` has; trust is confirmed. */
   async references(
     prompt: string,
     isKnown: (text: string) => boolean,

@@ -243,10 +243,7 @@ export function runSettings(project: ChainProject): Settings['run'] {
   return { ...project.context.settings.run, environment: acceptedEnvironment(project) }
 }
 
-/**
- * The variables of the user's environment that scripts get. A project could ask for the user's
- * secrets, so its configuration counts only where it was accepted.
- */
+/** Variables that scripts get. A project's own list counts only where it was accepted. */
 export function acceptedEnvironment(project: ChainProject): readonly string[] {
   const { runtime, settings, globals, note } = project.context
   const named = settings.run.environment

@@ -126,10 +126,7 @@ export function bubblewrapOptions(
 /** `/dev/shm`, which some languages' process pools need. */
 const sharedMemoryBytes = 16 * 1024 ** 2
 
-/**
- * Descriptors that a program started by us would inherit from whoever started us: Node closes only
- * its own. A directory among them would be a way out of any sandbox.
- */
+/** What programs would inherit, since Node closes only its own: a directory is a way out. */
 function inheritedDescriptors(): number[] {
   return tried([], () => readdirSync('/proc/self/fdinfo'))
     .map(Number)

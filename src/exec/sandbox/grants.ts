@@ -27,10 +27,7 @@ interface GrantContext {
   guarded: readonly string[]
 }
 
-/**
- * Reads grants as a user writes them: `read:PATH`, `write:PATH`, `net:*`, `env:NAME`. A path is
- * resolved with its links; one that would undo the sandbox is a problem.
- */
+/** `read:PATH`, `write:PATH`, `net:*`, `env:NAME`; what undoes the sandbox is a problem. */
 export function parseGrants(
   texts: readonly string[],
   context: GrantContext,

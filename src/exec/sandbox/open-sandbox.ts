@@ -25,10 +25,7 @@ export interface SandboxMachine {
   probe(sandbox: Sandbox): Promise<string>
 }
 
-/**
- * The sandbox of this machine, or why there is none. Decided by running one, once in a process.
- * Nothing from a search path or a project is ever taken for the program.
- */
+/** Decided by running a sandbox, once. Never takes a program from a search path or a project. */
 export function openSandbox(): Promise<SandboxProbe> {
   return (opened ??= chooseSandbox({
     platform: process.platform,

@@ -55,10 +55,7 @@ export function isFiltered(processor: string): processor is FilteredProcessor {
   return Object.hasOwn(processors, processor)
 }
 
-/**
- * How the kernel names the processor of a call (`linux/audit.h`), and from which number on it is one
- * of the x32 form, which shares the name of x64.
- */
+/** `linux/audit.h`: the processor of a call; from `number` on calls are of the x32 form. */
 const processors = {
   x64: { audit: 0xc000003e, number: 0x40000000 },
   arm64: { audit: 0xc00000b7, number: undefined },

@@ -11,10 +11,7 @@ interface Complaint {
   mark?: Mark | undefined
 }
 
-/**
- * The verdict of the reference validator `skills-ref`, which is the same on every input, in its own
- * words. An input on which it ends with an exception is invalid.
- */
+/** The verdict of `skills-ref` on every input; where that ends with an exception: invalid. */
 export function validateReference(
   content: string | Uint8Array,
   { path, directoryName }: Pick<ValidateOptions, 'path' | 'directoryName'>,

@@ -16,10 +16,7 @@ export interface ProjectPlace {
   runtime: Runtime
 }
 
-/**
- * The project's tool cache: `.skillrail/tools.json`, or `.opencode/agent-skill-tools.json` where the
- * project has `.opencode/`, the place the format was made for.
- */
+/** `.skillrail/tools.json`, or `.opencode/agent-skill-tools.json` where `.opencode/` is there. */
 export function toolCachePath(project: string): string {
   const openCode = join(project, '.opencode')
   return existsSync(openCode)
@@ -45,10 +42,7 @@ export function refreshRecordPath({ project, runtime }: ProjectPlace): string {
   return join(userDirectories(runtime).state, 'tools', `${fileName(realProject(project))}.json`)
 }
 
-/**
- * The full definitions of one server, by the digest of its configuration. Each project has its own:
- * the same configuration can start another program in another directory.
- */
+/** The full definitions of one server of a project, by the digest of its configuration. */
 export function sidecarPath(serverDigest: string, { project, runtime }: ProjectPlace): string {
   const { cache } = userDirectories(runtime)
   return join(cache, 'tools', fileName(realProject(project)), `${fileName(serverDigest)}.json`)

@@ -131,10 +131,7 @@ function cutLine(line: string): string {
 
 type CallFacts = ReturnType<typeof gatherFacts>
 
-/**
- * `text`: the text blocks, or the structured content as JSON where there are none; `items`: what
- * the value is a list of, where it is one or holds one.
- */
+/** `text`: the text blocks, else the structured JSON; `items`: the list that the value has. */
 function gatherFacts(
   tool: { name: string; category?: string | undefined },
   params: JsonObject,

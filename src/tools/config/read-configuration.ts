@@ -86,10 +86,7 @@ const defaultStartupTimeoutMs = 30_000
 const defaultCallTimeoutMs = 60_000
 const maxFileBytes = 16 * 1024 * 1024
 
-/**
- * Reads which servers are configured for a project, by whom, and which definition of a name holds.
- * Only files are read; nothing is started. A broken file hides no other.
- */
+/** The servers of a project, and which definition of a name holds. Only files are read. */
 export function readServerConfiguration(options: {
   /** A directory of the project; the servers are those of its workspace. */
   project: string

@@ -324,10 +324,7 @@ function unset(name: string, instead?: string): VariableProblem {
   return { message: `the variable ${name} is not set; ${result}`, fatal: false, instead }
 }
 
-/**
- * Expands the variables of an entry as their client does, and returns how its server is reached. Text
- * is expanded in one pass: a value is never expanded again.
- */
+/** Expands variables as the client of the entry does, in one pass: never a value again. */
 export function resolveServer(
   raw: RawServer,
   context: VariableContext,

@@ -198,10 +198,7 @@ const mostNamed = 10
 const identifier =
   /(?<![\w./:-])(?:[A-Za-z0-9]+(?:[_.:-]{1,2}[A-Za-z0-9]+)+|[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*)(?![\w/])/g
 
-/**
- * The ids of the tools that a request calls by name, in order: the request itself, ids, names of
- * several words, and names before JSON. One word in prose is prose.
- */
+/** The ids of the tools that a request names, in order. One word in prose is prose. */
 export function namedTools(
   request: string,
   tools: readonly Pick<ToolSummary, 'id' | 'name'>[],

@@ -136,10 +136,7 @@ const longestDescription = 64 * 1024
 /** Characters of a whole definition as JSON. */
 const largestDefinition = 1024 * 1024
 
-/**
- * Reads what a server lists, tool by tool: one that is malformed, has an ID that cannot be used or
- * printed, or is huge is left out and named in `problems`.
- */
+/** Reads each tool; one that is malformed, unusable or huge is left out and is in `problems`. */
 export function readTools(server: string, listed: readonly unknown[]): ListedTools {
   const tools: ToolDefinition[] = []
   const problems: ListedTools['problems'][number][] = []
@@ -184,10 +181,7 @@ interface FailedCall {
   ending?: string | undefined
 }
 
-/**
- * Why a call has no outcome. A refusal before the tool ran (unknown method, invalid parameters)
- * counts as not delivered; whatever was sent and never answered is unknown.
- */
+/** A refusal before the tool ran is not delivered; what was sent and never answered is unknown. */
 export function callFailure(error: unknown, call: FailedCall): CallFailure {
   const { server, tool, timeoutMs } = call
   const unanswered = call.sent ? 'unknown' : 'no'

@@ -233,10 +233,7 @@ export function scopeValues(
   return values
 }
 
-/**
- * Whether a completion survives a call that invalidates the step: only where the call names another
- * page, database or the like, or happens on another server.
- */
+/** Whether a completion survives: the call names another page or database, or another server. */
 export function survives(completion: ScopeValues, step: Prerequisite, call: GatedCall): boolean {
   const { server } = call.tool
   const { server: held = '' } = completion
