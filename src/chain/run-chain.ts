@@ -9,7 +9,6 @@ import { sha256 } from '../core/json.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import { endOrphans } from '../exec/process-group.ts'
-import { childEnvironment } from '../exec/process.ts'
 import {
   drivenExecutor,
   recordOf,
@@ -17,7 +16,6 @@ import {
   type RunConfinement,
   runFiles,
   type RunFiles,
-  scriptExecutor,
 } from './executors.ts'
 import { runChain } from './attempt.ts'
 import type { EventListener, Executor, RunResult, TaskCall } from './engine.ts'
@@ -166,43 +164,30 @@ async function proceed(
   executesNothing = false,
 ): Promise<RunResult> {
   const { runId, skill, requireVerified } = journal.run
-  const { runtime, workspace, settings } = setup
+  const { runtime, settings, executors = [] } = setup
   const files = runFiles(dirname(journal.path), runId)
-  const scripts = {
-    workspace,
-    files,
-    environment: childEnvironment(runtime, settings.environment, {}),
-    outputLimit: settings.outputLimit,
-    confinement: setup.confinement,
-    refusalOf: setup.refusalOf,
-  }
+  // Between two reports no process of ours runs; the time passes all the same.
+  const countsAbsence = journal.run.mode === 'stepper'
+  const driven = countsAbsence ? [drivenExecutor(journal, runtime, setup.onHandOut)] : []
   const runner = createStepRunner({
+    ...setup,
     runId,
     arguments: given,
-    executors: [
-      scriptExecutor(scripts),
-      ...(journal.run.mode === 'stepper'
-        ? [drivenExecutor(journal, runtime, setup.onHandOut)]
-        : []),
-      ...(setup.executors ?? []),
-    ],
-    setup: scripts,
+    files,
+    executors: [...driven, ...executors],
     requireVerified,
   })
   const { root } = journal.plan
   const steps = allSteps(root).length
   setup.onEvent?.({ type: 'run-started', runId, skill, steps, at: isoNow(setup) })
   const engine = createJournalEngine({
+    ...setup,
     journal,
     writer,
     runner: executesNothing ? undefined : runner,
     clock: runtime,
-    signal: setup.signal,
-    onEvent: setup.onEvent,
-    yesGates: setup.yesGates,
     defaultTimeoutMs: settings.timeout * 1000,
-    // Between two reports no process of ours runs; the time passes all the same.
-    countsAbsence: journal.run.mode === 'stepper',
+    countsAbsence,
   })
   try {
     const { status, attempts, winner, ended } = await runChain(root, engine)

@@ -3,7 +3,10 @@ import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../core/errors.ts'
 import { hexDigest } from '../core/json.ts'
 import { redactKnown, redactText, secretVariables } from '../core/redact.ts'
+import type { Runtime } from '../core/runtime.ts'
+import type { Settings } from '../core/settings.ts'
 import { makePrivateDirectory, writeAll } from '../core/write-files.ts'
+import { childEnvironment } from '../exec/process.ts'
 import { splitArguments } from '../skill/arguments.ts'
 import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
 import type { ChainCall, Executor, OutputAnswer, StepAnswer, TaskCall } from './engine.ts'
@@ -13,6 +16,7 @@ import { secretsIn } from './run-line.ts'
 import {
   lastOutput,
   type Refusal,
+  scriptExecutor,
   type ScriptSetup,
   skillDirectory,
   verifyStep,
@@ -20,45 +24,45 @@ import {
 import { mapTexts } from './step-result.ts'
 import { skillDigest } from './lookup.ts'
 
-export interface StepRunner {
-  run(call: TaskCall, context: StepContext): Promise<StepAnswer>
-  /** What is left to do when a nested chain has ended: its verification. */
-  finishChain(call: ChainCall, output: StepOutput, context: StepContext): Promise<OutputAnswer>
-}
-
 export interface StepContext {
   signal: AbortSignal
   onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
 }
 
-export interface StepRunnerOptions {
+export interface StepRunnerOptions extends Omit<ScriptSetup, 'environment' | 'outputLimit'> {
   runId: string
   arguments: readonly string[]
+  runtime: Pick<Runtime, 'env' | 'platform'>
+  settings: Settings['run']
+  /** Of steps that have no script. */
   executors: readonly Executor[]
-  setup: ScriptSetup
   /** A success that nobody but the agent vouches for is a failure. */
   requireVerified: boolean
 }
+
+export type StepRunner = ReturnType<typeof createStepRunner>
 
 /**
  * Digest, execution, verification, log. It returns what is recorded, so that a resumed run sees
  * exactly what an undisturbed one saw. Data is never masked: `shown` is what may be displayed of it,
  * where that differs. It throws {@link RunFilesError} alone.
  */
-export function createStepRunner(options: StepRunnerOptions): StepRunner {
-  const { setup, runId } = options
-  const secrets = [...secretsIn(options.arguments), ...secretVariables(setup.environment)]
-  const mask = (text: string): string => redactKnown(text, secrets)
+export function createStepRunner(options: StepRunnerOptions) {
+  const { runId, runtime, settings, files } = options
+  const { outputLimit } = settings
+  const environment = childEnvironment(runtime, settings.environment, {})
+  const setup = { ...options, environment, outputLimit }
+  const executors = [scriptExecutor(setup), ...options.executors]
+  const secrets = [...secretsIn(options.arguments), ...secretVariables(environment)]
 
   async function conclude(
-    step: PlannedStep,
+    { step, key }: TaskCall | ChainCall,
     answer: OutputAnswer,
-    context: StepContext,
-    idempotencyKey: string,
+    { signal }: StepContext,
   ): Promise<OutputAnswer> {
     let { output, log = '', sandbox, endedInVerification } = answer
     if (step.verify !== undefined && output.status === 'success') {
-      const request = { runId, idempotencyKey, signal: context.signal }
+      const request = { runId, idempotencyKey: `${runId}/${key}`, signal }
       const verification = await verifyStep(step, output, setup, request)
       output = verification.output
       log = lastOutput(log, verification.log)
@@ -72,24 +76,22 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     }
     if (options.requireVerified) output = demandEvidence(output)
     const hint = output.status === 'success' ? undefined : hintOf(step, sandbox, setup)
-    const masked = mapTexts(output, mask)
+    const masked = mapTexts(output, (text) => redactKnown(text, secrets))
     const shown = JSON.stringify(masked) === JSON.stringify(output) ? undefined : masked
     log = redactText(log, secrets)
     return { ...answer, output, shown, log, sandbox, hint, endedInVerification }
   }
 
   return {
-    async run(call, context) {
+    async run(call: TaskCall, context: StepContext): Promise<StepAnswer> {
       const { step, key } = call
-      const idempotencyKey = `${runId}/${key}`
       const refusal = refusalFor(step, setup)
       if (refusal) return refusal
-      const executor = options.executors.find((candidate) => candidate.kind === step.executor)
+      const executor = executors.find(({ kind }) => kind === step.executor)
       if (!executor) {
-        const message = `nothing here can execute the skill ${step.skill}`
-        return failed('no-executor', message)
+        return failed('no-executor', `nothing here can execute the skill ${step.skill}`)
       }
-      const log = new StepLog(logPath(setup.files.logs, key), (text, stream) => {
+      const log = new StepLog(logPath(files.logs, key), (text, stream) => {
         const masked = Buffer.from(redactText(text, secrets))
         context.onOutput?.(masked, stream)
         return masked
@@ -98,7 +100,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
         .execute({
           call,
           runId,
-          idempotencyKey,
+          idempotencyKey: `${runId}/${key}`,
           arguments: step.args === undefined ? options.arguments : splitArguments(step.args),
           signal: context.signal,
           onOutput: (chunk, stream) => log.add(chunk, stream),
@@ -108,15 +110,17 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
           return failed('executor-failed', messageOf(error))
         })
         .finally(() => log.close())
-      if (answer.kind === 'pending') return answer
-      return await conclude(step, answer, context, idempotencyKey)
+      return answer.kind === 'pending' ? answer : await conclude(call, answer, context)
     },
-    async finishChain(call, output, context) {
+    /** What is left to do when a nested chain has ended: its verification. */
+    async finishChain(
+      call: ChainCall,
+      output: StepOutput,
+      context: StepContext,
+    ): Promise<OutputAnswer> {
       const { step } = call
       const refusal = step.verify === undefined ? undefined : refusalFor(step, setup)
-      if (refusal) return refusal
-      const answer = { kind: 'output', output } as const
-      return await conclude(step, answer, context, `${runId}/${call.key}`)
+      return refusal ?? (await conclude(call, { kind: 'output', output }, context))
     },
   }
 }

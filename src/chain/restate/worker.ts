@@ -9,14 +9,13 @@ import { packageVersion, type Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import { makePrivateDirectory } from '../../core/write-files.ts'
 import type { StepOutput } from '../../exec/output-protocol.ts'
-import { childEnvironment } from '../../exec/process.ts'
 import { runChain } from '../attempt.ts'
 import type { ChainEvent, ChainResult, Engine, Executor } from '../engine.ts'
 import { ChainError } from '../errors.ts'
 import { type ApprovalRecord, type GateRecord, isAbout, isChainRecord } from '../journal-records.ts'
 import { cleanUp } from '../run-chain.ts'
 import { removeTree } from '../run-store.ts'
-import { type Refusal, type RunFiles, runFiles, scriptExecutor } from '../executors.ts'
+import { type Refusal, type RunFiles, runFiles } from '../executors.ts'
 import { chainOutput } from '../step-result.ts'
 import { createStepRunner, type StepRunner } from '../step-runner.ts'
 import { type EngineParts, remembering, RestateEngine } from './engine.ts'
@@ -85,7 +84,17 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     sdk,
     id,
     filesOf,
-    runnerFor: (facts) => runnerOf(options, executors, filesOf(facts.runId), facts),
+    // What comes with a request must not take the place of what this worker was given.
+    runnerFor: ({ runId, arguments: given, requireVerified }) =>
+      createStepRunner({
+        ...options,
+        runId,
+        arguments: given,
+        requireVerified,
+        files: filesOf(runId),
+        sharesFiles: restate.scratch !== '',
+        executors,
+      }),
     giveBack() {
       for (const session of sessions) session.close()
     },
@@ -327,30 +336,6 @@ const decisionSerde: Serde<Decision> = {
 
 function isApproval(value: unknown): value is ApprovalRecord {
   return isObject(value) && isChainRecord(value) && value.type === 'approval'
-}
-
-function runnerOf(
-  options: WorkerOptions,
-  executors: readonly Executor[],
-  files: RunFiles,
-  facts: RunFacts,
-): StepRunner {
-  const { runtime, workspace, settings } = options
-  const setup = {
-    workspace,
-    files,
-    environment: childEnvironment(runtime, settings.environment, {}),
-    outputLimit: settings.outputLimit,
-    refusalOf: options.refusalOf,
-    sharesFiles: options.restate.scratch !== '',
-  }
-  return createStepRunner({
-    runId: facts.runId,
-    arguments: facts.arguments,
-    executors: [scriptExecutor(setup), ...executors],
-    setup,
-    requireVerified: facts.requireVerified,
-  })
 }
 
 function portError(options: WorkerOptions, error: unknown): ChainError {
