@@ -18,83 +18,83 @@ import { redactValue } from '../core/redact.ts'
 import { maskedData } from './step-result.ts'
 import { dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 
-export interface RunStore {
-  readonly directory: string
-  pathOf(runId: string): string
-  /** For the one process that holds the lock of the run, as the next one. */
-  open(runId: string): JournalWriter
-  append(runId: string, ...records: readonly ChainRecord[]): void
-  ids(): string[]
-  /** The run that a user names: by its ID, the beginning of one, or `latest`. */
-  idOf(named: string): string
-  read(runId: string): RunJournal
-  list(): { runs: RunJournal[]; diagnostics: Diagnostic[] }
-  /** Deletes journal and files; throws the system error, with the journal still there. */
-  remove(runId: string): void
-}
+export type RunStore = ReturnType<typeof openRunStore>
 
 /** @param workspace real path. */
-export function openRunStore(workspace: string, place: StatePlace): RunStore {
+export function openRunStore(workspace: string, place: StatePlace) {
   const directory = join(projectStateDirectory(workspace, place), 'runs')
   const code = openSealer(place)
   const sealOf = (runId: string): JournalSeal => ({ start: `${runId}\0${workspace}\0`, code })
-  const store: RunStore = {
-    directory,
-    pathOf: (runId) => join(directory, `${checkedId(runId)}.jsonl`),
-    ids: () => {
-      const ids = journalIds(directory)
-      return Array.isArray(ids) ? ids : []
-    },
-    idOf(named) {
-      const ids = store.ids()
-      const [first = named, second] =
-        named === 'latest' ? ids.slice(0, 1) : ids.filter((id) => id.startsWith(checkedId(named)))
-      if (named === 'latest' && ids.length === 0) throw runNotFound('latest')
-      if (second === undefined || ids.includes(named)) return ids.includes(named) ? named : first
-      const message = `${named} is the beginning of several run IDs`
-      throw new UsageError({ code: 'run-ambiguous', message, hint: `Such as ${first}, ${second}.` })
-    },
-    open(runId) {
-      const writer = openJournal(store.pathOf(runId), sealOf(runId))
-      const append = writer.append.bind(writer)
-      return Object.assign(writer, {
-        append: (...records: readonly JournalRecord[]) =>
-          append(...records.map((record) => withoutSecrets(record, code))),
-      })
-    },
-    append(runId, ...records) {
-      const writer = store.open(runId)
-      try {
-        writer.append(...records.map((record) => ({ ...record })))
-      } finally {
-        writer.close()
-      }
-    },
-    read: (runId) => readRunJournal(store.pathOf(runId), runId, sealOf(runId)),
-    list() {
-      const ids = journalIds(directory)
-      if (!Array.isArray(ids)) return { runs: [], diagnostics: [ids] }
-      const diagnostics: Diagnostic[] = []
-      const runs = ids.flatMap((runId) => {
-        const path = store.pathOf(runId)
-        try {
-          const journal = store.read(runId)
-          diagnostics.push(...journal.diagnostics)
-          return journal
-        } catch (error) {
-          if (!isJustBeginning(path, error)) diagnostics.push(unreadable(path, error))
-          return []
-        }
-      })
-      return { runs, diagnostics }
-    },
-    remove(runId) {
-      const path = store.pathOf(runId)
-      removeTree(join(directory, runId))
-      rmSync(path, { force: true })
-    },
+
+  function pathOf(runId: string): string {
+    return join(directory, `${checkedId(runId)}.jsonl`)
   }
-  return store
+
+  function ids(): string[] {
+    const found = journalIds(directory)
+    return Array.isArray(found) ? found : []
+  }
+
+  /** The run that a user names: by its ID, the beginning of one, or `latest`. */
+  function idOf(named: string): string {
+    const all = ids()
+    const [first = named, second] =
+      named === 'latest' ? all.slice(0, 1) : all.filter((id) => id.startsWith(checkedId(named)))
+    if (named === 'latest' && all.length === 0) throw runNotFound('latest')
+    if (second === undefined || all.includes(named)) return all.includes(named) ? named : first
+    const message = `${named} is the beginning of several run IDs`
+    throw new UsageError({ code: 'run-ambiguous', message, hint: `Such as ${first}, ${second}.` })
+  }
+
+  /** For the one process that holds the lock of the run, as the next one. */
+  function open(runId: string): JournalWriter {
+    const writer = openJournal(pathOf(runId), sealOf(runId))
+    const append = writer.append.bind(writer)
+    return Object.assign(writer, {
+      append: (...records: readonly JournalRecord[]) =>
+        append(...records.map((record) => withoutSecrets(record, code))),
+    })
+  }
+
+  function append(runId: string, ...records: readonly ChainRecord[]): void {
+    const writer = open(runId)
+    try {
+      writer.append(...records.map((record) => ({ ...record })))
+    } finally {
+      writer.close()
+    }
+  }
+
+  function read(runId: string): RunJournal {
+    return readRunJournal(pathOf(runId), runId, sealOf(runId))
+  }
+
+  function list(): { runs: RunJournal[]; diagnostics: Diagnostic[] } {
+    const found = journalIds(directory)
+    if (!Array.isArray(found)) return { runs: [], diagnostics: [found] }
+    const diagnostics: Diagnostic[] = []
+    const runs = found.flatMap((runId) => {
+      const path = pathOf(runId)
+      try {
+        const journal = read(runId)
+        diagnostics.push(...journal.diagnostics)
+        return journal
+      } catch (error) {
+        if (!isJustBeginning(path, error)) diagnostics.push(unreadable(path, error))
+        return []
+      }
+    })
+    return { runs, diagnostics }
+  }
+
+  /** Deletes journal and files; throws the system error, with the journal still there. */
+  function remove(runId: string): void {
+    const path = pathOf(runId)
+    removeTree(join(directory, runId))
+    rmSync(path, { force: true })
+  }
+
+  return { directory, pathOf, ids, idOf, open, append, read, list, remove }
 }
 
 /** An answer with a secret stands masked, and whole in `hidden`, under the key of the user. */
