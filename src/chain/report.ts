@@ -2,7 +2,15 @@ import { cutToColumns, linesText, safeLine, safeText, withoutGithubCommands } fr
 import type { ReportedError } from '../exec/output-protocol.ts'
 import type { StepResult } from './engine.ts'
 import { stepLabel } from './plan-model.ts'
-import { countSucceeded, decidingAttempt, type ShownAttempt, type ShownRun } from './step-result.ts'
+import {
+  countSucceeded,
+  decidingAttempt,
+  errorText,
+  isFailed,
+  leafSteps,
+  type ShownAttempt,
+  type ShownRun,
+} from './step-result.ts'
 import {
   duration,
   firstFailed,
@@ -36,7 +44,7 @@ function githubReport(result: ShownRun): string {
   const lines = [
     `run ${result.runId}`,
     ...renderTimeline(result, { width: 120, showsResults: true }),
-    ...errors.map(({ code, message }) => safeLine(`${code}: ${message}`)),
+    ...errors.map((error) => safeLine(errorText(error))),
   ]
   const code = withoutGithubCommands(linesText(lines.map((line) => `    ${line}`)))
   const title = result.skill.replaceAll(/[^\p{L}\p{N} ._-]/gu, '')
@@ -89,7 +97,7 @@ function suite(result: ShownRun, attempt: ShownAttempt, cases: readonly TestCase
 /** The steps that are not chains, and the errors that belong to no single step. */
 function casesOf({ steps, errors = [] }: ShownAttempt): TestCase[] {
   return [
-    ...leaves(steps).map((step) => ({
+    ...leafSteps(steps).map((step) => ({
       name: step.step,
       time: step.durationMs,
       kind: kindOf(step),
@@ -98,28 +106,20 @@ function casesOf({ steps, errors = [] }: ShownAttempt): TestCase[] {
         ...(step.log === undefined ? [] : [`<system-out>${escape(step.log)}</system-out>`]),
       ],
     })),
-    ...errors.map(({ code, message }) => ({
-      name: code,
+    ...errors.map((error) => ({
+      name: error.code,
       time: 0,
       kind: 'failed' as const,
-      body: [failure('failure', message, `${code}: ${message}`)],
+      body: [failure('failure', error.message, errorText(error))],
     })),
   ]
-}
-
-function leaves(steps: readonly StepResult[]): StepResult[] {
-  return steps.flatMap((step) => {
-    if (!step.steps) return [step]
-    const { allowFailure } = step
-    return leaves(step.steps).map((leaf) => (allowFailure ? { ...leaf, allowFailure } : leaf))
-  })
 }
 
 /** Whatever did not come to its end counts as skipped, and so does a failure that is allowed. */
 function kindOf({ status, allowFailure }: StepResult): TestCase['kind'] {
   if (status === 'success') return 'passed'
   if (allowFailure) return 'skipped'
-  return status === 'failure' || status === 'critical' ? 'failed' : 'skipped'
+  return isFailed(status) ? 'failed' : 'skipped'
 }
 
 function verdict(step: StepResult): string[] {
@@ -128,7 +128,7 @@ function verdict(step: StepResult): string[] {
   if (kind === 'passed') return []
   const said = saidOf(step)
   if (kind === 'skipped') return [`<skipped message="${attribute(`${status}: ${said}`)}"/>`]
-  const lines = errors.map((error) => `${error.code}: ${error.message}`)
+  const lines = errors.map(errorText)
   const body = [...(lines.length === 0 ? [said] : lines), ...(hint === undefined ? [] : [hint])]
   return [failure(status, said, body.join('\n'))]
 }
@@ -219,8 +219,7 @@ function stepItem(step: StepResult, scope: Scope): string {
   const { mark } = statusMarks[step.status]
   const time = stepDuration(step)
   const note = cutToColumns(safeLine(saidOf(step)), 200)
-  const failed = step.status === 'failure' || step.status === 'critical'
-  const open = failed && !step.steps ? ' open' : ''
+  const open = isFailed(step.status) && !step.steps ? ' open' : ''
   const inner = { ...scope, depth: scope.depth + 1 }
   const below = step.steps ? `\n${stepList(step.steps, inner)}` : ''
   return `<li>

@@ -139,8 +139,7 @@ export function chainOutput(result: ChainResult): StepOutput {
 
 /** What a nested chain waits for: an agent can continue a report while a user is asked. */
 export function chainWaitsFor(chain: ChainResult): 'report' | 'approval' {
-  const waiting = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
-  return waiting.every((step) => step.startedAt === null) ? 'approval' : 'report'
+  return waitingLeaves(chain).every(({ startedAt }) => startedAt === null) ? 'approval' : 'report'
 }
 
 export function signatureOf(steps: readonly StepResult[]): string {
@@ -157,14 +156,20 @@ const suspensions: Record<Suspension, string> = {
 function suspensionReason({ why, chain, overdue }: SuspendedOutcome): string {
   if (overdue) return `it exceeded its time limit: ${overdue.message}`
   if (why !== 'approval' || !chain) return suspensions[why]
-  const [inner] = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
+  const [inner] = waitingLeaves(chain)
   return inner ? `waits for approval of ${inner.step}` : suspensions[why]
 }
 
-function waitingLeaves(steps: readonly StepResult[]): StepResult[] {
+function waitingLeaves({ attempts }: ChainResult): StepResult[] {
+  return leafSteps(attempts.at(-1)?.steps ?? []).filter(({ status }) => status === 'waiting')
+}
+
+/** The steps that are not chains; one of a chain that may fail may fail too. */
+export function leafSteps(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
-    if (step.steps) return waitingLeaves(step.steps)
-    return step.status === 'waiting' ? [step] : []
+    if (!step.steps) return [step]
+    const { allowFailure } = step
+    return leafSteps(step.steps).map((leaf) => (allowFailure ? { ...leaf, allowFailure } : leaf))
   })
 }
 
@@ -336,6 +341,15 @@ export interface ChainState {
 /** Whether a step or a run has ended by itself, with a status of its own. */
 export function isFinal(status: string | undefined): status is StepStatus {
   return status === 'success' || status === 'failure' || status === 'critical'
+}
+
+/** Whether a step or a run has ended as something else than a success. */
+export function isFailed(status: string | undefined): boolean {
+  return isFinal(status) && status !== 'success'
+}
+
+export function errorText({ code, message }: ReportedError): string {
+  return `${code}: ${message}`
 }
 
 export const emptyState: ChainState = {

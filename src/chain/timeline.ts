@@ -2,7 +2,13 @@ import type { Screen } from '../core/command.ts'
 import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../core/text.ts'
 import type { StepResult, StepResultStatus } from './engine.ts'
 import { saidInside, stepLabel } from './plan-model.ts'
-import { countSucceeded, decidingAttempt, type ShownRun } from './step-result.ts'
+import {
+  countSucceeded,
+  decidingAttempt,
+  errorText,
+  isFailed,
+  type ShownRun,
+} from './step-result.ts'
 
 type StyleText = Screen['style']
 
@@ -63,10 +69,6 @@ export function saidOf(step: StepResult): string {
     ...(tries.length === 0 ? [] : [`attempt ${tries.length + 1}`]),
   ]
   return marks.length === 0 ? said : `${marks.join(', ')}: ${said}`
-}
-
-function isFailed(status: StepResultStatus): boolean {
-  return status === 'failure' || status === 'critical'
 }
 
 /** The step that failed first and made the run fail; a nested chain is passed over for its step. */
@@ -165,7 +167,7 @@ function firstFailure(result: ShownRun, style: StyleText): string[] {
     .split('\n')
     .slice(-10)
     .filter((text, index, all) => text !== '' || all.length > 1)
-  const errors = failed.errors.map(({ code, message }) => `${code}: ${message}`).slice(0, 10)
+  const errors = failed.errors.slice(0, 10).map(errorText)
   const reasons = errors.length === 0 ? [failed.result || noReason] : errors
   const hint = failed.hint === undefined ? [] : [failed.hint]
   return [

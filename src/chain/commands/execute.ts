@@ -27,6 +27,7 @@ import {
 import { isOpen, type RunJournal } from '../run-journal.ts'
 import { keepsArguments } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
+import { isFailed } from '../step-result.ts'
 import {
   type ChainProject,
   type GrantOptions,
@@ -362,8 +363,7 @@ export async function planToContinue(
   const { run, status } = journal
   const plan = await usablePlan(project, planKept(project, run))
   // A run that has ended is refused by the caller, as such.
-  const hasEnded = status === 'failure' || status === 'critical'
-  const change = hasEnded ? undefined : planChanged(journal, plan, command, project.line)
+  const change = isFailed(status) ? undefined : planChanged(journal, plan, command, project.line)
   if (change && !force) throw change
   return plan
 }

@@ -3,7 +3,13 @@ import type { Progress, Screen } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { columnsOf, cutToColumns, linesText, safeLine, safeText } from '../../core/text.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
-import { countSucceeded, decidingAttempt, type ShownRun } from '../step-result.ts'
+import {
+  countSucceeded,
+  decidingAttempt,
+  errorText,
+  isFailed,
+  type ShownRun,
+} from '../step-result.ts'
 import {
   duration,
   renderTimeline,
@@ -135,7 +141,7 @@ export function headOfRun(run: {
 
 export function errorsOfRun(result: ShownRun): string[] {
   const { errors = [] } = result.attempts.at(-1) ?? {}
-  return errors.map(({ code, message }) => `  ${safeLine(`${code}: ${message}`)}`)
+  return errors.map((error) => `  ${safeLine(errorText(error))}`)
 }
 
 export const argumentsAgain = 'Its arguments held a secret: add -- and the same ones again.'
@@ -153,9 +159,7 @@ function continuationLines(answer: RunAnswer): string[] {
   const [first, ...others] = (answer.continueWith ?? []).map(safeLine)
   if (first === undefined) return []
   const again = answer.argumentsNeeded ? [argumentsAgain] : []
-  if (answer.status === 'failure' || answer.status === 'critical') {
-    return [`After a fix: ${first}`, ...again]
-  }
+  if (isFailed(answer.status)) return [`After a fix: ${first}`, ...again]
   if (others.length === 0) return [`Continue: ${first}`, ...again]
   const rest =
     stepperAnswer(answer).kind === 'next'
@@ -207,7 +211,7 @@ function finishedLine(event: ChainEvent & { type: 'step-finished' }, screen: Scr
   const time = stepDuration({ ...event, startedAt: event.at })
   const line =
     `${indent(event.step)}${screen.style(format, mark)} ${label(event)}  ${time}`.trimEnd()
-  const failed = event.status === 'failure' || event.status === 'critical'
+  const failed = isFailed(event.status)
   const whole = failed ? saidOfFailure(event) : event.chain ? '' : event.result
   const taken = columnsOf(stripVTControlCharacters(line)) + 2
   const room = screen.isTerminal ? screen.width - taken : Infinity
