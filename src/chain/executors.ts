@@ -19,7 +19,7 @@ import { type Confinement, runConfined } from '../exec/sandbox/open-sandbox.ts'
 import { runScript } from '../exec/script.ts'
 import type { Executor, StepRequest, TaskCall } from './engine.ts'
 import { RunFilesError } from './errors.ts'
-import type { ConfinementRecord } from './journal-records.ts'
+import type { RunRecord } from './journal-records.ts'
 import type { PlannedStep, PlannedTask } from './plan-model.ts'
 import type { RunJournal } from './run-journal.ts'
 import type { RunStore } from './run-store.ts'
@@ -194,9 +194,7 @@ export function skillDirectory(workspace: string, step: PlannedStep): string {
   return dirname(resolve(workspace, step.path))
 }
 
-export function recordOf(confinement: RunConfinement | undefined): {
-  confinement?: ConfinementRecord
-} {
+export function recordOf(confinement: RunConfinement | undefined): Pick<RunRecord, 'confinement'> {
   if (confinement === undefined) return {}
   if (confinement === 'off') return { confinement: { sandbox: 'off' } }
   const { read, write, network, environment } = confinement.grants

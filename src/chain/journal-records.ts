@@ -22,17 +22,6 @@ export type GateRecord = Extract<ChainRecord, { type: 'gate' }>
 export type ApprovalRecord = Extract<ChainRecord, { type: 'approval' }>
 export type ReportRecord = Extract<ChainRecord, { type: 'report' }>
 
-/** Not read as a permission: a project could bring journals, so it is given again each time. */
-export type ConfinementRecord =
-  | { sandbox: 'off' }
-  | {
-      sandbox: string
-      read: readonly string[]
-      write: readonly string[]
-      network: boolean
-      environment: readonly string[]
-    }
-
 export function recordedOutcome({ outcome, reused }: DoneRecord): DoneRecord['outcome'] {
   return reused && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
 }
@@ -57,7 +46,8 @@ function recordSchema() {
   const texts = z.array(text).readonly()
   const time = text.refine((value) => !Number.isNaN(Date.parse(value)))
   const { plan, output, outcome, runStatus } = valueSchemas(z)
-  const confinement = checked<ConfinementRecord>(z, z.object({ sandbox: text })).optional()
+  // Not read as a permission: a project could bring journals, so it is given again each time.
+  const confinement = z.looseObject({ sandbox: text }).optional()
   const step = { key: text, at: time }
   const gate = { ...step, planDigest: text, stateDigest: text }
   return z.discriminatedUnion('type', [

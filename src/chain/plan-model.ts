@@ -72,10 +72,12 @@ export function allSteps(chain: PlannedChain): PlannedStep[] {
   return chain.steps.flatMap((step) => (isChain(step) ? [step, ...allSteps(step)] : [step]))
 }
 
+export function wholeChain(root: PlannedChain): PlannedStep[] {
+  return [root, ...allSteps(root)]
+}
+
 export function confinedSteps({ root }: Plan): PlannedStep[] {
-  return [root, ...allSteps(root)].filter(
-    (step) => step.sandboxed === true && step.excluded !== true,
-  )
+  return wholeChain(root).filter((step) => step.sandboxed && !step.excluded)
 }
 
 /** Groups steps that run in parallel: all of an `async` chain, else those that `&` joins. */

@@ -13,6 +13,7 @@ import {
   type PlannedStep,
   type PlannedTask,
   type PlanReading,
+  wholeChain,
 } from './plan-model.ts'
 
 export interface PlanOptions {
@@ -72,7 +73,7 @@ function distinct(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...new Map(diagnostics.map((found) => [JSON.stringify(found), found])).values()]
 }
 
-export function planDigest(root: PlannedChain): string {
+function planDigest(root: PlannedChain): string {
   return sha256(JSON.stringify(root))
 }
 
@@ -81,12 +82,18 @@ export function planJson({ skill, digest, root }: Plan, diagnostics: readonly Di
 }
 
 /** An agent does one thing after the other: it cannot race against itself. */
-function refuseRaces(chain: PlannedChain): Diagnostic[] {
-  const inner = chain.steps.flatMap((step) => (isChain(step) ? refuseRaces(step) : []))
-  const driven = chain.steps.some((step) => step.executor === 'driven')
-  if (!chain.policy.raceMode || !driven) return inner
-  const message = `the race of ${chain.skill} cannot be run by an agent step by step`
-  return [{ code: 'race-driven', severity: 'error', message, path: chain.path }, ...inner]
+function refuseRaces(root: PlannedChain): Diagnostic[] {
+  const races = wholeChain(root)
+    .filter(isChain)
+    .filter(({ policy, steps }) => policy.raceMode && steps.some(isDriven))
+  return races.map(({ skill, path }) => {
+    const message = `the race of ${skill} cannot be run by an agent step by step`
+    return { code: 'race-driven', severity: 'error', message, path }
+  })
+}
+
+function isDriven({ executor }: PlannedStep): boolean {
+  return executor === 'driven'
 }
 
 function planRoot(

@@ -27,8 +27,7 @@ import {
   journalVersion,
   type RunRecord,
 } from './journal-records.ts'
-import { allSteps, isChain, type Plan, type PlannedChain, type PlannedStep } from './plan-model.ts'
-import { planDigest } from './plan.ts'
+import { allSteps, type Plan, type PlannedChain, wholeChain } from './plan-model.ts'
 import { argumentsOf, redactedArguments, type RunLine, runLine } from './run-line.ts'
 import {
   createRecordWriter,
@@ -336,8 +335,8 @@ export function planChanged(
   const isHeld = run.server !== undefined && status === 'waiting'
   const first = isHeld ? `After ${line('runs cancel', runId)}: ` : ''
   const force = line('runs resume', runId, ['--force'])
-  if (planDigest(withoutTrust(before.root)) === planDigest(withoutTrust(now.root))) {
-    const wasTrusted = isTrusted(before.root)
+  if (withoutTrust(before.root) === withoutTrust(now.root)) {
+    const wasTrusted = wholeChain(before.root).every(({ trust }) => trust === 'trusted')
     const trusting = line(`runs ${command}`, runId, ['--trust-workspace'])
     return new RunTrustError(
       'run-trust-changed',
@@ -363,16 +362,9 @@ function gatesOf(root: PlannedChain): string[] {
   return allSteps(root).flatMap(({ step, gate }) => (gate ? [step] : []))
 }
 
-function isTrusted(step: PlannedStep): boolean {
-  return step.trust === 'trusted' && (!isChain(step) || step.steps.every(isTrusted))
-}
-
-function withoutTrust(chain: PlannedChain): PlannedChain {
-  const steps = chain.steps.map((step): PlannedStep => {
-    if (isChain(step)) return withoutTrust(step)
-    return { ...step, trust: 'untrusted', sandboxed: undefined }
-  })
-  return { ...chain, trust: 'untrusted', sandboxed: undefined, steps }
+function withoutTrust(root: PlannedChain): string {
+  const isTrust = (key: string) => key === 'trust' || key === 'sandboxed'
+  return JSON.stringify(root, (key, value: unknown) => (isTrust(key) ? undefined : value))
 }
 
 /** How long a run may take to end its processes: 2 s until KILL, and what it writes then. */

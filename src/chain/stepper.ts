@@ -50,8 +50,9 @@ export async function continueStepper(
   plan: Plan,
   setup: RunSetup,
   given?: readonly string[],
+  prepare?: Resumption['prepare'],
 ): Promise<StepperAnswer> {
-  const resumption = { runId, plan, arguments: given, refusesCancelled: true } as const
+  const resumption = { runId, plan, prepare, arguments: given, refusesCancelled: true } as const
   return await drive(setup, async (driven) => resumeRun(resumption, driven))
 }
 
@@ -82,12 +83,10 @@ export async function reportStep(
     append(record)
     journal.reports.set(key, record)
   }
-  const resumption = { runId, plan, prepare, arguments: given, refusesCancelled: true } as const
   const answer = await inTurn(setup, async () =>
-    drive(setup, async (driven) => resumeRun(resumption, driven)),
+    continueStepper(runId, plan, setup, given, prepare),
   )
-  const dismissed = find()
-  return { ...answer, dismissed }
+  return { ...answer, dismissed: find() }
 }
 
 const patienceMs = 10_000

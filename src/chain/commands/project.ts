@@ -21,6 +21,7 @@ import { TrustStore } from '../../trust/store.ts'
 import type { ChainEvent } from '../engine.ts'
 import { ChainPlanError } from '../errors.ts'
 import type { Refusal } from '../executors.ts'
+import type { RunRecord, RunRequest } from '../journal-records.ts'
 import {
   type ChainLookup,
   type CheckedSkill,
@@ -66,9 +67,6 @@ export function openProject(context: RunContext, grants: GrantOptions = {}): Cha
   return { workspace, store, policy, checked: new Map(), context, line }
 }
 
-/** `stepper`: an agent is driven through the chain. */
-type RunMode = 'run' | 'stepper'
-
 export interface PlannedSkillRun extends PlanReading {
   /** Kept in the journal, to plan the same again. */
   directory: string
@@ -80,14 +78,14 @@ export function planNamed(
   project: ChainProject,
   reference: string,
   changes: PlanChanges,
-  mode: RunMode = 'run',
+  mode: RunRecord['mode'] = 'run',
 ): PlannedSkillRun {
   return planSkill(project, (options) => findSkill(reference, options), changes, mode)
 }
 
 export function planKept(
   project: ChainProject,
-  { request, mode }: { request: PlanChanges & { directory: string }; mode: RunMode },
+  { request, mode }: Pick<RunRecord, 'request' | 'mode'>,
 ): PlannedSkillRun {
   const directory = resolve(project.workspace, request.directory)
   return planSkill(project, (options) => skillAt(directory, options), request, mode)
@@ -137,7 +135,7 @@ function planSkill(
   project: ChainProject,
   find: (options: DiscoverOptions) => SkillInfo,
   changes: PlanChanges,
-  mode: RunMode,
+  mode: RunRecord['mode'],
 ): PlannedSkillRun {
   const { runtime, settings } = project.context
   const skill = plannable(() => find(discoverOptionsFrom(runtime, settings)))
@@ -273,19 +271,9 @@ function isAccepted({ policy, workspace }: ChainProject, file: string): boolean 
   return accepted !== undefined && now?.problem === undefined && now?.digest === accepted.digest
 }
 
-export interface InstructionChoice {
-  via?: string | undefined
-  model?: string | undefined
-  baseUrl?: string | undefined
-  /** Names of the built-in tools that the model gets, separated by commas. */
-  tools?: string | undefined
-}
+export type PlanChanges = Omit<RunRequest, 'directory'>
 
-export interface PlanChanges extends InstructionChoice {
-  set: readonly string[]
-  from?: string | undefined
-  only?: string | undefined
-}
+export type InstructionChoice = Pick<RunRequest, 'via' | 'model' | 'baseUrl' | 'tools'>
 
 export const instructionOptions = {
   set: option.list('--set <key=value>', 'change the policy (repeatable)'),

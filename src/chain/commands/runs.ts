@@ -28,19 +28,7 @@ import { cancelOn, findRun, readRuns, runArgument, upToDate } from './execute.ts
 import { type ChainProject, openProject } from './project.ts'
 import { errorsOfRun, headOfRun, resultLines, runFormats } from './run-text.ts'
 
-export interface ListedRun {
-  runId: string
-  skill: string
-  status: string
-  arguments: readonly string[]
-  /** Of its plan, without those that were left out and without chains. */
-  steps: number
-  finishedSteps: number
-  startedAt: string
-  updatedAt: string
-  /** It was written elsewhere, and can only be shown. */
-  imported?: true | undefined
-}
+export type ListedRun = ReturnType<typeof listedRun>
 
 export const list = defineCommand<{
   runs: readonly ListedRun[]
@@ -78,7 +66,7 @@ export const list = defineCommand<{
   },
 })
 
-export function listedRun(journal: RunJournal, standing?: string): ListedRun {
+export function listedRun(journal: RunJournal, standing?: string) {
   const { runId, skill, at, imported } = journal.run
   const done = new Set([...journal.done.keys()].map(stepOfKey))
   const steps = allSteps(journal.plan.root).filter(
@@ -89,11 +77,13 @@ export function listedRun(journal: RunJournal, standing?: string): ListedRun {
     skill,
     status: standing ?? statusOfRun(journal, journal.path),
     arguments: journal.run.arguments,
+    // Of its plan, without those that were left out and without chains.
     steps: steps.length,
     finishedSteps: steps.filter(({ step }) => done.has(step)).length,
     startedAt: at,
     updatedAt: journal.updatedAt,
-    imported: imported && true,
+    /** It was written elsewhere, and can only be shown. */
+    imported: imported && (true as const),
   }
 }
 
