@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Runtime } from '../core/runtime.ts'
 import { failedOutput, type StepOutput, type StepStatus } from '../exec/output-protocol.ts'
 import type {
   AttemptResult,
@@ -359,6 +361,17 @@ export function timeLimit(
   const timer = over ? undefined : setTimeout(finish, ms - spent)
   const isDefault = timeoutMs === 0
   return { seconds: ms / 1000, isDefault, over: () => over, clear: () => clearTimeout(timer) }
+}
+
+/** Waits until a further attempt may begin, or an abort. */
+export async function untilDue(
+  { wait }: Pick<Call, 'wait'>,
+  clock: Pick<Runtime, 'now'>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!wait) return
+  const left = Math.max(0, wait.since + wait.ms - clock.now())
+  await sleep(left, undefined, { signal }).catch(() => undefined)
 }
 
 export const noLimit: TimeLimit = { seconds: 0, over: () => false, clear: () => undefined }

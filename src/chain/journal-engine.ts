@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Runtime } from '../core/runtime.ts'
 import type { ReportedError } from '../exec/output-protocol.ts'
-import { noLimit, overdue, timeLimit, type TimeLimit } from './attempt.ts'
+import { noLimit, overdue, timeLimit, type TimeLimit, untilDue } from './attempt.ts'
 import type {
   CancelledStep,
   ChainCall,
@@ -178,7 +177,8 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const gate = entry.call.step.gate ? atGate(core, entry) : undefined
   if (gate !== undefined) return gate
   if (entry.kind === 'task' && !core.runner) return lookedAt(core, entry)
-  await waitFor(core, entry)
+  const waits = core.runner && !core.journal.started.has(entry.key)
+  if (waits) await untilDue(entry.call, core.clock, entry.signal)
   const ended = endedFromAbove(core, entry)
   if (ended !== undefined) return ended
   const startedAt = begin(core, entry)
@@ -218,13 +218,6 @@ function atGate(core: EngineCore, { key, call }: Entry): Outcome | undefined {
     journal.gates.set(key, record)
   }
   return outcome
-}
-
-async function waitFor(core: EngineCore, { key, call, signal }: Entry): Promise<void> {
-  const { wait } = call
-  if (!wait || !core.runner || core.journal.started.has(key)) return
-  const left = Math.max(0, wait.since + wait.ms - core.clock.now())
-  await sleep(left, undefined, { signal }).catch(() => undefined)
 }
 
 /** Not executed any more; a step that started in an earlier process says so. */

@@ -119,39 +119,44 @@ export function shortDigest(digest: string): string {
   return digest.slice('sha256:'.length, 15)
 }
 
+/** Those that hold, of words that hold only sometimes. */
+export function wordsOf(...words: readonly (string | false | undefined)[]): string[] {
+  return words.filter((word) => typeof word === 'string').filter((word) => word !== '')
+}
+
 /** What is special about the execution of a step, and the policy of a chain. */
 export function executionWords(step: PlannedStep): string[] {
+  const { gate, verify, sandboxed, excluded } = step
   return [
-    ...(step.gate ? ['gate'] : []),
+    ...wordsOf(gate && 'gate'),
     ...optionWords(step),
-    ...(step.verify === undefined ? [] : ['verified']),
-    ...(step.sandboxed ? ['sandbox'] : []),
-    ...(step.excluded ? ['left out'] : []),
-    ...(isChain(step) ? policyWords(step.policy) : withoutWords(step.notHonoured ?? [])),
+    ...wordsOf(verify !== undefined && 'verified', sandboxed && 'sandbox', excluded && 'left out'),
+    ...(isChain(step) ? policyWords(step.policy) : withoutWords(step.notHonoured)),
   ]
 }
 
 function optionWords({ retry, backoff, timeout, when, allowFailure, always, args }: StepOptions) {
-  const values = { retry, backoff, timeout, when, args }
-  return [
-    ...Object.entries(values).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name}=${value}`],
-    ),
-    ...(allowFailure ? ['allow-failure'] : []),
-    ...(always ? ['always'] : []),
-  ]
+  const values = Object.entries({ retry, backoff, timeout, when, args })
+  return wordsOf(
+    ...values.map(([name, value]) => value !== undefined && `${name}=${value}`),
+    allowFailure && 'allow-failure',
+    always && 'always',
+  )
 }
 
 /** Only what differs from the defaults, in the spelling of the metadata. */
 function policyWords(policy: ChainPolicy): string[] {
   const defaults: Record<string, unknown> = { ...defaultChainPolicy }
-  return Object.entries(policy).flatMap(([field, value]) =>
-    value === defaults[field] ? [] : [`${policyKey(field)}=${String(value)}`],
+  const fields = Object.entries(policy)
+  return wordsOf(
+    ...fields.map(
+      ([field, value]) => value !== defaults[field] && `${policyKey(field)}=${String(value)}`,
+    ),
   )
 }
 
-function withoutWords(requests: readonly string[]): string[] {
-  return requests.length === 0 ? [] : [`without ${requests.join(' and ')}`]
+function withoutWords(requests: readonly string[] = []): string[] {
+  return wordsOf(requests.length > 0 && `without ${requests.join(' and ')}`)
 }
 
 export function renderPlan(plan: ShownPlan, { table }: Pick<Screen, 'table'>): string {
@@ -222,23 +227,13 @@ export function renderPlanMermaid(plan: ShownPlan): string {
 }
 
 function taskLines(step: PlannedTask): string[] {
-  const more = executionWords(step)
-  return [
-    stepLabel(step),
-    executorWords(step),
-    kindWords(step).join(', '),
-    ...(more.length === 0 ? [] : [more.join(', ')]),
-  ]
+  const more = executionWords(step).join(', ')
+  return [stepLabel(step), ...wordsOf(executorWords(step), kindWords(step).join(', '), more)]
 }
 
 function kindWords(step: PlannedStep): string[] {
-  const digest = shortDigest(step.digest)
-  return [
-    ...(isChain(step) ? ['chain'] : []),
-    step.trust,
-    ...(digest === '' ? [] : [digest]),
-    `${step.tokens} tokens`,
-  ]
+  const { trust, digest, tokens } = step
+  return wordsOf(isChain(step) && 'chain', trust, shortDigest(digest), `${tokens} tokens`)
 }
 
 export function executorWords({ executor, script, client, model }: PlannedTask): string {

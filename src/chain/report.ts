@@ -1,7 +1,7 @@
 import { cutToColumns, linesText, safeLine, safeText, withoutGithubCommands } from '../core/text.ts'
 import type { ReportedError } from '../exec/output-protocol.ts'
 import type { StepResult } from './engine.ts'
-import { stepLabel } from './plan-model.ts'
+import { stepLabel, wordsOf } from './plan-model.ts'
 import {
   countSucceeded,
   decidingAttempt,
@@ -101,10 +101,10 @@ function casesOf({ steps, errors = [] }: ShownAttempt): TestCase[] {
       name: step.step,
       time: step.durationMs,
       kind: kindOf(step),
-      body: [
+      body: wordsOf(
         ...verdict(step),
-        ...(step.log === undefined ? [] : [`<system-out>${escape(step.log)}</system-out>`]),
-      ],
+        step.log !== undefined && `<system-out>${escape(step.log)}</system-out>`,
+      ),
     })),
     ...errors.map((error) => ({
       name: error.code,
@@ -173,15 +173,15 @@ function summary(result: ShownRun): string {
   const attempt = decidingAttempt(result)
   const began = spanOf(result.attempts.flatMap(({ steps }) => steps))?.start
   const failed = firstFailed(result)
-  return [
+  return wordsOf(
     `Run <code>${escape(result.runId)}</code>`,
     countSucceeded(attempt?.steps ?? []),
-    ...(began === undefined ? [] : [`${duration(timeOf(result))} from ${timeElement(began)}`]),
-    ...(result.winner === undefined ? [] : [`won by <b>${escape(result.winner)}</b>`]),
-    ...(!failed || !attempt
-      ? []
-      : [`failed first: <a href="#${anchor(attempt.attempt, failed)}">${escape(failed.step)}</a>`]),
-  ].join(', ')
+    began !== undefined && `${duration(timeOf(result))} from ${timeElement(began)}`,
+    result.winner !== undefined && `won by <b>${escape(result.winner)}</b>`,
+    failed &&
+      attempt &&
+      `failed first: <a href="#${anchor(attempt.attempt, failed)}">${escape(failed.step)}</a>`,
+  ).join(', ')
 }
 
 function timeElement(at: number): string {

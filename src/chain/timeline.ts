@@ -1,7 +1,7 @@
 import type { Screen } from '../core/command.ts'
 import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../core/text.ts'
 import type { StepResult, StepResultStatus } from './engine.ts'
-import { saidInside, stepLabel } from './plan-model.ts'
+import { saidInside, stepLabel, wordsOf } from './plan-model.ts'
 import {
   countSucceeded,
   decidingAttempt,
@@ -64,10 +64,10 @@ export function saidOf(step: StepResult): string {
     : steps.length === 0
       ? result
       : countSucceeded(steps)
-  const marks = [
-    ...(isFailed(status) && allowFailure ? ['allowed'] : []),
-    ...(tries.length === 0 ? [] : [`attempt ${tries.length + 1}`]),
-  ]
+  const marks = wordsOf(
+    isFailed(status) && allowFailure && 'allowed',
+    tries.length > 0 && `attempt ${tries.length + 1}`,
+  )
   return marks.length === 0 ? said : `${marks.join(', ')}: ${said}`
 }
 

@@ -11,7 +11,7 @@ import type { AgentCliName } from '../../exec/agent-clients.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { ChainEvent, Executor } from '../engine.ts'
-import { isChain, type PlannedStep, type PlannedTask } from '../plan-model.ts'
+import { isChain, type PlannedStep, type PlannedTask, wordsOf } from '../plan-model.ts'
 import { ask, requireVersion, RestateServerError, type ServerAddress } from '../restate/client.ts'
 import {
   handlerNames,
@@ -351,19 +351,19 @@ function checkWorker(report: WorkerReport, own: WorkerReport['skills'], ahead: n
   const digests = new Set(skills.map(({ digest }) => digest))
   const missing = own.filter(({ digest }) => !digests.has(digest)).map(({ name }) => name)
   const others = missing.slice(0, 5).join(', ')
-  const worries = [
+  const worries = wordsOf(
     version !== protocolVersion && `protocol version ${version} instead of ${protocolVersion}`,
     skillrail !== packageVersion() && 'another version of Skillrail',
     ahead > clockToleranceMs && `its clock differs by ${Math.round(ahead / 1000)} s from ours`,
     missing.length > 0 && `it has other versions of ${others}, or none`,
-  ].filter((worry) => worry !== false)
-  const uses = clients.length === 0 ? [] : [`can use ${clients.join(', ')}`]
+  )
+  const uses = clients.length > 0 && `can use ${clients.join(', ')}`
   const amounts = amount(skills.length, 'skill')
   const facts = `${worker} on ${host}: skillrail ${skillrail}, Node ${node}, ${amounts}`
   return {
     name: 'worker',
     status: worries.length === 0 ? 'ok' : 'warning',
-    found: [facts, ...uses, ...worries].join('; '),
+    found: wordsOf(facts, uses, ...worries).join('; '),
     advice: missing.length === 0 ? undefined : 'Ship the same skills to every worker.',
   }
 }

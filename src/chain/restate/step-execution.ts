@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Runtime } from '../../core/runtime.ts'
 import { endOrphans } from '../../exec/process-group.ts'
 import { failedOutput } from '../../exec/output-protocol.ts'
-import { overdue, timeLimit } from '../attempt.ts'
+import { overdue, timeLimit, untilDue } from '../attempt.ts'
 import type { EventListener, FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
 import { RunFilesError } from '../errors.ts'
 import type { PlannedStep } from '../plan-model.ts'
@@ -50,10 +49,7 @@ export class StepExecution {
 
   /** What it returns is recorded; what it throws makes the server try elsewhere. */
   async execute(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
-    if (call.wait) {
-      const left = Math.max(0, call.wait.since + call.wait.ms - this.#options.clock.now())
-      await sleep(left, undefined, { signal }).catch(() => undefined)
-    }
+    await untilDue(call, this.#options.clock, signal)
     if (signal.aborted) return { kind: 'cancelled' }
     const refusal = await this.refused(call.step, signal)
     if (refusal !== undefined) return refusal
