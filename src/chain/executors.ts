@@ -11,12 +11,12 @@ import {
   networkVariables,
   runAgent,
 } from '../exec/agent-clients.ts'
-import { findScript, findVerifyScript, type Script } from '../exec/find-script.ts'
+import { findScript, findVerifyScript } from '../exec/find-script.ts'
 import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
 import { verificationKey } from '../exec/process-group.ts'
-import { capturedText, childEnvironment, type ProcessResult, runProcess } from '../exec/process.ts'
-import { type Confinement, runConfined } from '../exec/sandbox/open-sandbox.ts'
-import { runScript } from '../exec/script.ts'
+import { capturedText, childEnvironment } from '../exec/process.ts'
+import type { Confinement } from '../exec/sandbox/open-sandbox.ts'
+import { ownVariables, runScript, startScript } from '../exec/script.ts'
 import type { Executor, StepRequest, TaskCall } from './engine.ts'
 import { RunFilesError } from './errors.ts'
 import type { RunRecord } from './journal-records.ts'
@@ -96,20 +96,30 @@ export async function verifyStep(
   step: PlannedStep,
   output: StepOutput,
   setup: ScriptSetup,
-  request: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
+  { runId, idempotencyKey, signal }: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
 ): Promise<{ output: StepOutput; log: string; ended: boolean; sandbox?: string | undefined }> {
-  const search = findVerifyScript(skillDirectory(setup.workspace, step))
+  const directory = skillDirectory(setup.workspace, step)
+  const search = findVerifyScript(directory)
   if (search.kind !== 'found') {
     return { output: unverified(output, 'its scripts/verify is gone'), log: '', ended: false }
   }
-  const sandbox = confinementOf(step, setup)?.sandbox.name
-  const { end, stdout, stderr } = await startVerification(
-    search.script,
-    step,
-    output,
-    setup,
-    request,
-  )
+  const confinement = confinementOf(step, setup)
+  const sandbox = confinement?.sandbox.name
+  const { end, stdout, stderr } = await startScript({
+    script: search.script,
+    skillDirectory: directory,
+    cwd: setup.workspace,
+    arguments: [],
+    input: JSON.stringify({ output }),
+    runId,
+    step: step.step,
+    idempotencyKey: verificationKey(idempotencyKey),
+    scratch: setup.files.scratch,
+    environment: setup.environment,
+    outputLimit: setup.outputLimit,
+    confinement,
+    signal,
+  })
   const log = lastOutput(capturedText(stdout), capturedText(stderr))
   if (end.kind === 'exit' && end.code === 0) {
     return { output: { ...output, evidence: 'verified' }, log, ended: false, sandbox }
@@ -130,38 +140,6 @@ export function lastOutput(stdout: string, stderr: string): string {
     .filter((text) => text !== '')
     .map((text) => (text.length > half ? `…${text.slice(-half)}` : text))
     .join('\n')
-}
-
-function startVerification(
-  script: Script,
-  step: PlannedStep,
-  output: StepOutput,
-  setup: ScriptSetup,
-  { runId, idempotencyKey, signal }: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
-): Promise<ProcessResult> {
-  const { workspace, environment, outputLimit, files } = setup
-  const confinement = confinementOf(step, setup)
-  const directory = skillDirectory(workspace, step)
-  const shared = { stdin: JSON.stringify({ output }), outputLimit, signal }
-  const variables = (skill: string, scratch: string): Record<string, string> => ({
-    SKILLRAIL_SKILL_DIR: skill,
-    SKILLRAIL_RUN_ID: runId,
-    SKILLRAIL_STEP: step.step,
-    SKILLRAIL_IDEMPOTENCY_KEY: verificationKey(idempotencyKey),
-    SKILLRAIL_SCRATCH: scratch,
-  })
-  if (confinement) {
-    return runConfined(confinement, {
-      ...shared,
-      script,
-      skillDirectory: directory,
-      arguments: [],
-      ambient: environment,
-      own: ({ skill, scratch }) => variables(skill, scratch),
-    })
-  }
-  const env = { ...environment, ...variables(directory, files.scratch) }
-  return runProcess({ ...shared, file: script.file, args: script.args, cwd: workspace, env })
 }
 
 function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | undefined {
@@ -278,6 +256,8 @@ export function environmentOf(
   options: AgentExecutorOptions,
 ): Record<string, string> {
   const { client, runtime } = options
+  const { step, attempt } = call
+  const facts = { runId, step: step.step, idempotencyKey }
   const own = Object.keys(runtime.env).filter((name) =>
     client.variables.some((beginning) => name.startsWith(beginning)),
   )
@@ -293,11 +273,7 @@ export function environmentOf(
   return childEnvironment(runtime, names, {
     NO_COLOR: '1',
     TERM: 'dumb',
-    SKILLRAIL_SKILL_DIR: skillDirectory(options.workspace, call.step),
-    SKILLRAIL_RUN_ID: runId,
-    SKILLRAIL_STEP: call.step.step,
-    SKILLRAIL_ATTEMPT: String(call.attempt),
-    SKILLRAIL_IDEMPOTENCY_KEY: idempotencyKey,
-    SKILLRAIL_SCRATCH: scratch,
+    ...ownVariables(facts, skillDirectory(options.workspace, step), scratch),
+    SKILLRAIL_ATTEMPT: String(attempt),
   })
 }

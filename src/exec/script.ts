@@ -15,7 +15,7 @@ import {
 import { tried } from './process-group.ts'
 import { type Confinement, runConfined } from './sandbox/open-sandbox.ts'
 
-interface ScriptRequest extends Pick<
+interface ScriptStart extends Pick<
   ProcessRequest,
   'cwd' | 'outputLimit' | 'timeoutMs' | 'signal' | 'onOutput'
 > {
@@ -25,14 +25,17 @@ interface ScriptRequest extends Pick<
   input: string
   runId: string
   step: string
-  attempt: number
   /** Run, step and attempt: the same again when the step is repeated after a crash. */
   idempotencyKey: string
   scratch: string
-  /** Beginning of the paths of this one execution's files, new for each; removed afterwards. */
-  files: string
   environment: Readonly<Record<string, string>>
   confinement?: Confinement | undefined
+}
+
+interface ScriptRequest extends ScriptStart {
+  attempt: number
+  /** Beginning of the paths of this one execution's files, new for each; removed afterwards. */
+  files: string
 }
 
 export interface ScriptResult {
@@ -63,7 +66,11 @@ export async function runScript(request: ScriptRequest): Promise<ScriptResult> {
     return { unwritable: message, end, output, stdout: '', stderr: '' }
   }
   try {
-    const result = await start(request, { state: statePath, output: outputPath })
+    const result = await startScript(request, {
+      attempt: request.attempt,
+      state: statePath,
+      output: outputPath,
+    })
     const { end, stdout, stderr } = result
     // A script may put a file in the place of the directory, too: then nothing is there.
     wrote = tried(false, () => lstatSync(outputPath, { throwIfNoEntry: false }) !== undefined)
@@ -78,12 +85,17 @@ export async function runScript(request: ScriptRequest): Promise<ScriptResult> {
   }
 }
 
-interface ScriptFiles {
+interface ScriptProtocol {
+  attempt: number
   state: string
   output: string
 }
 
-function start(request: ScriptRequest, files: ScriptFiles): Promise<ProcessResult> {
+/** Without the protocol the script gets its input alone, and nothing reads an output of it. */
+export function startScript(
+  request: ScriptStart,
+  protocol?: ScriptProtocol,
+): Promise<ProcessResult> {
   const { script, skillDirectory, scratch, confinement, environment } = request
   const { timeoutMs, outputLimit, signal, onOutput } = request
   const limits = { timeoutMs, outputLimit, signal, onOutput }
@@ -94,20 +106,26 @@ function start(request: ScriptRequest, files: ScriptFiles): Promise<ProcessResul
       skillDirectory,
       arguments: request.arguments,
       ambient: environment,
-      ...files,
+      ...(protocol && { state: protocol.state, output: protocol.output }),
       // Through a pipe: a file could be opened again for writing by its descriptor.
       stdin: request.input,
-      own: (places) => ownVariables(request, places),
+      own: ({ skill, scratch, ...inside }) => ({
+        ...ownVariables(request, skill, scratch),
+        ...(protocol && protocolVariables({ ...protocol, ...inside })),
+      }),
     })
   }
-  const places = { skill: skillDirectory, scratch, ...files }
   return runProcess({
     ...limits,
     file: script.file,
     args: [...script.args, ...request.arguments],
     cwd: request.cwd,
-    env: { ...environment, ...ownVariables(request, places) },
-    stdin: { file: files.state },
+    env: {
+      ...environment,
+      ...ownVariables(request, skillDirectory, scratch),
+      ...(protocol && protocolVariables(protocol)),
+    },
+    stdin: protocol ? { file: protocol.state } : request.input,
   })
 }
 
@@ -124,19 +142,26 @@ function writeState(path: string, { input, scratch }: ScriptRequest): void {
   }
 }
 
-function ownVariables(
-  request: ScriptRequest,
-  places: ScriptFiles & { skill: string; scratch: string },
+/** What every program of a step is told, by the paths that hold where it runs. */
+export function ownVariables(
+  { runId, step, idempotencyKey }: Pick<ScriptStart, 'runId' | 'step' | 'idempotencyKey'>,
+  skill: string,
+  scratch: string,
 ): Record<string, string> {
   return {
-    SKILLRAIL_SKILL_DIR: places.skill,
-    SKILLRAIL_RUN_ID: request.runId,
-    SKILLRAIL_STEP: request.step,
-    SKILLRAIL_ATTEMPT: String(request.attempt),
-    SKILLRAIL_IDEMPOTENCY_KEY: request.idempotencyKey,
-    SKILLRAIL_STATE: places.state,
-    SKILLRAIL_SCRATCH: places.scratch,
-    SKILLRAIL_OUTPUT: places.output,
+    SKILLRAIL_SKILL_DIR: skill,
+    SKILLRAIL_RUN_ID: runId,
+    SKILLRAIL_STEP: step,
+    SKILLRAIL_IDEMPOTENCY_KEY: idempotencyKey,
+    SKILLRAIL_SCRATCH: scratch,
+  }
+}
+
+function protocolVariables({ attempt, state, output }: ScriptProtocol): Record<string, string> {
+  return {
+    SKILLRAIL_ATTEMPT: String(attempt),
+    SKILLRAIL_STATE: state,
+    SKILLRAIL_OUTPUT: output,
   }
 }
 
