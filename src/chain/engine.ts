@@ -1,7 +1,7 @@
 import type { Evidence, ReportedError, StepOutput, StepStatus } from '../exec/output-protocol.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { PlannedChain, PlannedTask, TaskExecutor } from './plan-model.ts'
-import type { ChainState } from './step-result.ts'
+import type { ChainState, PreviousOutput } from './step-result.ts'
 
 /**
  * What the interpreter needs of a durable engine. An engine may be replayed: it is called with the
@@ -75,19 +75,16 @@ export interface FinishedOutcome extends StepFacts {
   rejected?: true | undefined
 }
 
-export interface SuspendedOutcome {
+export interface SuspendedOutcome extends CancelledStep {
   kind: 'suspended'
   why: Suspension
-  startedAt?: number | undefined
   /** Its time is over, which what continues the run will say. */
   overdue?: ReportedError | undefined
-  /** How long it had run by then; undefined where it is not known. */
-  durationMs?: number | undefined
-  chain?: ChainResult | undefined
 }
 
 export interface CancelledStep {
   startedAt?: number | undefined
+  /** How long it had run by then; undefined where it is not known. */
   durationMs?: number | undefined
   chain?: ChainResult | undefined
 }
@@ -118,15 +115,10 @@ export type StepResultStatus =
 
 export type RunStatus = StepStatus | 'waiting' | 'interrupted' | 'cancelled'
 
-export interface StepResult extends Omit<StepFacts, 'promptDigest'> {
-  step: string
-  skill: string
+export interface StepResult
+  extends Omit<StepFacts, 'promptDigest'>, Omit<PreviousOutput, 'status'> {
   status: StepResultStatus
-  result: string
-  errors: readonly ReportedError[]
-  metrics: Readonly<Record<string, JsonValue>>
   evidence: Evidence | null
-  artifacts?: readonly string[] | undefined
   /** ISO 8601, or null for a step that never started. */
   startedAt: string | null
   /** 0 also where it is unknown: for a step that a crash interrupted, or that waits. */
@@ -151,12 +143,9 @@ export interface AttemptResult {
   errors?: readonly ReportedError[]
 }
 
-export interface RunResult {
+export interface RunResult extends Omit<ChainResult, 'ended'> {
   runId: string
   skill: string
-  status: RunStatus
-  attempts: readonly AttemptResult[]
-  winner?: string | undefined
 }
 
 /** What happens in a run while it happens; one NDJSON line each with `--events`. Times ISO 8601. */

@@ -332,7 +332,7 @@ function beganAt({ journal }: EngineCore, key: string): number | undefined {
 
 /** For a run that is only looked at: where a step stands that has no result. */
 function lookedAt(core: EngineCore, { key, call }: Entry): Outcome {
-  const { handed, pausedAt, resumedAt } = core.journal
+  const { handed, resumedAt } = core.journal
   const startedAt = beganAt(core, key)
   if (startedAt !== undefined && handed.has(key)) {
     return { kind: 'suspended', why: 'report', startedAt, overdue: lateness(core, call, startedAt) }
@@ -340,8 +340,11 @@ function lookedAt(core: EngineCore, { key, call }: Entry): Outcome {
   // Unknown after a crash, and for a step that a resume did not reach.
   const resumed = resumedAt === undefined ? 0 : Date.parse(resumedAt)
   const isKnown = startedAt !== undefined && startedAt >= resumed
-  if (!isKnown || pausedAt === undefined) return { ...interrupted, startedAt }
-  return { ...interrupted, startedAt, durationMs: Math.max(0, Date.parse(pausedAt) - startedAt) }
+  return {
+    ...interrupted,
+    startedAt,
+    durationMs: isKnown ? untilPause(core, startedAt) : undefined,
+  }
 }
 
 function lateness(
@@ -356,9 +359,12 @@ function lateness(
 
 /** The clock of a run that is only looked at stopped when its end was recorded. */
 function timeOfChain(core: EngineCore, startedAt: number): number {
-  const { pausedAt } = core.journal
-  if (core.runner) return timeSince(core, startedAt)
-  return pausedAt === undefined ? 0 : Math.max(0, Date.parse(pausedAt) - startedAt)
+  return core.runner ? timeSince(core, startedAt) : (untilPause(core, startedAt) ?? 0)
+}
+
+function untilPause({ journal }: EngineCore, startedAt: number): number | undefined {
+  const { pausedAt } = journal
+  return pausedAt === undefined ? undefined : Math.max(0, Date.parse(pausedAt) - startedAt)
 }
 
 function timeSince({ clock }: EngineCore, startedAt: number): number {

@@ -50,8 +50,8 @@ export interface RunSetup {
   signal?: AbortSignal | undefined
   onEvent?: EventListener | undefined
   yesGates?: boolean | undefined
-  /** How hints write a command line for the user; default: the bare command. */
-  line?: RunLine
+  /** How hints write a command line for the user. */
+  line: RunLine
   /** Told what is wrong with the files of the run and does not change its result. */
   onProblem?: ((problem: Diagnostic) => void) | undefined
   onHandOut?: ((call: TaskCall) => void) | undefined
@@ -207,7 +207,7 @@ async function proceed(
 export function acceptedPlan(
   journal: RunJournal,
   { plan, command, force, refusesCancelled }: Resumption,
-  line: RunLine = runLine,
+  line: RunLine,
 ): { plan?: Plan } {
   const { status } = journal
   const { runId } = journal.run
@@ -257,7 +257,7 @@ function isoNow(setup: RunSetup): string {
 
 async function withJournal(
   runId: string,
-  { store, onProblem, line = runLine }: RunSetup,
+  { store, onProblem, line }: RunSetup,
   work: (writer: RecordWriter) => Promise<RunResult>,
 ): Promise<RunResult> {
   const path = store.pathOf(runId)
@@ -277,7 +277,7 @@ async function withJournal(
 }
 
 /** An error that stops a run where it is, with the command that continues. Any other stays what it is. */
-function withResumeHint(error: unknown, { run }: RunJournal, line: RunLine = runLine) {
+function withResumeHint(error: unknown, { run }: RunJournal, line: RunLine) {
   if (!(error instanceof StateFileError || error instanceof RunFilesError)) return error
   const { code, message } = error
   const command = run.mode === 'stepper' ? 'chain next' : 'runs resume'
@@ -326,7 +326,7 @@ export function planChanged(
   journal: RunJournal,
   now: Plan,
   command: 'resume' | 'approve' = 'resume',
-  line: RunLine = runLine,
+  line: RunLine,
 ): ChainError | undefined {
   const { run, plan: before, status } = journal
   const { runId } = run

@@ -6,6 +6,7 @@ import type {
   CancelledStep,
   ChainEvent,
   ChainResult,
+  FinishedOutcome,
   Outcome,
   RunResult,
   RunStatus,
@@ -17,46 +18,33 @@ import { isChain, type PlannedStep, stepLabel } from './plan-model.ts'
 import type { RunJournal } from './run-journal.ts'
 
 export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
-  switch (outcome.kind) {
-    case 'finished': {
-      const { output, shown, startedAt, durationMs, reused, log, sandbox, hint, chain } = outcome
-      return {
-        step: step.step,
-        skill: step.skill,
-        ...output,
-        startedAt: isoTime(startedAt),
-        durationMs,
-        shown,
-        reused,
-        log: log || undefined,
-        sandbox,
-        hint,
-        ...below(chain),
-      }
-    }
-    case 'cancelled':
-      return cancelledStep(step, outcome, 'the chain was ended')
-    case 'suspended':
-      return {
-        ...notExecuted(step, outcome.why === 'interrupted' ? 'cancelled' : 'waiting', ''),
-        startedAt: outcome.startedAt === undefined ? null : isoTime(outcome.startedAt),
-        durationMs: outcome.durationMs ?? 0,
-        errors: outcome.overdue ? [outcome.overdue] : [],
-        reason: suspensionReason(outcome),
-        ...below(outcome.chain),
-      }
+  if (outcome.kind === 'cancelled') return cancelledStep(step, outcome, 'the chain was ended')
+  if (outcome.kind === 'suspended') {
+    const status = outcome.why === 'interrupted' ? 'cancelled' : 'waiting'
+    const errors = outcome.overdue ? [outcome.overdue] : []
+    return { ...unfinished(step, status, outcome, suspensionReason(outcome)), errors }
+  }
+  const { output, shown, startedAt, durationMs, reused, log, sandbox, hint, chain } = outcome
+  return {
+    step: step.step,
+    skill: step.skill,
+    ...output,
+    startedAt: isoTime(startedAt),
+    durationMs,
+    shown,
+    reused,
+    log: log || undefined,
+    sandbox,
+    hint,
+    ...below(chain),
   }
 }
 
 export function finishedEvent(
   key: string,
   step: PlannedStep,
-  end: {
-    output?: StepOutput
-    shown?: StepOutput | undefined
-    sandbox?: string | undefined
-    durationMs?: number | undefined
-  },
+  end: Partial<Pick<FinishedOutcome, 'output' | 'shown' | 'sandbox'>> &
+    Pick<CancelledStep, 'durationMs'>,
   at: string,
 ): ChainEvent {
   const said = end.shown ?? end.output
@@ -77,12 +65,21 @@ export function finishedEvent(
 }
 
 export function cancelledStep(step: PlannedStep, left: CancelledStep, reason: string): StepResult {
-  const neverStarted = left.startedAt === undefined
+  const status = left.startedAt === undefined ? 'not_run' : 'cancelled'
+  return unfinished(step, status, left, reason)
+}
+
+function unfinished(
+  step: PlannedStep,
+  status: Parameters<typeof notExecuted>[1],
+  { startedAt, durationMs = 0, chain }: CancelledStep,
+  reason: string,
+): StepResult {
   return {
-    ...notExecuted(step, neverStarted ? 'not_run' : 'cancelled', reason),
-    startedAt: left.startedAt === undefined ? null : isoTime(left.startedAt),
-    durationMs: left.durationMs ?? 0,
-    ...below(left.chain),
+    ...notExecuted(step, status, reason),
+    startedAt: startedAt === undefined ? null : isoTime(startedAt),
+    durationMs,
+    ...below(chain),
   }
 }
 
@@ -321,14 +318,9 @@ export function statusOfRun(journal: RunJournal, path: string): RunStatus | 'run
   return journal.status ?? (journal.run.mode === 'stepper' ? 'waiting' : 'interrupted')
 }
 
-export interface PreviousOutput {
+export interface PreviousOutput extends Omit<StepOutput, 'evidence'> {
   step: string
   skill: string
-  status: StepStatus
-  result: string
-  errors: readonly ReportedError[]
-  metrics: Readonly<Record<string, JsonValue>>
-  artifacts?: readonly string[] | undefined
 }
 
 /** The state that a chain passes on, in the spelling of the chaining proposal. */

@@ -3,18 +3,18 @@ import type { ReportedError, StepOutput } from '../exec/output-protocol.ts'
 import type { RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'
-import { type ChainState, executionsOf, walkResult } from './step-result.ts'
+import { type ChainState, executionsOf, isFinal, walkResult } from './step-result.ts'
 import { readResult, resumeRun, type Resumption, type RunSetup, startRun } from './run-chain.ts'
-import { type RunLine, runLine } from './run-line.ts'
+import type { RunLine } from './run-line.ts'
 import type { RunJournal } from './run-journal.ts'
 import type { RunRequest } from './journal-records.ts'
 
 export type StepperAnswer = (
-  | { kind: 'next'; runId: string; next: readonly HandedStep[] }
-  | { kind: 'approval'; runId: string; step: string }
-  | { kind: 'ended'; runId: string; result: RunResult }
-  | { kind: 'interrupted'; runId: string; result: RunResult }
+  | { kind: 'next'; next: readonly HandedStep[] }
+  | { kind: 'approval'; step: string }
+  | { kind: 'ended' | 'interrupted'; result: RunResult }
 ) & {
+  runId: string
   dismissed?: DismissedReport | undefined
 }
 
@@ -128,7 +128,7 @@ function chainsAbove(key: string): string[] {
 function keyOfHanded(
   result: RunResult,
   { runId, step, attempt }: Parameters<typeof reportStep>[0],
-  line: RunLine = runLine,
+  line: RunLine,
 ): string {
   const handed = handedSteps(result)
   const found = handed.find((candidate) => candidate.step === step)
@@ -159,10 +159,9 @@ export function stepperAnswer(
   states: ReadonlyMap<string, ChainState> = new Map(),
 ): StepperAnswer {
   const { runId, status } = result
-  if (status === 'interrupted' || status === 'cancelled') {
-    return { kind: 'interrupted', runId, result }
+  if (status !== 'waiting') {
+    return { kind: isFinal(status) ? 'ended' : 'interrupted', runId, result }
   }
-  if (status !== 'waiting') return { kind: 'ended', runId, result }
   const next = handedSteps(result).map(({ key, ...step }) => ({ ...step, state: states.get(key) }))
   if (next.length > 0) return { kind: 'next', runId, next }
   const asked = walkResult(result).find(({ leaf, step }) => leaf && step.status === 'waiting')

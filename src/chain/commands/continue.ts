@@ -203,7 +203,8 @@ async function decideGate(
     )
   }
   const { runtime, settings, signal } = context
-  const setup = { runtime, workspace: project.workspace, store, settings: settings.run, signal }
+  const { workspace } = project
+  const setup = { runtime, workspace, store, settings: settings.run, signal, line }
   return answerWith(await resumeOn(project, journal, resumption, setup), project)
 }
 

@@ -261,7 +261,7 @@ function nestedOutcome(answer: NestedAnswer): Outcome {
   return { kind: 'finished', output, log, startedAt, durationMs, chain, ...rejected }
 }
 
-function jsonSerde<T>(): Serde<T> {
+export function jsonSerde<T>(): Serde<T> {
   return {
     contentType: 'application/json',
     serialize: (value) => Buffer.from(JSON.stringify(value)),
@@ -274,11 +274,10 @@ function decisionAbout({ approvals }: RunFacts, key: string): ApprovalRecord | u
 }
 
 /** May be called again with the same answer: a replay comes by here too. */
-function addPass(pass: Pass, { answered, left, decided, begun }: Pass): void {
-  Object.assign(pass.answered, answered)
-  Object.assign(pass.left, left)
-  Object.assign(pass.decided, decided)
-  Object.assign(pass.begun, begun)
+function addPass(pass: Pass, more: Pass): void {
+  for (const part of ['answered', 'left', 'decided', 'begun'] as const) {
+    Object.assign(pass[part], more[part])
+  }
 }
 
 function passBelow({ answered, left, decided, begun }: Pass, chain: string): Pass {

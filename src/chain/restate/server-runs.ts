@@ -68,7 +68,7 @@ export async function resumeServerRun(
   address: ServerAddress,
 ): Promise<RunResult> {
   const { runId, plan } = resumption
-  const { store, line = runLine } = setup
+  const { store, line } = setup
   const journal = store.read(runId)
   const { status } = journal
   if (status === 'waiting') return await answerRun(resumption, setup, address)
@@ -119,7 +119,7 @@ async function answerRun(
   setup: RunSetup,
   address: ServerAddress,
 ): Promise<RunResult> {
-  const { store, line = runLine } = setup
+  const { store, line } = setup
   return await alone(store, runId, async () => {
     const journal = store.read(runId)
     acceptedPlan(journal, { runId, plan, command }, line)

@@ -18,7 +18,7 @@ import { removeTree } from '../run-store.ts'
 import { type Refusal, type RunFiles, runFiles } from '../executors.ts'
 import { chainOutput } from '../step-result.ts'
 import { createStepRunner, type StepRunner } from '../step-runner.ts'
-import { type EngineParts, remembering, RestateEngine } from './engine.ts'
+import { type EngineParts, jsonSerde, remembering, RestateEngine } from './engine.ts'
 import {
   type Decision,
   fitAnswer,
@@ -329,8 +329,7 @@ export function readDecision(text: string): Decision {
 }
 
 const decisionSerde: Serde<Decision> = {
-  contentType: 'application/json',
-  serialize: (value) => Buffer.from(JSON.stringify(value)),
+  ...jsonSerde<Decision>(),
   deserialize: (data) => readDecision(Buffer.from(data).toString('utf8')),
 }
 
