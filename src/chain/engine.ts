@@ -180,14 +180,17 @@ export interface Executor {
   execute(request: StepRequest): Promise<StepAnswer>
 }
 
-export interface StepRequest {
+export interface StepContext {
+  signal: AbortSignal
+  onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
+}
+
+export interface StepRequest extends StepContext {
   call: TaskCall
   runId: string
   /** Run, step and attempt: the same again when the step is repeated after a crash. */
   idempotencyKey: string
   arguments: readonly string[]
-  signal: AbortSignal
-  onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
 }
 
 export type StepAnswer =

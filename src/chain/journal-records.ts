@@ -49,6 +49,7 @@ function recordSchema() {
   // Not read as a permission: a project could bring journals, so it is given again each time.
   const confinement = z.looseObject({ sandbox: text }).optional()
   const step = { key: text, at: time }
+  /** `key`: step and attempt, level by level. `stateDigest`: of the outputs that the step will see. */
   const gate = { ...step, planDigest: text, stateDigest: text }
   return z.discriminatedUnion('type', [
     z.object({
@@ -185,13 +186,7 @@ function checked<Value>(z: typeof Zod, shape: Zod.ZodType): Zod.ZodCustom<Value,
   return z.custom<Value>((value) => shape.safeParse(value).success)
 }
 
-export interface GateFacts {
-  /** Step and attempt, level by level. */
-  key: string
-  planDigest: string
-  /** Of the outputs that the step will see, and that the user was shown. */
-  stateDigest: string
-}
+export type GateFacts = Pick<GateRecord, 'key' | 'planDigest' | 'stateDigest'>
 
 export function gateOf({ key, state }: Pick<Call, 'key' | 'state'>, planDigest: string): GateFacts {
   return { key, planDigest, stateDigest: sha256(JSON.stringify(state)) }

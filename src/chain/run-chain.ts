@@ -9,14 +9,7 @@ import { sha256 } from '../core/json.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import { endOrphans } from '../exec/process-group.ts'
-import {
-  drivenExecutor,
-  recordOf,
-  type Refusal,
-  type RunConfinement,
-  runFiles,
-  type RunFiles,
-} from './executors.ts'
+import { drivenExecutor, recordOf, runFiles, type RunFiles, type ScriptSetup } from './executors.ts'
 import { runChain } from './attempt.ts'
 import type { EventListener, Executor, RunResult, TaskCall } from './engine.ts'
 import { type ChainError, RunFilesError, RunStateError, RunTrustError } from './errors.ts'
@@ -39,14 +32,11 @@ import { alone, removeTree, type RunStore } from './run-store.ts'
 import { isFinal, shownRun } from './step-result.ts'
 import { createStepRunner } from './step-runner.ts'
 
-export interface RunSetup {
+export interface RunSetup extends Pick<ScriptSetup, 'workspace' | 'confinement' | 'refusalOf'> {
   runtime: Runtime
-  workspace: string
   store: RunStore
   settings: Settings['run']
   executors?: readonly Executor[]
-  confinement?: RunConfinement | undefined
-  refusalOf?: ((directory: string) => Refusal | undefined) | undefined
   signal?: AbortSignal | undefined
   onEvent?: EventListener | undefined
   yesGates?: boolean | undefined

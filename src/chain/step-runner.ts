@@ -9,7 +9,14 @@ import { makePrivateDirectory, writeAll } from '../core/write-files.ts'
 import { childEnvironment } from '../exec/process.ts'
 import { splitArguments } from '../skill/arguments.ts'
 import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
-import type { ChainCall, Executor, OutputAnswer, StepAnswer, TaskCall } from './engine.ts'
+import type {
+  ChainCall,
+  Executor,
+  OutputAnswer,
+  StepAnswer,
+  StepContext,
+  TaskCall,
+} from './engine.ts'
 import { RunFilesError } from './errors.ts'
 import { type PlannedStep, sandboxHint } from './plan-model.ts'
 import { secretsIn } from './run-line.ts'
@@ -23,11 +30,6 @@ import {
 } from './executors.ts'
 import { mapTexts } from './step-result.ts'
 import { skillDigest } from './lookup.ts'
-
-export interface StepContext {
-  signal: AbortSignal
-  onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
-}
 
 export interface StepRunnerOptions extends Omit<ScriptSetup, 'environment' | 'outputLimit'> {
   runId: string

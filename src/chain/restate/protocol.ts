@@ -1,9 +1,9 @@
 import { failedOutput, type StepOutput } from '../../exec/output-protocol.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import type { CancelledStep, ChainResult, Outcome, RunStatus } from '../engine.ts'
+import type { CancelledStep, ChainCall, ChainResult, Outcome, RunStatus } from '../engine.ts'
 import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
-import type { Plan, PlannedChain } from '../plan-model.ts'
-import { type ChainState, changeSteps } from '../step-result.ts'
+import type { Plan } from '../plan-model.ts'
+import { changeSteps } from '../step-result.ts'
 
 export const serviceName = 'skillrail'
 export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } as const
@@ -67,11 +67,7 @@ export interface Decision {
   approvals: readonly ApprovalRecord[]
 }
 
-export interface NestedRequest extends RunFacts {
-  step: PlannedChain
-  key: string
-  attempt: number
-  state: ChainState
+export interface NestedRequest extends RunFacts, Omit<ChainCall, 'timeoutMs' | 'wait'> {
   /** Of a further attempt: how long it waits before it begins. */
   waitMs?: number | undefined
 }
