@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, sep } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem } from '../core/errors.ts'
 import { sha256 } from '../core/json.ts'
-import { isInside, readRegularFile, realRootOf } from '../core/read-files.ts'
+import { isInside, readRegularFile, realRootOf, statsOf } from '../core/read-files.ts'
 import { didYouMean, estimateTokens } from '../core/text.ts'
 import { type SkillRequest, skillRequests } from '../exec/agent-clients.ts'
 import { findScript, findVerifyScript, type ScriptSearch } from '../exec/find-script.ts'
@@ -371,13 +371,7 @@ function directoriesIn(directory: string): string[] {
 }
 
 function isSkill(directory: string): boolean {
-  return skillFiles.some((file) => {
-    try {
-      return statSync(join(directory, file), { throwIfNoEntry: false })?.isFile() === true
-    } catch {
-      return false
-    }
-  })
+  return skillFiles.some((file) => statsOf(join(directory, file))?.isFile())
 }
 
 /** Why it is not known whether a skill is there. */

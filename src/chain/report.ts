@@ -1,3 +1,4 @@
+import { indentedJson } from '../core/json.ts'
 import { cutToColumns, linesText, safeLine, safeText, withoutGithubCommands } from '../core/text.ts'
 import type { ReportedError } from '../exec/output-protocol.ts'
 import type { StepResult } from './engine.ts'
@@ -32,7 +33,7 @@ export function renderReport(format: ReportFormat, result: ShownRun): string {
 }
 
 const renderers: Record<ReportFormat, (result: ShownRun) => string> = {
-  json: (result) => `${JSON.stringify(result, null, 2)}\n`,
+  json: indentedJson,
   junit: junitReport,
   github: githubReport,
   html: htmlReport,

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { option, type OptionSpecs } from '../../core/command.ts'
+import { option, type OptionSpecs, type Values } from '../../core/command.ts'
 import { contradiction, pointless, SkillrailError, wrongUse } from '../../core/errors.ts'
 import { isInside } from '../../core/read-files.ts'
 import { stateDirectory, userDirectories } from '../../core/runtime.ts'
@@ -248,12 +248,7 @@ export const engineOptions = {
   adminUrl: option.text('--admin-url <url>', 'its admin interface'),
 } as const satisfies OptionSpecs
 
-export interface EngineChoice {
-  /** `restate`: workers execute the run; default: this machine does. */
-  engine?: 'journal' | 'restate' | undefined
-  url?: string | undefined
-  adminUrl?: string | undefined
-}
+export type EngineChoice = Partial<Omit<Values<typeof engineOptions>, 'arguments'>>
 
 export async function resumeOn(
   { context }: ChainProject,

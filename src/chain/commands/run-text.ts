@@ -64,7 +64,7 @@ export function renderRun(answer: RunAnswer, screen: Screen): string {
   const timeline = renderTimeline(answer, screen)
   return linesText([
     ...timeline,
-    ...(timeline.length > 0 ? [''] : []),
+    timeline.length > 0 && '',
     summary(answer, screen),
     ...errorsOfRun(answer),
     ...continuationLines(answer),

@@ -87,13 +87,10 @@ export function listedRun(journal: RunJournal, standing?: string) {
   }
 }
 
-interface ShownResult extends ShownRun {
+interface ShownResult extends ShownRun, Pick<RunRecord, 'imported' | 'yesGates'> {
   standing?: string | undefined
   startedAt: string
   startedBy?: string | undefined
-  imported?: RunRecord['imported']
-  /** `--yes-gates`: the caller approved every gate in advance. */
-  yesGates?: true | undefined
   approvals?: readonly ShownApproval[] | undefined
 }
 
@@ -125,7 +122,7 @@ export const show = defineCommand<ShownResult>()({
   render: (run, screen) =>
     linesText([
       headOfRun({ ...run, status: run.standing ?? run.status }),
-      ...(run.imported ? [`imported from ${safeLine(run.imported.from)}`] : []),
+      run.imported && `imported from ${safeLine(run.imported.from)}`,
       ...renderTimeline(run, screen),
       ...resultLines(run),
       ...approvalLines(run),
