@@ -19,9 +19,8 @@ import type { Confinement } from '../exec/sandbox/open-sandbox.ts'
 import { ownVariables, runScript, startScript } from '../exec/script.ts'
 import type { Executor, StepRequest, TaskCall } from './engine.ts'
 import { RunFilesError } from './errors.ts'
-import type { RunRecord } from './journal-records.ts'
+import type { RunJournal, RunRecord } from './run-journal.ts'
 import type { PlannedStep, PlannedTask } from './plan-model.ts'
-import type { RunJournal } from './run-journal.ts'
 import type { RunStore } from './run-store.ts'
 
 export interface ScriptSetup {

@@ -21,8 +21,9 @@ import {
   isApproved,
   passGate,
   recordedOutcome,
-} from './journal-records.ts'
-import type { RecordWriter, RunJournal } from './run-journal.ts'
+  type RecordWriter,
+  type RunJournal,
+} from './run-journal.ts'
 import { chainOutput, chainWaitsFor, finishedEvent } from './step-result.ts'
 import type { StepRunner } from './step-runner.ts'
 

@@ -16,18 +16,16 @@ import { type ChainError, RunFilesError, RunStateError, RunTrustError } from './
 import { createJournalEngine } from './journal-engine.ts'
 import {
   type ChainRecord,
+  createRecordWriter,
   type DoneRecord,
   journalVersion,
-  type RunRecord,
-} from './journal-records.ts'
-import { allSteps, type Plan, type PlannedChain, wholeChain } from './plan-model.ts'
-import { argumentsOf, redactedArguments, type RunLine, runLine } from './run-line.ts'
-import {
-  createRecordWriter,
-  runJournalOf,
   type RecordWriter,
   type RunJournal,
+  runJournalOf,
+  type RunRecord,
 } from './run-journal.ts'
+import { allSteps, type Plan, type PlannedChain, wholeChain } from './plan-model.ts'
+import { argumentsOf, redactedArguments, type RunLine, runLine } from './run-line.ts'
 import { alone, removeTree, type RunStore } from './run-store.ts'
 import { isFinal, shownRun } from './step-result.ts'
 import { createStepRunner } from './step-runner.ts'

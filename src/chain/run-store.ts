@@ -12,11 +12,10 @@ import { projectStateDirectory, type StatePlace } from '../core/runtime.ts'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
 import { RunBusyError, runNotFound } from './errors.ts'
-import type { ChainRecord } from './journal-records.ts'
+import { type ChainRecord, dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import { redactValue } from '../core/redact.ts'
 import { maskedData } from './step-result.ts'
-import { dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 
 export type RunStore = ReturnType<typeof openRunStore>
 

@@ -6,8 +6,7 @@ import type { Plan } from './plan-model.ts'
 import { type ChainState, executionsOf, isFinal, walkResult } from './step-result.ts'
 import { readResult, resumeRun, type Resumption, type RunSetup, startRun } from './run-chain.ts'
 import type { RunLine } from './run-line.ts'
-import type { RunJournal } from './run-journal.ts'
-import type { RunRequest } from './journal-records.ts'
+import type { RunJournal, RunRequest } from './run-journal.ts'
 
 export type StepperAnswer = (
   | { kind: 'next'; next: readonly HandedStep[] }

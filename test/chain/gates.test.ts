@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type ApprovalRecord, gateOf, passGate } from '../../src/chain/journal-records.ts'
+import { type ApprovalRecord, gateOf, passGate } from '../../src/chain/run-journal.ts'
 import { addOutputs, emptyState } from '../../src/chain/step-result.ts'
 
 const gate = gateOf({ key: '1:deploy', state: emptyState }, 'sha256:plan')

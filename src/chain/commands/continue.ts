@@ -4,10 +4,15 @@ import type { Runtime } from '../../core/runtime.ts'
 import { isYes, linesText, safeLine } from '../../core/text.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
 import { ApprovalRefusedError, RunStateError, stepUnknown } from '../errors.ts'
-import type { ApprovalRecord, ChainRecord, DoneRecord, GateRecord } from '../journal-records.ts'
+import type {
+  ApprovalRecord,
+  ChainRecord,
+  DoneRecord,
+  GateRecord,
+  RunJournal,
+} from '../run-journal.ts'
 import { allSteps, isChain, type Plan } from '../plan-model.ts'
 import { readResult, refuseImported, type RunSetup } from '../run-chain.ts'
-import type { RunJournal } from '../run-journal.ts'
 import { argumentsOf, keepsArguments, type RunLine } from '../run-line.ts'
 import { walkResult } from '../step-result.ts'
 import { drive } from '../stepper.ts'

@@ -21,7 +21,7 @@ import { TrustStore } from '../../trust/store.ts'
 import type { ChainEvent } from '../engine.ts'
 import { ChainPlanError } from '../errors.ts'
 import type { Refusal } from '../executors.ts'
-import type { RunRecord, RunRequest } from '../journal-records.ts'
+import type { RunRecord, RunRequest } from '../run-journal.ts'
 import {
   type ChainLookup,
   type CheckedSkill,

@@ -15,11 +15,13 @@ import {
   type ApprovalRecord,
   type ChainRecord,
   journalVersion,
+  readRecords,
+  type RunJournal,
+  runJournalOf,
   type RunRecord,
-} from '../journal-records.ts'
+} from '../run-journal.ts'
 import { allSteps, isChain, stepOfKey } from '../plan-model.ts'
 import { readResult } from '../run-chain.ts'
-import { readRecords, type RunJournal, runJournalOf } from '../run-journal.ts'
 import { removeRuns, type RunStore } from '../run-store.ts'
 import { executionsOf, isFinal, type ShownRun, statusOfRun } from '../step-result.ts'
 import { readLog } from '../step-runner.ts'

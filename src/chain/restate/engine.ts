@@ -20,7 +20,7 @@ import {
   type GateRecord,
   isApproved,
   passGate,
-} from '../journal-records.ts'
+} from '../run-journal.ts'
 import {
   handlerNames,
   type NestedAnswer,

@@ -1,7 +1,7 @@
 import { failedOutput, type StepOutput } from '../../exec/output-protocol.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { CancelledStep, ChainCall, ChainResult, Outcome, RunStatus } from '../engine.ts'
-import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
+import type { ApprovalRecord, GateRecord } from '../run-journal.ts'
 import type { Plan } from '../plan-model.ts'
 import { changeSteps } from '../step-result.ts'
 

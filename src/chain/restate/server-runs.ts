@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventListener, RunResult } from '../engine.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
-import { type ChainRecord, type DoneRecord, recordedOutcome } from '../journal-records.ts'
+import {
+  type ChainRecord,
+  type DoneRecord,
+  isOpen,
+  recordedOutcome,
+  type RunJournal,
+} from '../run-journal.ts'
 import { allSteps, isChain, type Plan, type PlannedStep, stepOfKey } from '../plan-model.ts'
 import {
   acceptedPlan,
@@ -11,7 +17,6 @@ import {
   type Resumption,
   type RunSetup,
 } from '../run-chain.ts'
-import { isOpen, type RunJournal } from '../run-journal.ts'
 import { argumentsOf, runLine } from '../run-line.ts'
 import { alone, type RunStore } from '../run-store.ts'
 import { finishedEvent } from '../step-result.ts'
