@@ -1,8 +1,9 @@
+import { UsageError } from '../core/errors.ts'
 import { safeLine, safeText } from '../core/text.ts'
 import { neededText } from '../tools/cache/describe-parameters.ts'
 import { proposalText } from '../tools/call/consent.ts'
 import type { RequestSetup } from '../tools/call/do-request.ts'
-import { type AskUser, McpRequestError } from './tool.ts'
+import { type AskUser } from './tool.ts'
 
 /** Questions of one request: the SDK ends a request that still asks after 8 rounds. */
 export const mostQuestions = 7
@@ -16,13 +17,13 @@ export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
   return async (question) => {
     const { length } = question.message
     if (length > longestQuestion)
-      throw new McpRequestError({
+      throw new UsageError({
         code: 'question-too-long',
         message: `not called: its ${length} characters are too many to ask the user about; at most ${longestQuestion}`,
         hint: 'Make it smaller, or name a file instead of its text.',
       })
     if (asked++ >= mostQuestions)
-      throw new McpRequestError({
+      throw new UsageError({
         code: 'too-many-questions',
         message: `not called: the user answered ${mostQuestions} questions for this request already`,
         hint: 'Put the rest into a separate request.',

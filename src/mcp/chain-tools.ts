@@ -35,7 +35,6 @@ import {
   acts,
   type ClientCall,
   defineTool,
-  McpRequestError,
   nameOf,
   type OfferedTool,
   plainJson,
@@ -260,7 +259,7 @@ class ServedRuns {
     const asking = askWithinBounds(ask)
     const question = `Scripts would be run on this machine.\n${text}`
     if (asking !== undefined && (await askForYes(asking, question, 'Run them'))) return
-    throw new McpRequestError({
+    throw new UsageError({
       code: ask === undefined ? 'run-needs-yes' : 'run-declined',
       message: ask === undefined ? `scripts need a yes:\n${text}` : `nothing was run:\n${text}`,
       hint: howToAllow(ask, yes, 'skillrail run'),

@@ -1,8 +1,9 @@
+import { UsageError } from '../core/errors.ts'
 import { randomBytes } from 'node:crypto'
 import { isObject } from '../core/json.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject } from '../tools/model.ts'
-import { type ClientCall, McpRequestError, type Question, type ToolAnswer } from './tool.ts'
+import { type ClientCall, type Question, type ToolAnswer } from './tool.ts'
 
 /** What came of a request so far: its answer, or a question that the client must ask its user. */
 export type Turn =
@@ -67,12 +68,12 @@ export class Exchanges {
   /**
    * @param state as it was handed out with the question
    * @param reply what the client sends for it
-   * @throws {McpRequestError} for a question that is unknown, was answered, or has expired
+   * @throws {UsageError} for a question that is unknown, was answered, or has expired
    */
   resume(arrival: Arrival, state: string, reply: unknown): Promise<Turn> {
     const exchange = this.#waiting.get(state)?.exchange
     if (exchange === undefined || exchange.arrival.subject !== arrival.subject) {
-      throw new McpRequestError({
+      throw new UsageError({
         code: 'question-over',
         message: 'this answers a question that has expired; nothing was called',
         hint: 'Make the call again.',
@@ -130,7 +131,7 @@ export class Exchanges {
     const all = [...this.#waiting.values()]
     const own = all.filter((one) => one.exchange.arrival.client === arrival.client)
     if (own.length >= mostOfClient || all.length >= mostWaiting)
-      throw new McpRequestError({
+      throw new UsageError({
         code: 'too-many-questions',
         message: 'not called: too many questions are open',
         hint: 'The user answers or cancels some of them; each ends after ten minutes.',

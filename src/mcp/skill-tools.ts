@@ -1,3 +1,4 @@
+import { UsageError } from '../core/errors.ts'
 import { z } from 'zod'
 import { safeLine, safeText } from '../core/text.ts'
 import { checkInvocation, type InvocationSource } from '../library/activation.ts'
@@ -14,7 +15,6 @@ import {
   type ClientCall,
   type Connection,
   defineTool,
-  McpRequestError,
   nameOf,
   type OfferedTool,
   reads,
@@ -120,7 +120,7 @@ async function readResource(
   if (found === undefined) {
     const message = `There is no skill named ${name}.`
     const hint = 'List skills with: find_skills'
-    throw new McpRequestError({ code: 'skill-not-found', message, hint })
+    throw new UsageError({ code: 'skill-not-found', message, hint })
   }
   const { info, resources } = found
   if (connection.activated?.has(info.directory) !== true) checkInvocation(info, 'model')
@@ -212,7 +212,7 @@ export async function getPrompt(
   const info = skills.find((one) => one.name === known)
   if (info === undefined) {
     const message = `there is no prompt ${safeLine(known)}`
-    throw new McpRequestError({ code: 'prompt-not-found', message })
+    throw new UsageError({ code: 'prompt-not-found', message })
   }
   const text = await useSkill(project, known, argumentText(info, given), 'user')
   connection.activated?.add(info.directory)

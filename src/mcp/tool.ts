@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { exitCode, type ExitCode, messageOf, SkillrailError } from '../core/errors.ts'
+import { messageOf, SkillrailError, UsageError } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
 import { safeText } from '../core/text.ts'
 import type { JsonValue } from '../skill/model.ts'
@@ -75,10 +75,6 @@ export const acts: ToolFacts['annotations'] = {
   destructiveHint: true,
   idempotentHint: false,
   openWorldHint: true,
-}
-
-export class McpRequestError extends SkillrailError {
-  override readonly exitCode: ExitCode = exitCode.usage
 }
 
 export function failureText(error: unknown): string {
@@ -161,9 +157,9 @@ function checkedInput<S extends z.ZodObject>(tool: string, schema: S, given: unk
   throw wrongInput(tool, problems.slice(0, 10), `It takes: ${takes}`)
 }
 
-function wrongInput(tool: string, problems: readonly string[], hint?: string): McpRequestError {
+function wrongInput(tool: string, problems: readonly string[], hint?: string): UsageError {
   const message = [`Error: invalid parameters for ${tool}`, ...problems].join('\n')
-  return new McpRequestError({ code: 'invalid-parameters', message, hint })
+  return new UsageError({ code: 'invalid-parameters', message, hint })
 }
 
 function jsonSchema(schema: z.ZodObject): JsonObject {

@@ -3,6 +3,7 @@ import { contradiction, messageOf, pointless, SkillrailError, wrongUse } from '.
 import { openAddress } from '../../core/open-address.ts'
 import { safeLine } from '../../core/text.ts'
 import type { ServerDefinition } from '../config/model.ts'
+import { ToolError } from '../errors.ts'
 import { definitionOf, refuse } from '../server/pool.ts'
 import {
   hasAuthorization,
@@ -11,7 +12,7 @@ import {
   type SignInState,
   signInState,
 } from '../server/sign-in.ts'
-import { revoke, SignInError, signInAt } from '../server/sign-in-browser.ts'
+import { revoke, signInAt } from '../server/sign-in-browser.ts'
 import { serverConfiguration, toolProject } from './project-tools.ts'
 
 interface Row {
@@ -137,7 +138,7 @@ async function signIn(
   } catch (error) {
     if (error instanceof SkillrailError || signal.aborted) throw error
     const message = `The sign-in at ${server} failed: ${safeLine(messageOf(error))}`
-    throw new SignInError({ code: 'sign-in-failed', message, cause: error })
+    throw new ToolError({ code: 'sign-in-failed', message, cause: error })
   }
 }
 

@@ -28,8 +28,6 @@ export interface SignInOptions {
   open(address: string): void
 }
 
-export class SignInError extends ToolError {}
-
 type Challenge = { resourceMetadataUrl?: URL; scope?: string }
 
 const patienceMs = 300_000
@@ -62,7 +60,7 @@ export async function signInAt(
     const ends = AbortSignal.any([options.signal, limit])
     const answer = await untilAborted(redirect.answer, ends).catch((error: unknown) => {
       if (!limit.aborted) throw error
-      throw new SignInError({
+      throw new ToolError({
         code: 'sign-in-timeout',
         message: `Nobody signed in at ${definition.name} within ${patienceMs / 60_000} minutes`,
         hint: `Try again: skillrail tools auth ${definition.name}`,
@@ -82,7 +80,7 @@ export async function signInAt(
     await sdk.auth(provider, { ...flow, authorizationCode: code, ...(iss && { iss }) })
     const { client, tokens } = held
     if (client === undefined || tokens === undefined)
-      throw new SignInError({ code: 'sign-in-failed', message: 'No token came of the sign-in' })
+      throw new ToolError({ code: 'sign-in-failed', message: 'No token came of the sign-in' })
     const savedAt = new Date(options.runtime.now()).toISOString()
     const record = { discovery, client, tokens, savedAt }
     await file.alone(async () => await file.write(record))
@@ -192,11 +190,11 @@ async function openRedirect(port: number) {
   return { address: `http://127.0.0.1:${opened}/callback`, state, answer: promise, close }
 }
 
-function refused(server: string, answer: URLSearchParams): SignInError {
+function refused(server: string, answer: URLSearchParams): ToolError {
   const said = ['error', 'error_description'].flatMap((name) => answer.get(name) ?? [])
   const reason = safeLine(said.join(': ')).slice(0, 500) || 'it gave no code'
   const message = `The sign-in at ${server} was refused: ${reason}`
-  return new SignInError({ code: 'sign-in-refused', message })
+  return new ToolError({ code: 'sign-in-refused', message })
 }
 
 /** Tells the authorization server that the tokens are over, as far as it wants to know (RFC 7009). */
