@@ -24,7 +24,7 @@ import type {
   ShadowedServer,
 } from './model.ts'
 import { pluginServers } from './plugin-servers.ts'
-import { claudeProject, resolveServer, type ServerShape, shapes } from './shapes.ts'
+import { type FileClient, resolveServer, type ServerShape, shapeOf } from './shapes.ts'
 
 export const acceptingHint = 'To see what changed and accept it: skillrail trust'
 
@@ -345,7 +345,7 @@ function pluginPlaces({ project, runtime, inputs, diagnostics }: Found): ServerP
   return places
 }
 
-type Places = (readonly [client: keyof typeof shapes, path: string])[]
+type Places = (readonly [client: FileClient, path: string])[]
 
 /**
  * Every place, in the order of precedence: files of the project before those of the user. The servers
@@ -389,10 +389,15 @@ function serverPlaces(
       client,
       scope,
       path: resolve(root, path),
-      shape: shapes[client],
+      shape: shapeOf(client),
     }))
   return [
-    { client: 'claude-code', scope: 'user', path: claude, shape: claudeProject(project) },
+    {
+      client: 'claude-code',
+      scope: 'user',
+      path: claude,
+      shape: shapeOf('claude-code', 'projects', project),
+    },
     ...placesOf('project', project, ofProject),
     ...placesOf('user', home, ofUser),
   ]

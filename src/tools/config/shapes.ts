@@ -120,10 +120,28 @@ function groupAt(root: JsonObject, place: readonly string[]): readonly ServerGro
   return isObject(entries) ? [{ place, entries }] : []
 }
 
-function shapeOf(client: ServerClient, ...place: readonly string[]): ServerShape {
+/** Where a client has its servers in its file. */
+const keys = {
+  'claude-code': 'mcpServers',
+  'claude-desktop': 'mcpServers',
+  cursor: 'mcpServers',
+  windsurf: 'mcpServers',
+  vscode: 'servers',
+  gemini: 'mcpServers',
+  codex: 'mcp_servers',
+  opencode: 'mcp',
+} as const satisfies Record<Exclude<ServerClient, 'agent-plugin'>, string>
+
+export type FileClient = keyof typeof keys
+
+/** @param above names of the objects that the servers are in, as of one project in `~/.claude.json` */
+export function shapeOf(client: FileClient, ...above: readonly string[]): ServerShape {
   return {
     syntax: client === 'codex' ? 'toml' : 'json',
-    groups: (root) => groupAt(root, place),
+    groups(root) {
+      if (client === 'opencode') return openCodeGroups(root)
+      return groupAt(root, [...above, keys[client]])
+    },
     read(entry, onIgnored) {
       const schema = (loaded ??= entrySchema(createRequire(import.meta.url)('zod')))
       const set = withoutNull<JsonValue>(entry)
@@ -135,22 +153,6 @@ function shapeOf(client: ServerClient, ...place: readonly string[]): ServerShape
       return serverOf(schema.parse(set), client)
     },
   }
-}
-
-export const shapes: Readonly<Record<Exclude<ServerClient, 'agent-plugin'>, ServerShape>> = {
-  'claude-code': shapeOf('claude-code', 'mcpServers'),
-  'claude-desktop': shapeOf('claude-desktop', 'mcpServers'),
-  cursor: shapeOf('cursor', 'mcpServers'),
-  windsurf: shapeOf('windsurf', 'mcpServers'),
-  vscode: shapeOf('vscode', 'servers'),
-  gemini: shapeOf('gemini', 'mcpServers'),
-  codex: shapeOf('codex', 'mcp_servers'),
-  opencode: { ...shapeOf('opencode'), groups: openCodeGroups },
-}
-
-/** `~/.claude.json`: the servers that Claude Code has for one project, in the user's own file. */
-export function claudeProject(project: string): ServerShape {
-  return shapeOf('claude-code', 'projects', project, 'mcpServers')
 }
 
 /** Version 1 has the servers below `mcp`, version 2 below `mcp.servers`, beside settings. */
