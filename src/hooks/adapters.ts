@@ -60,6 +60,9 @@ export interface ClientEvents {
 
 export type HookEvent = keyof ClientEvents
 
+/** Besides the prompt. */
+export const eventKinds = ['before', 'after', 'compact', 'subagent'] as const
+
 export type Registration =
   /** Items in the lists of `hooks` of a JSON file that others write to as well, by event. */
   | {
@@ -89,12 +92,19 @@ function nestedDenial(reason: string): object {
   return { hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } }
 }
 
-function flatAnswer(context: string): object {
-  return { additionalContext: context }
+/** Answers without the layer of Claude Code. */
+const flat = {
+  answer: (context: string) => ({ additionalContext: context }),
+  deny: (reason: string) => ({ permissionDecision: 'deny', permissionDecisionReason: reason }),
 }
 
-function flatDenial(reason: string): object {
-  return { permissionDecision: 'deny', permissionDecisionReason: reason }
+/** Of a client that keeps its file in a folder of one name, at home and in a project. */
+function inFolder(
+  path: string,
+  file: string,
+  variable?: string,
+): Pick<HookAdapter, 'home' | 'files'> {
+  return { home: { path, variable }, files: { user: file, project: `${path}/${file}` } }
 }
 
 /** The command for an event that is answered in one piece. */
@@ -166,8 +176,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     ...usual,
     title: 'Claude Code',
     program: 'claude',
-    home: { path: '.claude', variable: 'CLAUDE_CONFIG_DIR' },
-    files: { user: 'settings.json', project: '.claude/settings.json' },
+    ...inFolder('.claude', 'settings.json', 'CLAUDE_CONFIG_DIR'),
     ...groups(claudeEvents, { tools: 'Edit|Write|NotebookEdit|Read|Bash|Skill' }),
     windowsShell: 'bash',
     // Of every hook on its own; a longer one becomes a file and a preview.
@@ -179,8 +188,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     ...usual,
     title: 'Codex',
     program: 'codex',
-    home: { path: '.codex', variable: 'CODEX_HOME' },
-    files: { user: 'hooks.json', project: '.codex/hooks.json' },
+    ...inFolder('.codex', 'hooks.json', 'CODEX_HOME'),
     looksUp: true,
     ...groups(
       claudeEvents,
@@ -212,8 +220,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
       subagent: 'subagentStart',
     },
     windowsShell: 'powershell',
-    answer: flatAnswer,
-    deny: flatDenial,
+    ...flat,
     steps: { project: 'Open the project in Copilot CLI once and trust its folder.' },
     remark: 'Of several hooks that add context Copilot CLI keeps only the last one’s.',
   },
@@ -222,8 +229,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     ...usual,
     title: 'Cursor',
     program: 'cursor-agent',
-    home: { path: '.cursor' },
-    files: { user: 'hooks.json', project: '.cursor/hooks.json' },
+    ...inFolder('.cursor', 'hooks.json'),
     looksUp: true,
     registration: {
       kind: 'entry',
@@ -248,8 +254,8 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     ...usual,
     title: 'Gemini CLI',
     program: 'gemini',
+    ...inFolder('.gemini', 'settings.json'),
     home: { path: '.gemini', variable: 'GEMINI_CLI_HOME', moves: 'home' },
-    files: { user: 'settings.json', project: '.gemini/settings.json' },
     ...groups(
       { prompt: 'BeforeAgent', before: 'BeforeTool', after: 'AfterTool' },
       { ...milliseconds, tools: 'replace|write_file|read_file|run_shell_command|activate_skill' },
@@ -273,8 +279,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     looksUp: true,
     registration: { kind: 'file', text: 'opencode-plugin' },
     events: pluginEvents,
-    answer: flatAnswer,
-    deny: flatDenial,
+    ...flat,
   },
   /** Run with 0.87.1: an extension, because it has no hooks that are commands. */
   pi: {
@@ -286,8 +291,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     registration: { kind: 'file', text: 'pi-extension' },
     events: { ...pluginEvents, subagent: undefined },
     sigil: 'skill-colon',
-    answer: flatAnswer,
-    deny: flatDenial,
+    ...flat,
     steps: { project: 'Approve the project in pi once, or start it with: pi --approve' },
   },
   /** Run with 0.24.4: the hook sees the text of a called skill, and what was typed as its last line. */
@@ -295,8 +299,7 @@ export const adapters: Readonly<Record<Platform, HookAdapter>> = {
     ...usual,
     title: 'Qwen Code',
     program: 'qwen',
-    home: { path: '.qwen', variable: 'QWEN_HOME' },
-    files: { user: 'settings.json', project: '.qwen/settings.json' },
+    ...inFolder('.qwen', 'settings.json', 'QWEN_HOME'),
     ...groups(
       { ...claudeEvents, compact: 'PostCompact', subagent: undefined },
       { ...milliseconds, tools: 'edit|write_file|read_file|run_shell_command|skill' },

@@ -1,20 +1,15 @@
 import { isObject, objectOf, parseJson } from '../core/json.ts'
 import type { ToolCall } from '../trigger/tool-call.ts'
-import type { HookEvent } from './adapters.ts'
+import { adapters, eventKinds, type HookEvent } from './adapters.ts'
 import { fingerprint } from './trigger-cache.ts'
 
 export type HookPayload = (ReturnType<typeof readPayload> & { ok: true })['payload']
 
-/** The names of the clients for what the hook answers, in lower case; any other is a prompt. */
-const events: Readonly<Record<string, HookEvent | undefined>> = {
-  pretooluse: 'before',
-  beforetool: 'before',
-  posttooluse: 'after',
-  aftertool: 'after',
-  sessionstart: 'compact',
-  precompact: 'compact',
-  postcompact: 'compact',
-  subagentstart: 'subagent',
+/** What any client calls so, in any case; all other names are a prompt. */
+function eventCalled(name: string): HookEvent {
+  const isCalledSo = (kind: HookEvent) =>
+    Object.values(adapters).some(({ events }) => events[kind]?.toLowerCase() === name.toLowerCase())
+  return eventKinds.find(isCalledSo) ?? 'prompt'
 }
 
 /** Reads standard input. All clients send one JSON object; their names for the fields differ. */
@@ -25,7 +20,7 @@ export function readPayload(input: string, name?: string) {
   const first = (...names: readonly string[]): string | undefined =>
     names.map((key) => value[key]).find(isText)
   const eventName = first('hook_event_name') ?? name ?? ''
-  const event = events[eventName.toLowerCase()] ?? 'prompt'
+  const event = eventCalled(eventName)
   const given = value['tool_input'] ?? value['toolArgs']
   const toolInput = typeof given === 'string' ? given : JSON.stringify(given ?? '')
   const tool = first('tool_name', 'toolName') ?? ''
@@ -37,8 +32,11 @@ export function readPayload(input: string, name?: string) {
   const { timestamp, workspace_roots: roots } = value
   // Gemini CLI, Qwen Code and Copilot CLI name no turn. They read the clock once for a prompt and tell
   // every hook the same millisecond; the same prompt typed again has another one.
-  const hasMoment = session !== undefined && (typeof timestamp === 'number' || isText(timestamp))
-  const moment = fingerprint(`${session} ${String(timestamp)} ${prompt.slice(0, 4096)}`)
+  const isMoment = typeof timestamp === 'number' || isText(timestamp)
+  const moment =
+    session !== undefined && isMoment
+      ? fingerprint(`${session} ${timestamp} ${prompt.slice(0, 4096)}`)
+      : undefined
   const named = event === 'prompt' ? first('prompt_id', 'turn_id', 'generation_id') : undefined
   return {
     ok: true as const,
@@ -57,7 +55,7 @@ export function readPayload(input: string, name?: string) {
       /** The subagent; empty for the agent that the user talks to. */
       agent: first('agent_id', 'agentId') ?? '',
       /** The client's own name for this turn or call, else one made of the session and the moment. */
-      turn: first('tool_use_id', 'toolCallId') ?? named ?? (hasMoment ? moment : undefined),
+      turn: first('tool_use_id', 'toolCallId') ?? named ?? moment,
       fromCursor: value['cursor_version'] !== undefined,
       fromCopilot: timestamp !== undefined,
     },

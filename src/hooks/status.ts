@@ -5,7 +5,7 @@ import type { Runtime } from '../core/runtime.ts'
 import { safeLine } from '../core/text.ts'
 import { findProgram } from '../exec/find-program.ts'
 import { capturedText, type ProcessEnd, runProcess } from '../exec/process.ts'
-import { adapters, launcherName, type Platform, platforms } from './adapters.ts'
+import { adapters, eventKinds, launcherName, type Platform, platforms } from './adapters.ts'
 import { ownCommands } from './edit-entries.ts'
 import { planInstall, readConfiguration } from './install.ts'
 import {
@@ -118,8 +118,6 @@ export function willRun(
   if (step === undefined) return { answer: 'yes' }
   return { answer: 'unknown', reason: `${title} alone can tell what it trusts`, step }
 }
-
-const eventKinds = ['before', 'after', 'compact', 'subagent'] as const
 
 function registered(
   runtime: Runtime,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { canonicalPrompt, type Sigil } from '../../src/hooks/prompt.ts'
+import { canonicalPrompt, readPayload, type Sigil } from '../../src/hooks/prompt.ts'
 
 const skills = {
   has: (name: string) => name === 'saw',
@@ -24,4 +24,19 @@ const cases: [Sigil, string, string][] = [
 ]
 it.each(cases)('reads for the sigil %s %j as %j', (sigil, prompt, canonical) => {
   expect(canonicalPrompt(prompt, sigil, skills)).toBe(canonical)
+})
+
+it.each([
+  ['', 'prompt'],
+  ['UserPromptSubmit', 'prompt'],
+  ['constructor', 'prompt'],
+  ['preToolUse', 'before'],
+  ['AfterTool', 'after'],
+  ['PreCompact', 'compact'],
+  ['PostCompact', 'compact'],
+  ['SessionStart', 'compact'],
+  ['subagentStart', 'subagent'],
+])('takes the event %j for %s', (name, event) => {
+  const input = JSON.stringify({ hook_event_name: name, prompt: 'hello', tool_name: 'x' })
+  expect(readPayload(input)).toMatchObject({ ok: true, payload: { event } })
 })

@@ -33,8 +33,7 @@ const changeOptions = {
 
 export const install = defineCommand<ChangesResult>()({
   arguments: {
-    '[client...]':
-      'claude, codex, copilot, cursor, gemini, opencode, pi, qwen; default: those found here',
+    '[client...]': `${platforms.join(', ')}; default: those found here`,
   },
   options: changeOptions,
   details:
