@@ -1,3 +1,4 @@
+import { errorsIn } from '../core/diagnostic.ts'
 import { findEmbeddedCommands } from '../library/activation.ts'
 import type { SkillDocument } from '../skill/model.ts'
 import { parseSkill, readFrontmatter } from '../skill/parse.ts'
@@ -21,7 +22,7 @@ export function checkFrontmatter(
     findings.add('prototype-key', { file, line, column }, message)
   }
   if (!skill) {
-    const reason = diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'no reason'
+    const reason = errorsIn(diagnostics)[0]?.message ?? 'no reason'
     const message = `the frontmatter cannot be used, so its fields were not checked: ${reason}`
     findings.add('not-analysed', { file }, message)
     return undefined

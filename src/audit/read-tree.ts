@@ -1,6 +1,6 @@
 import { type Dir, lstatSync, opendirSync, readdirSync, readlinkSync } from 'node:fs'
 import { dirname, isAbsolute, join, parse } from 'node:path'
-import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { byText, compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { bytesOf, isInside, realPathOf } from '../core/read-files.ts'
 import { messageOf } from '../core/errors.ts'
 
@@ -37,7 +37,7 @@ export function readTree(directory: string, root: string): Tree {
     stopped.push({ limit: 'too-many-files', path: parent })
     break
   }
-  return { entries: entries.toSorted((a, b) => compareText(a.path, b.path)), stopped }
+  return { entries: entries.toSorted(byText('path')), stopped }
 }
 
 /** Names are taken one by one: a hostile directory may have millions. */

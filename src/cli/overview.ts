@@ -1,6 +1,6 @@
 import { type Check, defineCommand, type Screen } from '../core/command.ts'
 import { exitCode } from '../core/errors.ts'
-import { cell, linesText, safeLine } from '../core/text.ts'
+import { cell, type Lines, linesText, safeLine } from '../core/text.ts'
 import {
   type Overview,
   type OverviewEntry,
@@ -32,10 +32,10 @@ it. Ends with 1 if anything is invalid or failed.`,
     return linesText([
       screen.style('bold', safeLine(workspace)),
       ...parts.filter(({ total }) => total > 0).flatMap((part) => partLines(part, screen)),
-      ...(next.length === 0 ? [] : [`\nThere are no skills here. Next steps:\n${steps.trimEnd()}`]),
+      next.length > 0 && `\nThere are no skills here. Next steps:\n${steps.trimEnd()}`,
     ])
   },
-  notes: ({ next }) => (next.length > 0 ? [] : ['\nskillrail --help lists the commands.']),
+  notes: ({ next }) => [next.length === 0 && '\nskillrail --help lists the commands.'],
 })
 
 const nextSteps: OverviewResult['next'] = [
@@ -53,14 +53,14 @@ const commands = {
   servers: 'tools servers',
 } as const satisfies Record<OverviewPart['name'], string>
 
-function partLines({ name, summary, entries }: OverviewPart, screen: Screen): string[] {
+function partLines({ name, summary, entries }: OverviewPart, screen: Screen): Lines {
   const notable = entries.filter(({ status }) => status !== 'ok')
   const rest = notable.length - mostEntries
   return [
     '',
     `${name.padEnd(9)}${safeLine(summary)}`,
     ...notable.slice(0, mostEntries).flatMap((entry) => entryLines(entry, screen)),
-    ...(rest > 0 ? [`  … ${rest} more: skillrail ${commands[name]}`] : []),
+    rest > 0 && `  … ${rest} more: skillrail ${commands[name]}`,
   ]
 }
 

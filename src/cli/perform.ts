@@ -8,7 +8,7 @@ import {
   Serving,
   type Values,
 } from '../core/command.ts'
-import type { Diagnostic } from '../core/diagnostic.ts'
+import { type Diagnostic, errorsIn } from '../core/diagnostic.ts'
 import { exitCode, type ExitCode, UsageError, wrongUse } from '../core/errors.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import type { Runtime } from '../core/runtime.ts'
@@ -92,7 +92,7 @@ export async function perform(call: Call): Promise<ExitCode> {
 
 /** A mistake in the named file would silently drop a limit, so the file counts as a whole. */
 function refuseBroken(name: string, path: string, diagnostics: readonly Diagnostic[]): void {
-  const wrong = diagnostics.filter((found) => found.severity === 'error' && found.path === path)
+  const wrong = errorsIn(diagnostics).filter((found) => found.path === path)
   if (wrong.length === 0) return
   const message = `--config ${name} cannot be used`
   throw new UsageError({ code: 'configuration-unusable', message, diagnostics: wrong })

@@ -48,12 +48,10 @@ export function openReports(request: ReportRequest): Reports {
   const { runtime, events, json } = request
   const wanted = request.reports.map((text) => wantedReport(text, request))
   const eventsPath = typeof events === 'string' ? namedFile('--events', events) : undefined
-  const owners = [
-    ...wanted.filter(({ file }) => file === undefined),
-    ...(events !== undefined && eventsPath === undefined ? ['events'] : []),
-    ...(json ? ['json'] : []),
-  ]
-  if (owners.length > 1) {
+  const printed = wanted.filter(({ file }) => file === undefined).length
+  const printsEvents = events !== undefined && eventsPath === undefined
+  const owners = printed + Number(printsEvents) + Number(json)
+  if (owners > 1) {
     const hint = 'Give the others a file: --events=FILE, --report html=FILE.'
     throw wrongUse('only one of --json, --events and --report can use stdout', hint)
   }
@@ -69,7 +67,7 @@ export function openReports(request: ReportRequest): Reports {
   const problems: Diagnostic[] = []
   const sink = eventSink(request, eventsPath, problems)
   return {
-    ownsStdout: owners.length === 1 && !json,
+    ownsStdout: owners === 1 && !json,
     onEvent: (event) => sink?.write(`${jsonText(event)}\n`),
     async write(result) {
       sink?.close()

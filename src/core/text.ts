@@ -101,8 +101,11 @@ export function cell(text: string, width: number): string {
   return cutToColumns(safeLine(text).trim(), width)
 }
 
-/** Lines with a newline each; `false` and undefined are none. */
-export function linesText(lines: readonly (string | false | undefined)[]): string {
+/** `false` and undefined are no lines. */
+export type Lines = readonly (string | false | undefined)[]
+
+/** Lines with a newline each. */
+export function linesText(lines: Lines): string {
   return lines
     .filter((line) => typeof line === 'string')
     .map((line) => `${line}\n`)

@@ -1,4 +1,5 @@
 import { deepestJson, isObject, tooDeepAt } from '../core/json.ts'
+import { errorsIn } from '../core/diagnostic.ts'
 import { messageOf } from '../core/errors.ts'
 import type { JsonValue } from '../skill/model.ts'
 import { readYaml, yamlToJson } from '../skill/read-yaml.ts'
@@ -152,7 +153,7 @@ function parseValue(text: string): unknown {
       `it is longer than ${maxYamlCharacters} characters; above that only JSON is read`,
     )
   const { root, diagnostics } = readYaml(`${trimmed}\n`, { firstLine: 1, path: 'output' })
-  const error = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
+  const [error] = errorsIn(diagnostics)
   if (error) throw new Malformed(notJson ?? error.message)
   if (!root) throw new Malformed('it is empty')
   return yamlToJson(root)

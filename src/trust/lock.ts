@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type * as Jsonc from 'jsonc-parser'
-import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { byText, compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { StateFileError } from '../core/errors.ts'
-import { hexDigest, indentedJson, isObject, parseJson, tooDeepAt } from '../core/json.ts'
+import { hexDigest, indentedJson, isObject, objectOf, parseJson, tooDeepAt } from '../core/json.ts'
 import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 import {
   entryStats,
@@ -114,7 +114,7 @@ type LockText = { ok: true; skills: LockedSkills } | { ok: false; newer: boolean
 const maxDepth = 16
 
 export function serializeLock(skills: readonly LockedSkill[]): string {
-  const sorted = skills.toSorted((a, b) => compareText(a.path, b.path))
+  const sorted = skills.toSorted(byText('path'))
   requireUnique(sorted.map(({ path }) => path))
   const value = {
     version,
@@ -149,7 +149,7 @@ export function parseLock(text: string): LockText {
   const value = parseJson(text)
   if (value === undefined) return refuse('is not JSON')
   if (hasKeyTwice(text)) return refuse('has a key twice in one object')
-  const { version: found, skills: list } = isObject(value) ? value : {}
+  const { version: found, skills: list } = objectOf(value)
   if (typeof found === 'number' && found > version) {
     return refuse(`has version ${found}; this Skillrail knows ${version}`, true)
   }
@@ -224,7 +224,7 @@ export function currentSkills(
   const unique = new Map(inside.map((skill) => [skill.realDirectory, skill.name]))
   return Array.from(unique, ([directory, name]) => {
     return { path: lockedPath(workspace, directory), name, tree: skillTree(workspace, directory) }
-  }).toSorted((a, b) => compareText(a.path, b.path))
+  }).toSorted(byText('path'))
 }
 
 /** What differs from a lock, by path. A locked skill that is not among `current` is read where it should be. */
@@ -238,7 +238,7 @@ export function lockDrift(
   const elsewhere = [...locked.values()]
     .filter(({ path }) => !known.has(path))
     .flatMap((skill) => changeWhereItWas(workspace, skill) ?? [])
-  return [...here, ...elsewhere].toSorted((a, b) => compareText(a.path, b.path))
+  return [...here, ...elsewhere].toSorted(byText('path'))
 }
 
 function changeWhereItWas(workspace: string, locked: LockedSkill): LockChange | undefined {
@@ -282,7 +282,7 @@ function compareFiles(locked: LockedSkill | undefined, tree: SkillTree): LockFil
     if (before === digest && executable === undefined) continue
     changes.push({ change: 'changed', path, locked: before, file, executable })
   }
-  return changes.toSorted((a, b) => compareText(a.path, b.path))
+  return changes.toSorted(byText('path'))
 }
 
 /** The lock that a workspace is held to: its own, else the nearest one above it, whatever `.git` is between. */

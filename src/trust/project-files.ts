@@ -1,8 +1,8 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, extname, join, posix, resolve } from 'node:path'
-import { compareText } from '../core/diagnostic.ts'
+import { byText, compareText } from '../core/diagnostic.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
-import { indentedJson, isObject, parseJson, sha256 } from '../core/json.ts'
+import { indentedJson, isObject, objectOf, parseJson, sha256 } from '../core/json.ts'
 import { isInside, readRegularFile, realPathOf, statsOf } from '../core/read-files.ts'
 import { splitFrontmatter } from '../skill/frontmatter.ts'
 import type { AcceptedPart, ActingKind, ActingPart } from './model.ts'
@@ -204,10 +204,9 @@ function placementsText(placed: ReadonlyMap<string, string>): string {
 }
 
 function placementsIn(text: string): Map<string, string> {
-  const value = parseJson(text)
-  const categories = isObject(value) && isObject(value['categories']) ? value['categories'] : {}
+  const { categories } = objectOf(parseJson(text))
   const placed = new Map<string, string>()
-  for (const [name, category] of Object.entries(categories)) {
+  for (const [name, category] of Object.entries(objectOf(categories))) {
     const tools = isObject(category) ? [category['tools']].flat() : []
     for (const tool of tools) {
       const id = isObject(tool) ? tool['id'] : tool
@@ -220,8 +219,7 @@ function placementsIn(text: string): Map<string, string> {
 
 /** The text of a part of the kind `category`: the category of each tool. */
 export function acceptedPlacements(text: string): Map<string, string> {
-  const value = parseJson(text)
-  const placed = Object.entries(isObject(value) ? value : {})
+  const placed = Object.entries(objectOf(parseJson(text)))
   return new Map(placed.map(([id, name]) => [id, String(name)]))
 }
 
@@ -358,7 +356,7 @@ export function upTo(from: string, root: string): string[] {
 function entriesOf(directory: string, found: AgentFiles): Dirent[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true })
-    return entries.toSorted((a, b) => compareText(a.name, b.name))
+    return entries.toSorted(byText('name'))
   } catch (error) {
     const code = systemCode(error)
     if (code !== 'ENOENT' && code !== 'ENOTDIR') {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { basename, join, posix, relative, sep } from 'node:path'
-import { compareText } from '../core/diagnostic.ts'
+import { byText, compareText } from '../core/diagnostic.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
 import { sha256 } from '../core/json.ts'
 import {
@@ -274,7 +274,7 @@ export interface SkillTree {
 export function skillTree(workspace: string, directory: string): SkillTree {
   const isWorkspace = directory === workspace
   const files = skillFiles(directory, { text: true, isWorkspace, linksOut: 'refused' })
-  files.sort((a, b) => compareText(a.path, b.path))
+  files.sort(byText('path'))
   const runnable = files.filter((file) => file.executable === true).map(({ path }) => path)
   const executable = process.platform === 'win32' ? undefined : new Set(runnable)
   const whole = files.every(({ digest }) => digest !== unreadableDigest)

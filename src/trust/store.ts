@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { byText, type Diagnostic } from '../core/diagnostic.ts'
 import { StateFileError } from '../core/errors.ts'
 import { withFileLock } from '../core/file-lock.ts'
-import { isObject, parseJson, sha256 } from '../core/json.ts'
+import { isObject, objectOf, parseJson, sha256 } from '../core/json.ts'
 import { readRegularFile, realPathOf, sharedStore } from '../core/read-files.ts'
 import { redactText } from '../core/redact.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
@@ -61,7 +61,7 @@ export class TrustStore {
       workspace: realOr(workspace),
       acceptedAt: new Date(this.now()).toISOString(),
       pinned,
-      ...(skills ? { skills } : {}),
+      skills,
       parts: parts.map(recordedPart),
     }
     await this.replace(acceptance.workspace, [acceptance], parts)
@@ -83,7 +83,7 @@ export class TrustStore {
       const before = this.load()
       const others = before.filter((item) => item.workspace !== workspace)
       const after = [...others, ...entries]
-      after.sort((a, b) => compareText(a.workspace, b.workspace))
+      after.sort(byText('workspace'))
       if (after.length > 0 || before.length > 0) {
         await writeFileAtomic(this.path, serializeTrust(after), { mode: 0o600 })
       }
@@ -121,7 +121,7 @@ export function serializeTrust(acceptances: readonly Acceptance[]): string {
 export function parseTrust(text: string, path: string): Acceptance[] {
   const value = parseJson(text)
   if (value === undefined) throw corrupt(path, 'it is not JSON')
-  const { version: found, workspaces } = isObject(value) ? value : {}
+  const { version: found, workspaces } = objectOf(value)
   if (typeof found === 'number' && found > version) {
     const message = `the record of trusted workspaces ${path} has version ${found}; this Skillrail knows ${version}`
     const hint = 'Use the newer Skillrail; the file was not touched.'
@@ -136,8 +136,7 @@ export function parseTrust(text: string, path: string): Acceptance[] {
     const { workspace, acceptedAt, pinned, skills, parts } = item
     if (seen.has(workspace)) throw corrupt(path, `${workspace} is there twice`)
     seen.add(workspace)
-    const only = skills ? { skills } : {}
-    return { workspace, acceptedAt, pinned, ...only, parts: parts.map(recordedPart) }
+    return { workspace, acceptedAt, pinned, skills, parts: parts.map(recordedPart) }
   })
 }
 

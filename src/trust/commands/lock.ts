@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import type { Context } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { amount, safeLine } from '../../core/text.ts'
+import { amount, type Lines, safeLine } from '../../core/text.ts'
 import {
   type CurrentSkill,
   currentSkills,
@@ -94,7 +94,7 @@ export function lockExitCode({ lock, skills, accepted, dryRun }: LockResult): Ex
   return accepted || dryRun ? exitCode.done : exitCode.refused
 }
 
-export function lockLines(result: LockResult): string[] {
+export function lockLines(result: LockResult): Lines {
   const { workspace, written, skills, lock, trust, accepted } = result
   const isNew = lock.was === 'none'
   if (lock.was === 'unreadable' || (isNew && skills.length === 0)) return []
@@ -109,8 +109,8 @@ export function lockLines(result: LockResult): string[] {
   return [
     ...(trust ? trustReportLines(trust) : []),
     ...(isNew ? newLines : lockReportLines({ ...lock, state: lock.was })),
-    ...(accepted && trust ? ['', trustedLine(trust)] : []),
-    ...(written ? [`Locked: ${safeLine(relative(workspace, lock.path))}`] : []),
+    accepted && trust && `\n${trustedLine(trust)}`,
+    written && `Locked: ${safeLine(relative(workspace, lock.path))}`,
   ]
 }
 
@@ -197,14 +197,14 @@ function fileReport(
   return { change, path, executable, ...content, note: notes.join('; ') || undefined }
 }
 
-export function lockReportLines({ path, state, withoutBits, changes }: LockReport): string[] {
+export function lockReportLines({ path, state, withoutBits, changes }: LockReport): Lines {
   if (state === 'none' || state === 'unreadable') return []
   const differ = `${amount(changes.length, 'skill')} ${changes.length === 1 ? 'differs' : 'differ'}`
   const words = state === 'locked' ? 'every skill matches the lock' : differ
   const bits = `  It does not say which files of ${amount(withoutBits, 'skill')} may be executed: skillrail trust --lock adds that.`
   return [
     `Lock ${safeLine(path)}: ${words}`,
-    ...(withoutBits > 0 ? [bits] : []),
+    withoutBits > 0 && bits,
     ...changes.flatMap(({ change, name, path: place, problem, files }) => {
       const note = problem === undefined ? '' : ` (${problem})`
       return [

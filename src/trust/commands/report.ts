@@ -1,7 +1,7 @@
 import { chainText, gatesOf } from '../../chain/plan-model.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { isObject, parseJson } from '../../core/json.ts'
-import { amount, bytes, safeLine, safeText } from '../../core/text.ts'
+import { isObject, objectOf, parseJson } from '../../core/json.ts'
+import { amount, bytes, type Lines, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import type { SkillInfo } from '../../library/model.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
@@ -82,11 +82,11 @@ function partReport({ kind, path, size, interpreter, link, problem, text }: Acti
 /** What every known form of MCP configuration would start; undefined where it is none of them. */
 function serversIn(text: string): string[] | undefined {
   const value = parseJson(text)
-  const { mcpServers, servers, mcp } = isObject(value) ? value : {}
+  const { mcpServers, servers, mcp } = objectOf(value)
   const found = mcpServers ?? servers ?? mcp
   if (!isObject(found)) return undefined
   return Object.entries(found).map(([name, server]) => {
-    const { command, args, url, env } = isObject(server) ? server : {}
+    const { command, args, url, env } = objectOf(server)
     const words = [command, args, url].flat().filter((word) => typeof word === 'string')
     // Only what nothing but a password can be is left out: what is hidden could be what acts.
     const password = /(:\/\/[\w.~-]{1,100}:)[\w.~%!*+-]{1,200}@/g
@@ -96,7 +96,7 @@ function serversIn(text: string): string[] | undefined {
   })
 }
 
-export function trustReportLines(report: TrustReport): string[] {
+export function trustReportLines(report: TrustReport): Lines {
   const { workspace, skill: one, state, skills, configuration, changes } = report
   const subject = one === undefined ? 'Workspace' : `Skill ${safeLine(one)} of`
   const shown = skills.map((skill) => ({ ...skill, lines: skillLines(skill) }))
@@ -111,8 +111,8 @@ export function trustReportLines(report: TrustReport): string[] {
       `  ${partWords(part)}`,
       ...(part.servers ?? []).map((server) => `    server         ${safeLine(server)}`),
     ]),
-    ...(plain > 0 ? ['', `  ${amount(plain, 'skill')} with text only`] : []),
-    ...(changes.length > 0 ? ['', 'Changed since then:'] : []),
+    plain > 0 && `\n  ${amount(plain, 'skill')} with text only`,
+    changes.length > 0 && '\nChanged since then:',
     ...changes.flatMap(({ kind, ...change }) =>
       textChangeLines({ ...change, change: `${change.change}: ${kind}` }, '  '),
     ),

@@ -8,7 +8,7 @@ import {
 } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { contradiction, exitCode, type ExitCode, wrongUse } from '../../core/errors.ts'
-import { amount, linesText, safeLine } from '../../core/text.ts'
+import { amount, type Lines, linesText, safeLine } from '../../core/text.ts'
 import { findWorkspace } from '../../core/read-files.ts'
 import type { Acceptance } from '../model.ts'
 import { TrustStore } from '../store.ts'
@@ -197,7 +197,7 @@ function renderResult(result: Result, screen: Screen): string {
   return linesText(linesOf(result))
 }
 
-function linesOf(result: Result): string[] {
+function linesOf(result: Result): Lines {
   if ('written' in result) return lockLines(result)
   if ('ok' in result) return lockReportLines(result.lock)
   if ('workspaces' in result) {
@@ -214,7 +214,7 @@ function linesOf(result: Result): string[] {
   return [
     ...trustReportLines({ ...result, state: result.was }),
     ...(result.lock ? lockReportLines(result.lock) : []),
-    ...(result.accepted ? ['', trustedLine(result)] : []),
+    result.accepted && `\n${trustedLine(result)}`,
   ]
 }
 
