@@ -15,7 +15,7 @@ import { jsonText, nearest, safeText } from '../core/text.ts'
 import { packageVersion, type Runtime, systemRuntime } from '../core/runtime.ts'
 import { type Io, processIo } from './terminal.ts'
 import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
-import { type Diagnostic, diagnosticText } from '../core/diagnostic.ts'
+import { diagnosticText } from '../core/diagnostic.ts'
 
 /** Runs one command line. The only place that turns an error into words and an exit code. */
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<ExitCode> {
@@ -146,12 +146,7 @@ class CancelledError extends SkillrailError {
   override readonly exitCode: ExitCode = exitCode.interrupted
 }
 
-interface FailureReport {
-  error: { code: string; message: string; hint?: string | undefined }
-  diagnostics?: readonly Diagnostic[] | undefined
-}
-
-export function failureReport(error: unknown): FailureReport {
+export function failureReport(error: unknown) {
   const known = asKnown(error)
   if (!known) return { error: { code: 'internal', message: messageOf(error) } }
   const { code, message, hint, diagnostics } = known

@@ -159,21 +159,7 @@ function contextFor(call: Surroundings): Context<unknown> {
   }
 }
 
-interface ShownEvents {
-  onEvent(event: unknown): void
-  /** Sets the lines that were printed off from what follows. */
-  setOff(): void
-  close(): void
-  /** The part of a rendering that events have not printed yet. */
-  rest(text: string): string
-}
-
-function showEvents(
-  command: AnyCommand,
-  screen: Screen,
-  output: Output,
-  silent: boolean,
-): ShownEvents {
+function showEvents(command: AnyCommand, screen: Screen, output: Output, silent: boolean) {
   const progress = command.progress?.(screen)
   const draw = (): void => output.live(progress?.live?.() ?? '')
   const timer = progress?.live && output.isLive ? setInterval(draw, 100).unref() : undefined
@@ -184,8 +170,9 @@ function showEvents(
     hasLines = false
   }
   return {
+    /** Sets the lines that were printed off from what follows. */
     setOff,
-    onEvent(event) {
+    onEvent(event: unknown): void {
       const { line, stdout, diagnostics } = progress?.event(event) ?? {}
       if (line !== undefined) {
         if (timer) output.live('')
@@ -198,12 +185,13 @@ function showEvents(
       }
       if (diagnostics && !silent) output.diagnostics(diagnostics)
     },
-    close() {
+    close(): void {
       clearInterval(timer)
       if (timer) output.live('')
       setOff()
     },
-    rest: (text) => (text.startsWith(printed) ? text.slice(printed.length) : text),
+    /** The part of a rendering that events have not printed yet. */
+    rest: (text: string) => (text.startsWith(printed) ? text.slice(printed.length) : text),
   }
 }
 

@@ -15,14 +15,6 @@ import { messageOf, reasonOf, UsageError, wrongUse } from '../core/errors.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { jsonText } from '../core/text.ts'
 
-export interface Reports {
-  /** Whether a report or the events own stdout, so that the Result is not printed there. */
-  ownsStdout: boolean
-  onEvent(event: unknown): void
-  /** Writes the reports. What could not be written is a diagnostic: the work itself is done by now. */
-  write(result: unknown): Promise<readonly Diagnostic[]>
-}
-
 interface ReportRequest {
   runtime: Runtime
   formats: NonNullable<AnyCommand['formats']>
@@ -44,7 +36,7 @@ interface WantedReport {
  * @throws {UsageError} for an unknown format, for two outputs in one place, and for a file that cannot
  *   be written: nothing has run by then
  */
-export function openReports(request: ReportRequest): Reports {
+export function openReports(request: ReportRequest) {
   const { runtime, events, json } = request
   const wanted = request.reports.map((text) => wantedReport(text, request))
   const eventsPath = typeof events === 'string' ? namedFile('--events', events) : undefined
@@ -67,9 +59,11 @@ export function openReports(request: ReportRequest): Reports {
   const problems: Diagnostic[] = []
   const sink = eventSink(request, eventsPath, problems)
   return {
+    /** Whether a report or the events own stdout, so that the Result is not printed there. */
     ownsStdout: owners === 1 && !json,
-    onEvent: (event) => sink?.write(`${jsonText(event)}\n`),
-    async write(result) {
+    onEvent: (event: unknown) => sink?.write(`${jsonText(event)}\n`),
+    /** Writes the reports. What could not be written is a diagnostic: the work itself is done by now. */
+    async write(result: unknown): Promise<readonly Diagnostic[]> {
       sink?.close()
       for (const report of wanted) {
         const { format, file } = report

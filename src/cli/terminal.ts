@@ -84,23 +84,6 @@ export async function ask(
   }
 }
 
-export interface Output extends Pick<Screen, 'isTerminal' | 'width' | 'style' | 'table'> {
-  /** Whether stdout and stderr are terminals, so that a line may be redrawn; never in CI. */
-  readonly isLive: boolean
-  /** Writes to stdout as it is. */
-  raw(text: string, isCommands?: boolean): void
-  note(text: string): void
-  /** A note whose styled parts were made safe by the caller. */
-  styled(text: string): void
-  /** Printed with `--quiet` too. */
-  failure(text: string): void
-  /** Printed with `--verbose` only. */
-  detail(text: string): void
-  /** Redraws the last line of stderr, as much of it as fits; does nothing where that is not possible. */
-  live(text: string): void
-  diagnostics(diagnostics: readonly Diagnostic[]): void
-}
-
 export interface OutputOptions {
   stdout: Sink
   stderr: Sink
@@ -109,7 +92,9 @@ export interface OutputOptions {
   verbose: boolean
 }
 
-export function createOutput(options: OutputOptions): Output {
+export type Output = ReturnType<typeof createOutput>
+
+export function createOutput(options: OutputOptions) {
   const { stdout, stderr, env, quiet, verbose } = options
   const isTerminal = stdout.isTerminal && env['TERM'] !== 'dumb'
   const colours = env['FORCE_COLOR'] ? isSet(env['FORCE_COLOR']) : isTerminal && !env['NO_COLOR']
@@ -121,27 +106,33 @@ export function createOutput(options: OutputOptions): Output {
   const failure = (text: string) => stderr.write(`${safeText(text)}\n`)
   return {
     isTerminal,
+    /** Whether stdout and stderr are terminals, so that a line may be redrawn; never in CI. */
     isLive: isTerminal && redraws,
     width,
     style,
     table: alignColumns,
-    raw: (text, isCommands) => stdout.write(text, isCommands),
-    note(text) {
+    /** Writes to stdout as it is. */
+    raw: (text: string, isCommands?: boolean) => stdout.write(text, isCommands),
+    note(text: string): void {
       if (!quiet) failure(text)
     },
-    styled(text) {
+    /** A note whose styled parts were made safe by the caller. */
+    styled(text: string): void {
       if (quiet) return
       const keepsStyles = stderr.isTerminal || isSet(env['FORCE_COLOR'])
       stderr.write(`${keepsStyles ? text : stripVTControlCharacters(text)}\n`)
     },
+    /** Printed with `--quiet` too. */
     failure,
-    detail(text) {
+    /** Printed with `--verbose` only. */
+    detail(text: string): void {
       if (verbose) failure(text)
     },
-    live(text) {
+    /** Redraws the last line of stderr, as much of it as fits; does nothing where that is not possible. */
+    live(text: string): void {
       if (redraws) stderr.write(`\r\u001b[2K${cutToColumns(text, width - 1)}`)
     },
-    diagnostics(diagnostics) {
+    diagnostics(diagnostics: readonly Diagnostic[]): void {
       for (const diagnostic of diagnostics) {
         const silent = quiet && diagnostic.severity !== 'error'
         if (!silent) stderr.write(`${diagnosticText(diagnostic, style)}\n`)

@@ -15,22 +15,13 @@ import {
 } from './settings.ts'
 import { didYouMean, placesIn } from './text.ts'
 
-export interface ConfigurationReading {
-  settings: Settings
-  diagnostics: readonly Diagnostic[]
-  sources: readonly string[]
-}
-
 /**
  * Settings from, in rising precedence: defaults, the user's `config.json` in the XDG directory, the
  * nearest `.skillrail/config.json` up to the repository root, the `SKILLRAIL_*` variables, the
  * named file. A wrong value is reported with its line and the value from below is kept.
  * @param options `file`: named by the user (`--config`).
  */
-export function loadConfiguration(
-  runtime: Runtime,
-  options: { file?: string | undefined } = {},
-): ConfigurationReading {
+export function loadConfiguration(runtime: Runtime, options: { file?: string | undefined } = {}) {
   const { cwd, home } = runtime
   const diagnostics: Diagnostic[] = []
   const values = new Map<string, SettingValue>()
@@ -59,6 +50,8 @@ export function loadConfiguration(
   }
   return { settings: toSettings(values), diagnostics, sources }
 }
+
+export type ConfigurationReading = ReturnType<typeof loadConfiguration>
 
 function projectFile(directory: string): string {
   return join(directory, '.skillrail', 'config.json')

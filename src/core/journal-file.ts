@@ -27,24 +27,6 @@ export interface JournalSeal {
 /** One record of a journal: a JSON object on a line of its own, without the `sum` of the line. */
 export type JournalRecord = Readonly<Record<string, unknown>>
 
-export interface JournalReading {
-  records: readonly JournalRecord[]
-  /** Of each record, where its line begins in the file. */
-  offsets: readonly number[]
-  /** The first record of a file whose first line has no sum at all: another format wrote it. */
-  unsummed: JournalRecord | undefined
-  /** Bytes after the last whole record: a write that a crash interrupted. Dropped, and reported. */
-  tornTail: { offset: number; bytes: number } | undefined
-  diagnostics: readonly Diagnostic[]
-}
-
-export interface JournalWriter {
-  /** Writes records in one go and returns when they are on the disk (one fdatasync for all). */
-  append(...records: readonly JournalRecord[]): void
-  fileState(): 'whole' | 'gone' | 'changed'
-  close(): void
-}
-
 /**
  * Opens an append-only journal of JSON lines for its single writer (hold a lock on it), mode 0600.
  * A torn last line is cut off first. The last key of every line is its `sum`: 32 hexadecimal digits
@@ -53,7 +35,7 @@ export interface JournalWriter {
  * off at the end. Throws {@link StateFileError} when the file cannot be opened, and from `append`
  * when the disk is full: the journal then ends with the last whole record.
  */
-export function openJournal(path: string, seal: JournalSeal): JournalWriter {
+export function openJournal(path: string, seal: JournalSeal) {
   const descriptor = openForAppending(path)
   let end: JournalEnd
   try {
@@ -63,7 +45,8 @@ export function openJournal(path: string, seal: JournalSeal): JournalWriter {
     throw error
   }
   return {
-    append(...records) {
+    /** Writes records in one go and returns when they are on the disk (one fdatasync for all). */
+    append(...records: readonly JournalRecord[]): void {
       const { text, sum } = linesOf(records, end.sum, seal)
       const bytes = Buffer.from(text)
       try {
@@ -83,18 +66,22 @@ export function openJournal(path: string, seal: JournalSeal): JournalWriter {
   }
 }
 
+export type JournalWriter = ReturnType<typeof openJournal>
+
 /**
  * Reads every record. A last line without a newline is torn: dropped, with a warning. Any other
  * line that is not a JSON object or has a wrong sum is an error with its byte offset, and reading
  * stops there. Without a seal no sum is checked. Throws the system error where there is nothing to
  * read.
  */
-export function readJournal(path: string, seal?: JournalSeal): JournalReading {
+export function readJournal(path: string, seal?: JournalSeal) {
   const bytes = withRegularFile(path, (descriptor) => readFileSync(descriptor), true)
   const end = wholeLength(bytes)
   const records: JournalRecord[] = []
+  /** Of each record, where its line begins in the file. */
   const offsets: number[] = []
   const diagnostics: Diagnostic[] = []
+  /** The first record of a file whose first line has no sum at all: another format wrote it. */
   let unsummed: JournalRecord | undefined
   let sum = seal?.start ?? ''
   for (let start = 0; start < end;) {

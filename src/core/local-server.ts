@@ -26,12 +26,6 @@ interface LocalServerOptions {
   onRequest?: (() => () => void) | undefined
 }
 
-export interface LocalServer {
-  port: number
-  stop(): void
-  destroy(): void
-}
-
 /** A connection that shows no token is closed after this time. */
 const headMs = 5000
 
@@ -48,7 +42,7 @@ const mostConnections = 256
  * Pages of other origins are refused by their host and origin (DNS rebinding), and CORS is never
  * allowed. Its answers load nothing and cannot be framed.
  */
-export async function openLocalServer(options: LocalServerOptions): Promise<LocalServer> {
+export async function openLocalServer(options: LocalServerOptions) {
   const { createServer } = await import('node:http')
   const { arrivalMs = 30_000 } = options
   const strangers = new Set<Socket>()
@@ -84,6 +78,8 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
   const port = await listen(server, options.port ?? 0)
   return { port, stop: () => server.close(), destroy: () => server.closeAllConnections() }
 }
+
+export type LocalServer = Awaited<ReturnType<typeof openLocalServer>>
 
 async function handle(
   options: LocalServerOptions,
@@ -202,15 +198,8 @@ async function readJsonBody(
   return value
 }
 
-export interface IdleTimer {
-  /** Called when a request begins; the function it returns, when it was answered. */
-  busy(): () => void
-  isIdle(): boolean
-  end(): void
-}
-
 /** Calls `onIdle` once nothing was asked for `ms` milliseconds; 0: never. */
-export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
+export function idleTimer(ms: number, onIdle: () => void) {
   let active = 0
   let timer: NodeJS.Timeout | undefined
   const wait = (): void => {
@@ -219,7 +208,8 @@ export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
   }
   wait()
   return {
-    busy() {
+    /** Called when a request begins; the function it returns, when it was answered. */
+    busy(): () => void {
       active++
       clearTimeout(timer)
       let done = false
@@ -231,12 +221,14 @@ export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
       }
     },
     isIdle: () => active === 0,
-    end() {
+    end(): void {
       active++
       clearTimeout(timer)
     },
   }
 }
+
+export type IdleTimer = ReturnType<typeof idleTimer>
 
 /** The HTTP status of a refusal. Without the token nothing is said about which paths exist. */
 function refusalOf(request: IncomingMessage, token: string, route: LocalRoute | undefined) {
