@@ -118,7 +118,7 @@ function openText(
 }
 
 /** Where a limit cut, the last character may be incomplete. */
-function decode(bytes: Uint8Array, isCut: boolean): { text: string; encoding: string } {
+function decode(bytes: Uint8Array, isCut: boolean) {
   const mark = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-16be'
   const isUtf16 = mark === 'utf-16le' || (bytes[0] === 0xfe && bytes[1] === 0xff)
   if (isUtf16) return { text: new TextDecoder(mark).decode(bytes), encoding: mark }

@@ -125,7 +125,7 @@ function looksRandom(value: string): boolean {
 const shortRuns = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/]{40,20000}={0,2}(?![A-Za-z0-9+/=_-])/g
 
 /** Runs of base64 or hexadecimal digits that are sentences once they are decoded. */
-function encodedSentences(text: string): { offset: number; words: string }[] {
+function encodedSentences(text: string) {
   return Array.from(text.matchAll(shortRuns)).flatMap(({ index, 0: run }) => {
     const isHex = /^(?:[0-9a-f]{2})+$/i.test(run)
     const decoded = Buffer.from(run, isHex ? 'hex' : 'base64').toString('latin1')

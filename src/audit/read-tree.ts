@@ -13,15 +13,10 @@ export type TreeEntry = { path: string } & (
   | { kind: 'unreadable'; reason: string }
 )
 
-export interface Tree {
-  entries: readonly TreeEntry[]
-  stopped: readonly { limit: 'too-many-files' | 'too-deep'; path: string }[]
-}
-
 /** The entries below a directory. Follows no link, opens no file, looks into no `.git` or `node_modules`. */
-export function readTree(directory: string, root: string): Tree {
+export function readTree(directory: string, root: string) {
   const entries: TreeEntry[] = []
-  const stopped: Tree['stopped'][number][] = []
+  const stopped: { limit: 'too-many-files' | 'too-deep'; path: string }[] = []
   const waiting = [{ parent: '', depth: 1 }]
   for (const { parent, depth } of waiting) {
     const { names, truncated } = namesIn(directory, parent, entries)
@@ -39,6 +34,8 @@ export function readTree(directory: string, root: string): Tree {
   }
   return { entries: entries.toSorted(byText('path')), stopped }
 }
+
+export type Tree = ReturnType<typeof readTree>
 
 /** Names are taken one by one: a hostile directory may have millions. */
 function namesIn(root: string, parent: string, entries: TreeEntry[]) {

@@ -1,12 +1,5 @@
 import { Command as Parser, CommanderError, Option } from 'commander'
-import type {
-  AnyCommand,
-  OptionSpec,
-  OptionSpecs,
-  OptionValue,
-  RepeatableGlobals,
-  Values,
-} from '../core/command.ts'
+import type { AnyCommand, OptionSpec, OptionValue, RepeatableGlobals } from '../core/command.ts'
 import { contradiction, wrongUse } from '../core/errors.ts'
 import { milliseconds, wholeNumber } from '../core/option-values.ts'
 import { shellWord } from '../core/text.ts'
@@ -18,16 +11,12 @@ export interface GlobalValues extends RepeatableGlobals {
   verbose: boolean
 }
 
-export type CommandLine =
-  | { kind: 'help'; text: string }
-  | { kind: 'run'; globals: GlobalValues; values: Values<OptionSpecs> }
-
 /** Reads the words of one command. Global options may stand anywhere before `--`. */
 export function parseCommandLine(
   entry: CommandEntry,
   command: AnyCommand,
   argv: readonly string[],
-): CommandLine {
+) {
   const program = new Parser(`skillrail ${entry.name}`).description(`${entry.summary}.`)
   for (const [key, spec] of Object.entries(command.options)) {
     const option = optionOf(spec)
@@ -49,11 +38,7 @@ export function parseCommandLine(
   return { ...parsed, values: { ...values, arguments: program.args } }
 }
 
-function parseWith(
-  program: Parser,
-  entry: CommandEntry,
-  argv: readonly string[],
-): { kind: 'help'; text: string } | { kind: 'run'; globals: GlobalValues } {
+function parseWith(program: Parser, entry: CommandEntry, argv: readonly string[]) {
   let help = ''
   program
     .exitOverride()
@@ -67,7 +52,7 @@ function parseWith(
     program.parse(withoutName(entry, argv), { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode === 0) return { kind: 'help', text: help }
+    if (error.exitCode === 0) return { kind: 'help', text: help } as const
     const text = error.message.replace(/^error: /, '')
     const unknown = /^unknown option '(.+)'/.exec(text)?.[1]
     const usage = `skillrail ${entry.name} --help shows the valid usage.`
@@ -78,7 +63,7 @@ function parseWith(
   const { json = false, quiet = false, verbose = false, trustWorkspace = false } = flags
   if (quiet && verbose) throw contradiction('--quiet', '--verbose', 'Give one of them.')
   const globals = { json, quiet, verbose, trustWorkspace, directory, config }
-  return { kind: 'run', globals }
+  return { kind: 'run', globals } as const
 }
 
 /** How to write what an unknown option may mean for what the command calls. */

@@ -66,7 +66,7 @@ export async function withFileLock<T>(
   }
 }
 
-async function waitForLock(path: string, waitMs: number): Promise<{ release(): void }> {
+async function waitForLock(path: string, waitMs: number) {
   const deadline = performance.now() + waitMs
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
     const attempt = acquireFileLock(path)

@@ -115,11 +115,7 @@ interface JournalEnd {
   sum: string
 }
 
-function linesOf(
-  records: readonly JournalRecord[],
-  before: string,
-  seal: JournalSeal,
-): { text: string; sum: string } {
+function linesOf(records: readonly JournalRecord[], before: string, seal: JournalSeal) {
   let text = ''
   let sum = before
   for (const record of records) {

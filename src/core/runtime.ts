@@ -89,7 +89,7 @@ export function packageVersion(): string {
   return knownVersion
 }
 
-export function clientInfo(): { name: string; version: string } {
+export function clientInfo() {
   return { name: 'skillrail', version: packageVersion() }
 }
 

@@ -2,7 +2,7 @@ import { win32 } from 'node:path'
 import { readRegularFile } from '../core/read-files.ts'
 import { formatAllowedTools } from '../skill/allowed-tools.ts'
 import type { AllowedTool } from '../skill/model.ts'
-import { failedOutput, readAgentOutput, type StepOutput } from './output-protocol.ts'
+import { failedOutput, readAgentOutput } from './output-protocol.ts'
 import { capturedText, type ProcessRequest, runProcess } from './process.ts'
 
 export const skillRequests = ['allowed-tools', 'model', 'agent', 'hooks'] as const
@@ -106,9 +106,7 @@ interface AgentRequest extends Pick<ProcessRequest, 'cwd' | 'outputLimit' | 'sig
 }
 
 /** Asks an agent's command line once, headless, and reads the output block of its answer. */
-export async function runAgent(
-  request: AgentRequest,
-): Promise<{ output: StepOutput; stdout: string; stderr: string }> {
+export async function runAgent(request: AgentRequest) {
   const { client, program, wishes, prompt, environment, ...process } = request
   const started = startOf(program)
   if (!started) {

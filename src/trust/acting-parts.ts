@@ -119,7 +119,7 @@ function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'
  * variable that holds the skill's directory. Undefined for a plain program, an absolute path, and any
  * other line for the shell. Whether the file is there was not looked at.
  */
-export function hookProgram(command: string): { path: string; rest: string } | undefined {
+export function hookProgram(command: string) {
   const line = command.trimStart()
   const below = belowSkill.exec(line)
   const way = below?.slice(1).find((one) => one !== undefined)

@@ -286,7 +286,7 @@ function compareFiles(locked: LockedSkill | undefined, tree: SkillTree): LockFil
 }
 
 /** The lock that a workspace is held to: its own, else the nearest one above it, whatever `.git` is between. */
-export function nearestLock(workspace: string): { place: string; reading: LockReading } {
+export function nearestLock(workspace: string) {
   for (let place = workspace; ; place = dirname(place)) {
     const reading = readLock(place)
     if (reading.state !== 'none' || dirname(place) === place) return { place, reading }

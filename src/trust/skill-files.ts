@@ -258,29 +258,25 @@ function cannotBeRead(error: unknown): string {
 
 const tooLargeProblem = `is too large to vouch for: more than ${maxFileBytes / 1024 / 1024} MiB`
 
-export interface SkillTree {
-  /** `sha256:…`; undefined where something in it cannot be read. */
-  digest: string | undefined
-  files: readonly SkillFile[]
-  /** Paths of the files that may be executed; undefined on Windows, which does not know. */
-  executable: ReadonlySet<string> | undefined
-}
-
 /**
  * Everything in a skill, text and code alike, by the rules for what acts. A link that leads out of the
  * skill is refused: what lies there could be exchanged unseen.
  * @param directory real path.
  */
-export function skillTree(workspace: string, directory: string): SkillTree {
+export function skillTree(workspace: string, directory: string) {
   const isWorkspace = directory === workspace
   const files = skillFiles(directory, { text: true, isWorkspace, linksOut: 'refused' })
   files.sort(byText('path'))
   const runnable = files.filter((file) => file.executable === true).map(({ path }) => path)
+  /** Paths of the files that may be executed; undefined on Windows, which does not know. */
   const executable = process.platform === 'win32' ? undefined : new Set(runnable)
   const whole = files.every(({ digest }) => digest !== unreadableDigest)
   const digests = files.map(({ path, digest }) => [path, digest] as const)
   return { digest: whole ? treeDigest(digests, executable) : undefined, executable, files }
 }
+
+/** `digest` is undefined where something in it cannot be read. */
+export type SkillTree = ReturnType<typeof skillTree>
 
 /** One digest for the files of a tree in any order, and for which of them may be executed, where known. */
 export function treeDigest(

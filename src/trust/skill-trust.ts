@@ -96,10 +96,7 @@ export interface TrustPolicyOptions {
 }
 
 /** Reads the user's record once, for any number of decisions. A broken record trusts no workspace. */
-export function readTrustPolicy(
-  runtime: Runtime,
-  options: TrustPolicyOptions,
-): { policy: TrustPolicy; diagnostics: readonly Diagnostic[] } {
+export function readTrustPolicy(runtime: Runtime, options: TrustPolicyOptions) {
   const { workspaceTrust = 'ask', trustedPaths: paths = [] } = options
   const { acceptances, diagnostics } = new TrustStore(runtime).read()
   const workspace = realPathOf(options.workspace) ?? options.workspace

@@ -28,10 +28,7 @@ interface GrantContext {
 }
 
 /** `read:PATH`, `write:PATH`, `net:*`, `env:NAME`; what undoes the sandbox is a problem. */
-export function parseGrants(
-  texts: readonly string[],
-  context: GrantContext,
-): { grants: Grants; problems: readonly GrantProblem[] } {
+export function parseGrants(texts: readonly string[], context: GrantContext) {
   const paths = { read: new Set<string>(), write: new Set<string>() }
   const environment: Record<string, string> = {}
   const problems: GrantProblem[] = []
