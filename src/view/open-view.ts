@@ -41,9 +41,8 @@ export async function openView(options: ViewOptions): Promise<OpenedView> {
     arrivalMs,
     routes: { ...viewRoutes(view, page), '/enter': entrance.route },
   })
-  const addressWith = (code: string): string => `http://127.0.0.1:${server.port}/#once-${code}`
-  const invite = (): string =>
-    addressWith(entrance.invite({ onUsed: onUsed && (() => onUsed(invite())) }))
+  const addressWith = (code: string) => `http://127.0.0.1:${server.port}/#once-${code}`
+  const invite = () => addressWith(entrance.invite({ onUsed: onUsed && (() => onUsed(invite())) }))
   const ended = aborted(signal).then(() => {
     server.stop()
     server.destroy()
@@ -92,7 +91,7 @@ export function openEntrance(token: string, now: () => number) {
   }
 }
 
-function codeIn(body: unknown): string {
+function codeIn(body: unknown) {
   const { code } = objectOf(body)
   return typeof code === 'string' ? code : ''
 }

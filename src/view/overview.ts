@@ -191,7 +191,7 @@ async function runPart(context: Context): Promise<OverviewPart> {
     if (status === 'success' || (!isNewest && status !== 'waiting')) continue
     entries.push(await runEntry(context, journal, status))
   }
-  const having = (...states: readonly string[]): number =>
+  const having = (...states: readonly string[]) =>
     entries.filter(({ state }) => states.includes(state)).length
   const counts = {
     running: having('running'),

@@ -139,7 +139,7 @@ function triggersAndLog(context: Context) {
 
 const mostTraces = 200
 
-function idOf(path: string): string {
+function idOf(path: string) {
   return hexDigest(path, 16)
 }
 
@@ -169,7 +169,7 @@ async function skillList(context: Context) {
   return { skills: listed, diagnostics }
 }
 
-function clientTitles(clients: readonly string[]): string[] {
+function clientTitles(clients: readonly string[]) {
   return platforms.flatMap((one) => (clients.includes(one) ? [adapters[one].title] : []))
 }
 
@@ -213,7 +213,7 @@ function findAny(id: string, { skills, shadowed, conflicts, broken }: Discovery)
 }
 
 /** @throws {SkillLoadError} also for a link that leads out of the folder of the skill. */
-function textOf(path: string): string {
+function textOf(path: string) {
   const inside = resolveInside(dirname(path), basename(path))
   const reading = inside.ok
     ? readRegularFile(inside.path, { maxBytes: maxSkillBytes, followSymlinks: false })

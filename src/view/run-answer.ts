@@ -139,7 +139,7 @@ function shownErrors(errors: StepResult['errors'] = []) {
 
 const openMarks = { running: '▸', pending: '·' } as const
 
-function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
+function hasBegun({ startedAt, steps = [] }: StepResult) {
   return startedAt !== null || steps.some(hasBegun)
 }
 

@@ -142,7 +142,7 @@ async function signIn(
   }
 }
 
-function rowsText(servers: readonly Row[], screen: Screen): string {
+function rowsText(servers: readonly Row[], screen: Screen) {
   const rows = servers.map(({ server, state, issuer = '', scope = '', expiresAt, revoked }) => {
     const standing = revoked === false ? `${state} (not revoked at its server)` : state
     return [server, standing, issuer, scope, expiresAt ? `until ${expiresAt}` : ''].map(safeLine)

@@ -34,7 +34,7 @@ export async function editText<T>(
   }
 }
 
-function editorOf({ runtime, interactive }: Parameters<typeof editText>[0]): string {
+function editorOf({ runtime, interactive }: Parameters<typeof editText>[0]) {
   const named = runtime.env['VISUAL'] || runtime.env['EDITOR']
   if (named) return named
   if (!interactive) {
@@ -47,7 +47,7 @@ function editorOf({ runtime, interactive }: Parameters<typeof editText>[0]): str
   return runtime.platform === 'win32' ? 'notepad' : 'vi'
 }
 
-async function open(editor: string, path: string, hint: string): Promise<void> {
+async function open(editor: string, path: string, hint: string) {
   const [file = '', ...args] = editor.trim().split(/\s+/)
   const child = spawn(file, [...args, path], { stdio: 'inherit' })
   let code: number | null

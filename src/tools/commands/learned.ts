@@ -125,6 +125,6 @@ function placeOf(context: ToolContext) {
   return { project: toolProject(context), runtime: context.runtime }
 }
 
-function forgottenLine(count: number): string {
+function forgottenLine(count: number) {
   return `Forgotten: ${amount(count, 'example')}.\n`
 }

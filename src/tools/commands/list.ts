@@ -1,13 +1,8 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, type ExitCode } from '../../core/errors.ts'
+import { exitCode } from '../../core/errors.ts'
 import { amount, cell, didYouMean, linesText, safeLine, safeText } from '../../core/text.ts'
-import type {
-  IndexedServer,
-  ToolCaution,
-  ToolIndex,
-  ToolIndexLoading,
-} from '../cache/tool-index.ts'
+import type { ToolCaution, ToolIndex } from '../cache/tool-index.ts'
 import { canonicalCategory } from '../category/categorise.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { ToolError } from '../errors.ts'
@@ -20,6 +15,7 @@ import {
   listableTools,
   sayUnasked,
   serverConfiguration,
+  type ToolContext,
   toolNamed,
 } from './project-tools.ts'
 import { unavailableNotes } from './servers.ts'
@@ -28,22 +24,8 @@ import { describeParameters } from '../cache/describe-parameters.ts'
 import { matchWorkflows } from '../workflow/match.ts'
 import { loadWorkflows } from '../workflow/read-workflows.ts'
 
-interface ListResult {
-  path: string
-  state: ToolIndexLoading['state']
-  refreshedAt: string
-  servers: readonly IndexedServer[]
-  categories: readonly ListedCategory[]
-  tools: readonly (ToolSummary & { caution?: ToolCaution | undefined })[]
-  diagnostics: readonly Diagnostic[]
-}
-
-interface ListedCategory {
-  name: string
-  description: string
-  keywords: readonly string[]
-  tools: readonly string[]
-}
+type ListResult = Awaited<ReturnType<typeof listTools>>
+type ListedCategory = ListResult['categories'][number]
 
 interface Filter {
   category?: string | undefined
@@ -58,23 +40,7 @@ export const list = defineCommand<ListResult>()({
     changed: option.flag('--changed', 'only those added or changed since they were accepted'),
   },
   examples: ['tools list --category browser'],
-  async run(context, filter) {
-    const { found, diagnostics } = await hearing(context, listableTools)
-    const { index, state, path } = found
-    const configuration = serverConfiguration(context)
-    requireKnown(filter, index, configuration)
-    const tools = select(index, filter)
-    sayUnasked(context)
-    return {
-      path,
-      state,
-      refreshedAt: index.refreshedAt,
-      servers: index.servers,
-      categories: categoriesOf(index, tools),
-      tools: tools.map((tool) => ({ ...tool, caution: index.caution(tool.id) })),
-      diagnostics,
-    }
-  },
+  run: listTools,
   render: ({ categories, tools }, screen) => {
     const byId = new Map(tools.map((tool) => [tool.id, tool]))
     return categories.map((category) => categoryText(category, byId, screen)).join('')
@@ -90,6 +56,23 @@ export const list = defineCommand<ListResult>()({
     ]
   },
 })
+
+async function listTools(context: ToolContext, filter: Filter) {
+  const { found, diagnostics } = await hearing(context, listableTools)
+  const { index, state, path } = found
+  requireKnown(filter, index, serverConfiguration(context))
+  const tools = select(index, filter)
+  sayUnasked(context)
+  return {
+    path,
+    state,
+    refreshedAt: index.refreshedAt,
+    servers: index.servers,
+    categories: categoriesOf(index, tools),
+    tools: tools.map((tool) => ({ ...tool, caution: index.caution(tool.id) })),
+    diagnostics,
+  }
+}
 
 function requireKnown(
   { category, server }: Filter,
@@ -121,11 +104,11 @@ function select(index: ToolIndex, { category, server, changed }: Filter): ToolSu
   )
 }
 
-function categoryOf({ category = 'uncategorized' }: ToolSummary): string {
+function categoryOf({ category = 'uncategorized' }: ToolSummary) {
   return category
 }
 
-function categoriesOf(index: ToolIndex, tools: readonly ToolSummary[]): ListedCategory[] {
+function categoriesOf(index: ToolIndex, tools: readonly ToolSummary[]) {
   const last = { name: 'uncategorized', description: 'In no category.', keywords: [] }
   return [...index.categories, last].flatMap((category) => {
     const own = tools.filter((tool) => categoryOf(tool) === category.name)
@@ -137,7 +120,7 @@ function categoryText(
   { name, description, tools }: ListedCategory,
   byId: ReadonlyMap<string, ListResult['tools'][number]>,
   screen: Screen,
-): string {
+) {
   const head = `${screen.style('bold', safeLine(name))}  ${screen.style('dim', safeLine(description))}`
   const rows = tools.map((id) => {
     const tool = byId.get(id)
@@ -147,16 +130,7 @@ function categoryText(
   return `${head}\n${screen.table(rows)}\n`
 }
 
-interface SearchResult {
-  query: string
-  state: ToolIndexLoading['state']
-  tools: readonly (ToolSummary & { score: number; caution?: ToolCaution | undefined })[]
-  diagnostics: readonly Diagnostic[]
-  /** The exit code where nothing was found: 4 where a server was not asked for lack of trust. */
-  notFound?: ExitCode | undefined
-}
-
-export const search = defineCommand<SearchResult>()({
+export const search = defineCommand<Awaited<ReturnType<typeof searchTools>>>()({
   arguments: { '<words...>': 'what the tool should do, or parts of its name' },
   options: {
     limit: option.integer('--limit <number>', 'maximum number of tools', {
@@ -166,18 +140,7 @@ export const search = defineCommand<SearchResult>()({
     }),
   },
   examples: ['tools search take a screenshot'],
-  async run(context, { arguments: words, limit }) {
-    const query = words.join(' ')
-    const { found, diagnostics } = await hearing(context, knownTools)
-    const { index, project, state } = found
-    const { router } = projectRouter(index, { project, runtime: context.runtime })
-    const tools = router.route(query, { limit }).candidates.flatMap(({ tool: id, score }) => {
-      const tool = index.tool(id)
-      return tool === undefined ? [] : [{ ...tool, score, caution: index.caution(id) }]
-    })
-    const notFound = tools.length === 0 ? sayUnasked(context) : undefined
-    return { query, state, tools, diagnostics, notFound }
-  },
+  run: searchTools,
   exitCode: ({ notFound = exitCode.done }) => notFound,
   render: ({ tools }, screen) =>
     screen.table(
@@ -193,6 +156,23 @@ export const search = defineCommand<SearchResult>()({
     tools.length === 0 && 'No tool matches. `skillrail tools list` shows all.',
   ],
 })
+
+async function searchTools(
+  context: ToolContext,
+  { arguments: words, limit }: { arguments: readonly string[]; limit: number },
+) {
+  const query = words.join(' ')
+  const { found, diagnostics } = await hearing(context, knownTools)
+  const { index, project, state } = found
+  const { router } = projectRouter(index, { project, runtime: context.runtime })
+  const tools = router.route(query, { limit }).candidates.flatMap(({ tool: id, score }) => {
+    const tool = index.tool(id)
+    return tool === undefined ? [] : [{ ...tool, score, caution: index.caution(id) }]
+  })
+  // The exit code: 4 where a server was not asked for lack of trust.
+  const notFound = tools.length === 0 ? sayUnasked(context) : undefined
+  return { query, state, tools, diagnostics, notFound }
+}
 
 interface ShowResult extends ReturnType<typeof toolFacts> {
   diagnostics: readonly Diagnostic[]
@@ -257,7 +237,7 @@ export function toolFacts(tool: ToolSummary, index: ToolIndex, project: string) 
   }
 }
 
-function parametersText({ tool, definition }: ShowResult, screen: Screen): string {
+function parametersText({ tool, definition }: ShowResult, screen: Screen) {
   if (definition === undefined) {
     return `Parameters  ${safeLine(tool.parameters.join(', ')) || 'not known here'}\n`
   }
@@ -305,7 +285,7 @@ export function cautionText(caution: ToolCaution, now: ToolDefinition | undefine
   return [sentence, ...diff.slice(0, mostLines), ...more].join('\n')
 }
 
-function definitionText(tool: ToolDefinition): string {
+function definitionText(tool: ToolDefinition) {
   const { title, description, inputSchema, outputSchema, annotations } = tool
   const facts = { title, inputSchema, outputSchema, annotations }
   return `${description}\n${JSON.stringify(facts, null, 2)}\n`

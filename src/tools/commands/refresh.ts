@@ -103,7 +103,7 @@ function chosen(enabled: readonly ServerDefinition[], only: string | undefined) 
   return found
 }
 
-function summaryLines({ movedAside, uncategorized, ...report }: RefreshReport): string[] {
+function summaryLines({ movedAside, uncategorized, ...report }: RefreshReport) {
   const rest = uncategorized > 0 ? [{ name: 'uncategorized', tools: uncategorized }] : []
   const categories = [...report.categories, ...rest]
   return [
@@ -118,7 +118,7 @@ function summaryLines({ movedAside, uncategorized, ...report }: RefreshReport): 
   ].flat()
 }
 
-function changeLines({ changes, held }: RefreshReport): string[] {
+function changeLines({ changes, held }: RefreshReport) {
   const { added, removed, changed, accepted } = changes
   const lines = [
     idsLine('added', added),
@@ -136,13 +136,13 @@ function changeLines({ changes, held }: RefreshReport): string[] {
   return [heading, ...lines, held.length > 0 ? holding : []].flat()
 }
 
-function idsLine(kind: string, ids: readonly string[]): string | string[] {
+function idsLine(kind: string, ids: readonly string[]) {
   if (ids.length === 0) return []
   const more = ids.length > shown ? `, and ${ids.length - shown} more` : ''
   return `  - ${ids.length} ${kind}: ${ids.slice(0, shown).join(', ')}${more}`
 }
 
-function failureLines({ servers }: RefreshReport): string[] {
+function failureLines({ servers }: RefreshReport) {
   const lines = servers.flatMap(({ name, tools, failure }) => {
     if (failure === undefined) return []
     const kept =

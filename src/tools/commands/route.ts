@@ -138,7 +138,7 @@ export async function requestRouter(
   return (text) => router.route(text, text === request ? { meaning } : {})
 }
 
-function routeText(result: RouteResult, screen: Screen): string {
+function routeText(result: RouteResult, screen: Screen) {
   const { decision, category, tool, margin, candidates, intent, params, explanation } = result
   const { missing = [], unplaced = [] } = result
   const rows = candidates.map((one) => [`  ${safeLine(one.tool)}`, one.score.toFixed(2)])
@@ -161,7 +161,7 @@ function routeText(result: RouteResult, screen: Screen): string {
 function explanationText(
   { words, candidates }: NonNullable<RouteResult['explanation']>,
   screen: Screen,
-): string {
+) {
   const shown = words.map(({ word, weight }) =>
     weight === 1 ? word : `${word} (${String(Math.round(weight * 100) / 100)})`,
   )

@@ -66,7 +66,7 @@ const stopTexts = {
   'still-running': 'The process has not ended within 10 seconds.',
 } as const satisfies Record<StopResult, string>
 
-function statusText(status: StatusResult, screen: Screen): string {
+function statusText(status: StatusResult, screen: Screen) {
   if (!status.running) return `${stopTexts['not-running']}\n`
   const { project, pid, startedAt, servers } = status
   const head = `The servers of ${safeLine(project)} are kept by process ${pid} since ${startedAt}.\n`
@@ -135,7 +135,7 @@ async function untilServed(
   place: Parameters<typeof servedStatus>[0],
   child: { hasEnded: () => boolean; log: string },
   signal: AbortSignal,
-): Promise<void> {
+) {
   for (let waited = 0; waited < 15_000; waited += 50) {
     signal.throwIfAborted()
     if ((await servedStatus(place)) !== undefined) return

@@ -80,7 +80,7 @@ function startAll(pool: ProjectServers, { runtime, signal }: Context): Promise<S
   )
 }
 
-function cells({ name, state, signIn, tools, durationMs, client, path }: ServerRow): string[] {
+function cells({ name, state, signIn, tools, durationMs, client, path }: ServerRow) {
   const signed = signIn === 'signed in' || signIn === 'expired' ? `${state}, ${signIn}` : state
   const time = durationMs === undefined ? '' : ` in ${(durationMs / 1000).toFixed(1)} s`
   const count = tools === undefined ? '' : `${tools}${time}`
@@ -120,7 +120,7 @@ then the first of the table; a server that is not allowed to start does not hide
   ],
 })
 
-function filesText({ files }: ImportResult, screen: Screen): string {
+function filesText({ files }: ImportResult, screen: Screen) {
   if (files.length === 0) return ''
   const rows = files.map(({ client, scope, path, state, servers }) => {
     return [client, scope, safeLine(path), state === 'read' ? String(servers) : state]
@@ -128,7 +128,7 @@ function filesText({ files }: ImportResult, screen: Screen): string {
   return `${screen.table([['CLIENT', 'SCOPE', 'FILE', 'SERVERS'], ...rows])}\n`
 }
 
-function serversText({ servers, shadowed }: ImportResult, screen: Screen): string {
+function serversText({ servers, shadowed }: ImportResult, screen: Screen) {
   if (servers.length === 0) return ''
   const usable = servers.filter(({ disabled, blocked }) => !disabled && blocked === undefined)
   const table = screen.table([
@@ -145,7 +145,7 @@ const shadowWords = {
   disabled: 'disabled',
 } as const
 
-function importRow(server: ShownServer, state: string): string[] {
+function importRow(server: ShownServer, state: string) {
   const { client, path, line } = server.source
   const place = line === undefined ? path : `${path}:${line}`
   return [safeLine(server.name), state, safeLine(addressOf(server)), `${client} ${safeLine(place)}`]
@@ -250,7 +250,7 @@ export function addressOf({ transport }: ShownServer): string {
 }
 
 /** The word after an option that is named like a secret is a secret, too. */
-function maskedWords(words: readonly string[]): string[] {
+function maskedWords(words: readonly string[]) {
   return words.map((word, index) => {
     const option = words[index - 1] ?? ''
     const isSecret = /^--?[\w-]*(?:token|key|secret|password|passwd|credentials?)$/i.test(option)
@@ -258,7 +258,7 @@ function maskedWords(words: readonly string[]): string[] {
   })
 }
 
-function maskedUrl(text: string): string {
+function maskedUrl(text: string) {
   if (!URL.canParse(text)) return redactText(text)
   const url = new URL(text)
   const query = [...url.searchParams.keys()].map((key) => `${key}=${mask}`).join('&')

@@ -58,7 +58,7 @@ async function showSession(
 function sessionText(
   { id, path, sharedPath, startedAt, isOver, completed, calls }: SessionDetails,
   screen: Screen,
-): string {
+) {
   const over = isOver ? '; it is over, and the next call begins a new one' : ''
   const start =
     startedAt === undefined ? 'not started yet' : `started ${safeLine(startedAt)}${over}`

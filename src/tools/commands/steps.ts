@@ -97,7 +97,7 @@ function chainView({ completed, failed, cancelled, skipped }: ChainResult): Resu
   return { code, text: text + rest, notes: [] }
 }
 
-function resultText(result: BatchResult, index: number): string {
+function resultText(result: BatchResult, index: number) {
   const note = result.note === undefined ? '' : ` (${safeLine(result.note)})`
   const hint = 'hint' in result ? (result.hint ?? '') : ''
   const lines = hint.split('\n').filter((line) => line !== '')
@@ -107,7 +107,7 @@ function resultText(result: BatchResult, index: number): string {
   ])
 }
 
-function outcomeOf(result: BatchResult): string {
+function outcomeOf(result: BatchResult) {
   if (result.status === 'success') return summariseValue(result.result)
   if (result.status === 'cancelled') return result.error
   return `Error: ${safeLine(bareMessage(result.error))}`
@@ -149,7 +149,7 @@ export async function dryRun(
 }
 
 function dryRunView({ steps }: DryRun): ResultView {
-  const isWrong = ({ unknown, problems }: DryRun['steps'][number]): boolean =>
+  const isWrong = ({ unknown, problems }: DryRun['steps'][number]) =>
     unknown.length + problems.length > 0
   const wrong = steps.filter((step) => isWrong(step) || step.refused !== undefined).length
   const faulty = wrong === 0 ? '' : ` ${amount(wrong, 'call')} cannot be made so.`
@@ -189,7 +189,7 @@ export function plannedText<T extends PlannedCall>(
   return linesText(lines.map(safeLine))
 }
 
-function guardLines({ before, refused }: GuardResult): string[] {
+function guardLines({ before, refused }: GuardResult) {
   if (refused !== undefined) {
     return `Refused: ${refused.message}\n${refused.hint ?? ''}`.trimEnd().split('\n')
   }

@@ -10,7 +10,7 @@ import {
 } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
-import { objectOf } from '../../core/json.ts'
+import { objectOf, present } from '../../core/json.ts'
 import { isYes, safeLine } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { readRegularFile } from '../../core/read-files.ts'
@@ -250,7 +250,7 @@ async function newDefinition(
   )
 }
 
-function hasFlags(flags: WorkflowFlags): boolean {
+function hasFlags(flags: WorkflowFlags) {
   return Object.values(flags)
     .flat()
     .some((value) => value !== undefined)
@@ -258,19 +258,16 @@ function hasFlags(flags: WorkflowFlags): boolean {
 
 function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject {
   const { description, server, category, tool, keyword, step, mode } = flags
-  const triggers = {
-    ...objectOf<JsonValue>(before['triggers']),
-    ...(server === undefined ? {} : { server }),
-    ...(category === undefined ? {} : { category }),
-    ...(tool.length === 0 ? {} : { tools: tool }),
-    ...(keyword.length === 0 ? {} : { keywords: keyword }),
-  }
+  const [tools, keywords] = [tool, keyword].map((list) => (list.length === 0 ? undefined : list))
   return {
     ...before,
-    ...(description === undefined ? {} : { description }),
-    triggers,
+    ...present({ description }),
+    triggers: {
+      ...objectOf<JsonValue>(before['triggers']),
+      ...present({ server, category, tools, keywords }),
+    },
     prerequisites: step.length > 0 ? step.map(readStep) : (before['prerequisites'] ?? []),
-    ...(mode === undefined ? {} : { mode }),
+    ...present({ mode }),
   }
 }
 
@@ -352,7 +349,7 @@ async function acceptChange(
   { runtime }: ToolContext,
   workspace: string,
   { path, edit, before }: { path: string; edit: WorkflowEdit; before: string },
-): Promise<void> {
+) {
   const store = new TrustStore(runtime)
   await acceptEdit(store, { workspace, path, kind: 'workflow', before }, (accepted) => {
     const isThere = readWorkflows([{ path, text: accepted }]).workflows.some(

@@ -124,12 +124,12 @@ function shown({ workflow, why, steps }: WorkflowPlan) {
   return { workflow: workflow?.name, mode: workflow?.mode, why, steps }
 }
 
-function planText({ tool, others, ...first }: PlanResult, screen: Screen): string {
+function planText({ tool, others, ...first }: PlanResult, screen: Screen) {
   if (first.workflow === undefined) return `Nothing comes before ${safeLine(tool)}.\n`
   return [first, ...others].map((guard) => guardText(guard, screen)).join('')
 }
 
-function guardText({ workflow = '', mode, why, steps }: Guard, screen: Screen): string {
+function guardText({ workflow = '', mode, why, steps }: Guard, screen: Screen) {
   const reason = why === undefined ? '' : ` (${why.by} ${why.value})`
   const rows = steps.map((step) => [
     `  ${step.step}. ${safeLine(step.tool)}`,
@@ -153,7 +153,7 @@ function planNotes(result: PlanResult): Notes {
   ]
 }
 
-function detail({ status, id = '', params, reason, at }: PlannedStep): string {
+function detail({ status, id = '', params, reason, at }: PlannedStep) {
   if (status === 'valid') return `since ${at ?? ''}`
   const call = safeLine(`${id} ${JSON.stringify(params)}`)
   if (status === 'run') return reason === undefined ? call : `${call}, since ${safeLine(reason)}`

@@ -101,7 +101,7 @@ export function listLines(workflow: WorkflowDefinition): string[] {
   ]
 }
 
-function triggerText(triggers: WorkflowDefinition['triggers']): string {
+function triggerText(triggers: WorkflowDefinition['triggers']) {
   const { server, category, tools, changes, keywords } = triggers
   const parts = [
     server === undefined ? [] : `server=${server}`,

@@ -100,14 +100,14 @@ function appendLine(path: string, line: string): number {
 }
 
 /** A full disk or a crash can leave half a line; the next one must not be joined to it. */
-function endsWhole(descriptor: number, size: number): boolean {
+function endsWhole(descriptor: number, size: number) {
   if (size === 0) return true
   const last = Buffer.alloc(1)
   readSync(descriptor, last, 0, 1, size - 1)
   return last[0] === 10
 }
 
-function rotate(path: string): Promise<void> {
+function rotate(path: string) {
   return withFileLock(path, async () => {
     const file = readRegularFile(path, { maxBytes: Number.MAX_SAFE_INTEGER })
     if (file.ok && file.size > rotateBytes) renameSync(path, rotatedPath(path))

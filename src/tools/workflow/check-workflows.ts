@@ -34,8 +34,7 @@ function checkForm(workflow: WorkflowDefinition): Diagnostic[] {
 
 function checkTools(workflow: WorkflowDefinition, installed: readonly WorkflowTool[]) {
   const { server, category, tools = [], changes = false } = workflow.triggers
-  const has = (tool: string): boolean =>
-    resolveTool(tool, workflow, installed, undefined) !== undefined
+  const has = (tool: string) => resolveTool(tool, workflow, installed, undefined) !== undefined
   const missing = workflow.prerequisites.filter(({ tool }) => !has(tool))
   const names = installed.flatMap(({ id, name }) => [name, id])
   const unknown = missing.map(({ step, tool, required }) => {
@@ -91,7 +90,7 @@ function problemOf(
   { prerequisites }: WorkflowDefinition,
   { step }: Prerequisite,
   reference: Reference,
-): string | undefined {
+) {
   const { root, path } = reference
   if (root === 'sql') {
     const isKnown = ['table', 'tables', 'database'].includes(String(path[0]))
@@ -115,7 +114,7 @@ function checkParameters(
   const { parameters = [], required = [], id } = resolved?.tool ?? {}
   if (resolved === undefined || parameters.length === 0) return []
   const given = Object.keys({ ...params, ...resolved.params })
-  const has = (parameter: string, names: readonly string[]): boolean =>
+  const has = (parameter: string, names: readonly string[]) =>
     names.some((candidate) => foldParameter(candidate) === foldParameter(parameter))
   const left = parameters.filter((parameter) => !has(parameter, given))
   const misspelt = Object.keys(params).flatMap((parameter) => {
@@ -167,7 +166,7 @@ function findCycles(workflows: readonly WorkflowDefinition[]): Diagnostic[] {
 }
 
 /** Whether a prerequisite would trigger the other workflow, were it an ordinary call. */
-function wouldTrigger(workflow: WorkflowDefinition, other: WorkflowDefinition): boolean {
+function wouldTrigger(workflow: WorkflowDefinition, other: WorkflowDefinition) {
   const { tools = [], category } = other.triggers
   return workflow.prerequisites.some(({ tool }) => {
     const call = { tool: { id: tool, server: '', name: lastSegment(tool) }, params: {} }

@@ -76,7 +76,7 @@ function readOne(text: string, path: string) {
   return { workflow: workflows[0], diagnostics }
 }
 
-function readText(path: string): string {
+function readText(path: string) {
   const file = readRegularFile(path, { maxBytes })
   if (file.ok) return file.text
   if (file.code === 'file-missing') return ''

@@ -84,7 +84,7 @@ async function pass(
   open: readonly PlannedStep[],
   diagnostics: readonly Diagnostic[],
   options: GateOptions,
-): Promise<void> {
+) {
   const { note, permit, session, skipPrerequisites = false } = options
   const { name, mode } = workflow
   if (open.length === 0) return
@@ -122,7 +122,7 @@ async function isSkipped(
   open: readonly PlannedStep[],
   workflow: WorkflowDefinition,
   { ask, note, skipPrerequisites }: GateOptions,
-): Promise<boolean> {
+) {
   const missing = `Workflow '${workflow.name}' warns: these prerequisites are missing`
   const warning = `${missing}\n${stepLines(open)}`
   if (skipPrerequisites !== true && ask !== undefined) return (await ask(warning)) === 'skip'
@@ -130,7 +130,7 @@ async function isSkipped(
   return skipPrerequisites === true
 }
 
-function stepLines(steps: readonly PlannedStep[]): string {
+function stepLines(steps: readonly PlannedStep[]) {
   return steps.map(({ step, tool, description }) => `  ${step}. ${tool}: ${description}`).join('\n')
 }
 
@@ -140,7 +140,7 @@ async function runSteps(
   planned: readonly PlannedStep[],
   state: SessionState,
   options: GateOptions,
-): Promise<void> {
+) {
   const results = new Map<number, JsonValue>()
   const again = new Set(planned.filter(({ status }) => status === 'run').map(({ step }) => step))
   for (const prerequisite of workflow.prerequisites) {
@@ -159,7 +159,7 @@ async function runStep(
   workflow: WorkflowDefinition,
   results: Map<number, JsonValue>,
   options: GateOptions,
-): Promise<void> {
+) {
   const { callStep, note, session, signal } = options
   const { step: number, tool: name, scope } = step
   const tool = options.tools.find(({ id }) => id === step.id)
@@ -219,7 +219,7 @@ function failure(
   })
 }
 
-function isOpen({ status }: PlannedStep): boolean {
+function isOpen({ status }: PlannedStep) {
   return status === 'run' || status === 'waits' || status === 'blocked'
 }
 
@@ -288,7 +288,7 @@ function isStateful(
   server: string,
   workflows: readonly WorkflowDefinition[],
   installed: readonly WorkflowTool[],
-): boolean {
+) {
   return workflows.some(
     (workflow) =>
       workflow.enabled &&

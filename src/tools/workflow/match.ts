@@ -71,7 +71,7 @@ export function notInstalledLine({ workflow, missing }: NotInstalled): string {
   return `Workflow '${workflow}' is not enforced: no server here has ${missing.join(', ')}`
 }
 
-function strictness({ workflow: { mode } }: ActingWorkflow): number {
+function strictness({ workflow: { mode } }: ActingWorkflow) {
   return workflowModes.indexOf(mode)
 }
 
@@ -86,7 +86,7 @@ function missingTools(
   workflow: WorkflowDefinition,
   installed: readonly WorkflowTool[],
   beside: WorkflowTool | undefined,
-): string[] {
+) {
   return workflow.prerequisites
     .filter(({ required }) => required)
     .filter(({ tool }) => resolveTool(tool, workflow, installed, beside) === undefined)
@@ -94,10 +94,7 @@ function missingTools(
 }
 
 /** `execute_query` is a name that servers for databases and for GraphQL share. */
-function isOfAnotherCategory(
-  { tool }: GatedCall,
-  { triggers: { category } }: WorkflowDefinition,
-): boolean {
+function isOfAnotherCategory({ tool }: GatedCall, { triggers: { category } }: WorkflowDefinition) {
   return category !== undefined && tool.category !== undefined && category !== tool.category
 }
 
@@ -127,10 +124,10 @@ function mayChange(
   { tool }: GatedCall,
   { prerequisites, triggers: { category } }: WorkflowDefinition,
   installed: readonly WorkflowTool[],
-): boolean {
+) {
   const { readOnly = false } = installed.find(({ id }) => id === tool.id) ?? tool
   const beside = installed.filter((one) => isBeside(one, tool))
-  const has = (name: string): boolean =>
+  const has = (name: string) =>
     namesFor(name, category).some((alias) => beside.some((one) => isNamed(one, alias.name)))
   const required = prerequisites.filter((step) => step.required)
   return !readOnly && required.length > 0 && required.every((step) => has(step.tool))
@@ -141,7 +138,7 @@ function isInCategory(
   call: GatedCall,
   { triggers, prerequisites }: WorkflowDefinition,
   installed: readonly WorkflowTool[],
-): boolean {
+) {
   if (triggers.category !== undefined) return triggers.category === call.tool.category
   const names = [...prerequisites.map(({ tool }) => tool), ...(triggers.tools ?? [])]
   const tools = installed.filter((tool) => names.some((name) => isNamed(tool, name)))
@@ -245,7 +242,7 @@ export function resolveTool(
     return free.find((tool) => tool.server === own) ?? free[0]
   }
 
-  function hasTrigger(other: WorkflowTool): boolean {
+  function hasTrigger(other: WorkflowTool) {
     return installed
       .filter((tool) => isBeside(tool, other))
       .some(
@@ -256,15 +253,15 @@ export function resolveTool(
   }
 }
 
-function isBeside(a: WorkflowTool, b: WorkflowTool): boolean {
+function isBeside(a: WorkflowTool, b: WorkflowTool) {
   return prefixOf(a) === prefixOf(b)
 }
 
-function prefixOf({ id }: WorkflowTool): string {
+function prefixOf({ id }: WorkflowTool) {
   return id.slice(0, Math.max(0, id.lastIndexOf('__')))
 }
 
-function hasParams(params: JsonObject, wanted: JsonObject | undefined): boolean {
+function hasParams(params: JsonObject, wanted: JsonObject | undefined) {
   return Object.entries(wanted ?? {}).every(([key, value]) => params[key] === value)
 }
 

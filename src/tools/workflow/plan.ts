@@ -173,7 +173,7 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
   return completion === undefined ? planned : { ...planned, status: 'valid', at: completion.at }
 }
 
-function isRequired({ parameter }: MissingValue, { required }: WorkflowTool): boolean {
+function isRequired({ parameter }: MissingValue, { required }: WorkflowTool) {
   return required?.some((name) => foldParameter(name) === foldParameter(parameter)) ?? false
 }
 
@@ -188,7 +188,7 @@ function accepted(params: JsonObject, tool: WorkflowTool): JsonObject {
 }
 
 /** A list is given value by value only to a tool that does not take it whole under another name. */
-function takesOne(name: string, params: JsonObject, { parameters = [] }: WorkflowTool): boolean {
+function takesOne(name: string, params: JsonObject, { parameters = [] }: WorkflowTool) {
   const others = Object.entries(params).filter(([key]) => key !== name)
   return (
     parameters.length > 0 && !others.some(([, value]) => isDeepStrictEqual(value, params[name]))
@@ -196,7 +196,7 @@ function takesOne(name: string, params: JsonObject, { parameters = [] }: Workflo
 }
 
 /** The tool's own name for a parameter; undefined where it has none. */
-function nameIn({ parameters = [] }: WorkflowTool, key: string): string | undefined {
+function nameIn({ parameters = [] }: WorkflowTool, key: string) {
   if (parameters.length === 0 || parameters.includes(key)) return key
   const wanted = [key, ...namesInScope(key)].map(foldParameter)
   return parameters.find((name) => wanted.includes(foldParameter(name)))
@@ -271,8 +271,8 @@ function recognisable(key: string, value: JsonValue): JsonValue {
 }
 
 /** `2` and `"2"` are one page. */
-function sameValue(a: JsonValue, b: JsonValue): boolean {
-  const text = (value: JsonValue): string =>
+function sameValue(a: JsonValue, b: JsonValue) {
+  const text = (value: JsonValue) =>
     typeof value === 'object' ? JSON.stringify(value) : String(value)
   return text(a) === text(b)
 }

@@ -120,7 +120,7 @@ function report(
 }
 
 /** '' for a file that does not exist. */
-function readText(path: string, diagnostics: Diagnostic[]): string {
+function readText(path: string, diagnostics: Diagnostic[]) {
   const file = readRegularFile(path, { maxBytes })
   if (file.ok) return file.text
   const { code, message } = file
@@ -299,7 +299,7 @@ function checkKeys(source: Source, place: Place, workflow: string, value: JsonVa
   }
 }
 
-function placeText(workflow: string, [field, index]: Place): string {
+function placeText(workflow: string, [field, index]: Place) {
   if (field === undefined) return workflow
   return typeof index === 'number'
     ? `${workflow}, prerequisite ${index + 1}`

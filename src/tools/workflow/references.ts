@@ -240,7 +240,7 @@ export function sqlTables(sql: string): SqlTable[] {
   return [...found.values()]
 }
 
-function withoutLiterals(sql: string): string {
+function withoutLiterals(sql: string) {
   return sql
     .replace(/--[^\n]*|\/\*[^]*?(?:\*\/|$)|'(?:[^']|'')*'/g, ' ')
     .replace(/\b(?:extract|substring|trim|overlay|position)\s*\([^()]*\)/gi, ' ')
@@ -263,7 +263,7 @@ function readName(item: string): SqlTable {
   return { table: names.at(-1) ?? '', qualifier: names.length > 1 ? names.at(-2) : undefined }
 }
 
-function unquote(text: string): string {
+function unquote(text: string) {
   return /^["`[]/.test(text) ? text.slice(1, -1) : text
 }
 

@@ -53,7 +53,7 @@ export function withCompletion(
   at: string,
 ): SessionState {
   const key = scopeKey(record.scope)
-  const isOfTool = ({ workflow, tool }: Completion): boolean =>
+  const isOfTool = ({ workflow, tool }: Completion) =>
     workflow === record.workflow && tool === record.tool
   const others = state.completed.filter((one) => !isOfTool(one) || scopeKey(one.scope) !== key)
   const ofTool = others.filter(isOfTool)
@@ -66,10 +66,10 @@ export function withCompletion(
   }
 }
 
-function isKeepable(value: JsonValue): boolean {
+function isKeepable(value: JsonValue) {
   if (JSON.stringify(value).length > valueLength) return false
   // Later steps need the session ID of a server.
-  const isHandle = (key: string): boolean => /session[_-]?id$/i.test(key)
+  const isHandle = (key: string) => /session[_-]?id$/i.test(key)
   const rest = JSON.stringify(value, (key, member: unknown) => (isHandle(key) ? 0 : member))
   return JSON.stringify(redactValue(JSON.parse(rest))) === rest
 }
@@ -81,7 +81,7 @@ export function withoutValues(state: SessionState): SessionState {
 
 /** The completions of `state` that `other` has too: of the same scope and time. */
 export function commonCompletions(state: SessionState, other: SessionState): SessionState {
-  const markOf = ({ workflow, tool, at, scope }: Completion): string =>
+  const markOf = ({ workflow, tool, at, scope }: Completion) =>
     scopeKey([workflow, tool, at, scope])
   const marks = new Set(other.completed.map(markOf))
   return keepCompletions(state, (one) => marks.has(markOf(one)))

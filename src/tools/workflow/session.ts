@@ -184,7 +184,7 @@ export class SessionStore {
   }
 }
 
-function lifetimeMs({ settings }: SessionsOwner): number {
+function lifetimeMs({ settings }: SessionsOwner) {
   return settings.tools.sessionHours * 3_600_000
 }
 
@@ -227,7 +227,7 @@ function applyOne(state: SessionState, change: SessionChange, at: string): Sessi
     const { kind: _kind, ...record } = change
     return withCompletion(state, record, at)
   }
-  const isOther = ({ workflow, tool }: Completion): boolean =>
+  const isOther = ({ workflow, tool }: Completion) =>
     workflow !== change.workflow || tool !== change.tool
   return keepCompletions(state, (one) => isOther(one) || change.holds(one.scope))
 }
@@ -272,16 +272,16 @@ export function sessionName({ runtime, id }: Pick<OpenSessionOptions, 'runtime' 
   return { id: defaultSession, from: 'default' }
 }
 
-function isSessionId(text: string): boolean {
+function isSessionId(text: string) {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text) && !text.endsWith('.calls')
 }
 
-function sessionsDirectory({ project, ...place }: SessionsOwner): string {
+function sessionsDirectory({ project, ...place }: SessionsOwner) {
   return join(projectStateDirectory(project, place), 'sessions')
 }
 
 /** Where other tools of the format look. A link would lead writes out of the project. */
-function sharedFile(project: string): string | undefined {
+function sharedFile(project: string) {
   const openCode = join(project, '.opencode')
   const isThere = lstatSync(openCode, { throwIfNoEntry: false })?.isDirectory() === true
   return isThere ? join(openCode, '.agent-skill-session.json') : undefined
@@ -354,7 +354,7 @@ export function forgetSessions(owner: SessionsOwner, prefix: string): void {
 /** The rest of a file's name: its session, the log of its calls, and the log before that. */
 const madeUp = /^[0-9a-z]{14}\.(?:json|calls\.jsonl(?:\.old)?)$/
 
-function namesIn(directory: string): string[] {
+function namesIn(directory: string) {
   try {
     return readdirSync(directory)
   } catch {

@@ -32,7 +32,7 @@ export function useAnswer<Name extends keyof Answers>(
     const askIn = (pauseMs: number): void => {
       timer = setTimeout(() => void look(), pauseMs)
     }
-    const look = async (): Promise<void> => {
+    const look = async () => {
       if (everyMs !== undefined && document.hidden) return askIn(everyMs)
       try {
         const answer = await ask(name, question)

@@ -114,4 +114,4 @@ function Steps(shown: { graph: PlanAnswer['graph']; steps?: ReturnType<typeof st
   )
 }
 
-const shortDigest = (digest: string): string => digest.replace('sha256:', '').slice(0, 12)
+const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12)

@@ -23,7 +23,7 @@ export interface NodeState {
 /** Steps from first to last; those that run in parallel stand between two bars, side by side. */
 export function Graph({ graph, stateOf, detail, open }: GraphProperties) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
-  const isOpen = (step: string): boolean => toggled.has(step) !== (step === open)
+  const isOpen = (step: string) => toggled.has(step) !== (step === open)
   const toggle = (step: string): void => {
     const after = new Set(toggled)
     if (!after.delete(step)) after.add(step)

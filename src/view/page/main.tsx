@@ -55,7 +55,7 @@ function placeOf(hash: string): [name: string, id: string | undefined] {
   return [tabs.has(name) ? name : 'overview', id === '' ? undefined : id]
 }
 
-function decoded(word: string): string {
+function decoded(word: string) {
   try {
     return decodeURIComponent(word)
   } catch {

@@ -106,7 +106,7 @@ export function Findings({ list }: { list: readonly Diagnostic[] }) {
 }
 
 /** Where it is, unless the message has said so. */
-function place(message: string, path: string, line: number | undefined): string {
+function place(message: string, path: string, line: number | undefined) {
   if (!message.includes(path)) return `${path}${line === undefined ? '' : `:${line}`} `
   return line === undefined ? '' : `line ${line} `
 }

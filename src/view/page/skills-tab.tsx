@@ -44,7 +44,7 @@ export function SkillsTab({ id }: { id: string | undefined }) {
   )
 }
 
-function problemsOf({ diagnostics }: ListedSkill): number {
+function problemsOf({ diagnostics }: ListedSkill) {
   return diagnostics.filter(({ severity }) => severity !== 'info').length
 }
 

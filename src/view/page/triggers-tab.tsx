@@ -160,7 +160,7 @@ function Matched(answer: MatchAnswer) {
   )
 }
 
-function hasFired({ outcome }: TriggerVerdict): boolean {
+function hasFired({ outcome }: TriggerVerdict) {
   return outcome === 'fired'
 }
 
