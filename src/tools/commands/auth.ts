@@ -69,7 +69,7 @@ answer on 127.0.0.1. Tokens lie in your state directory (0600) and are renewed w
       throw pointless('--client-secret-env', '--client-id', 'Add --client-id.')
     return { servers: [await signIn(definition, context, options)] }
   },
-  render: ({ servers }, screen) => rowsText(servers, screen),
+  render: rowsText,
   notes: ({ servers }) =>
     servers.length > 0 ? [] : ['No server with an address is configured here.'],
 })
@@ -142,7 +142,7 @@ async function signIn(
   }
 }
 
-function rowsText(servers: readonly Row[], screen: Screen) {
+function rowsText({ servers }: { servers: readonly Row[] }, screen: Screen) {
   const rows = servers.map(({ server, state, issuer = '', scope = '', expiresAt, revoked }) => {
     const standing = revoked === false ? `${state} (not revoked at its server)` : state
     return [server, standing, issuer, scope, expiresAt ? `until ${expiresAt}` : ''].map(safeLine)

@@ -196,12 +196,7 @@ export async function boundedValue(
 
 type CallOptions = Partial<Omit<Values<typeof callOptions>, 'arguments'>>
 
-export interface ToolCalls {
-  project: string
-  calls: CallContext
-  index(): ToolIndex
-  place: SavePlace
-}
+export type ToolCalls = ReturnType<typeof openCalls>
 
 export interface ResultView {
   code: ExitCode
@@ -298,7 +293,7 @@ export function openCalls(
   project: string,
   pool: ProjectServers,
   { ask, progress }: CallListener,
-): ToolCalls {
+) {
   const { runtime, settings, signal } = context
   const note = (line: string): void => context.note(line)
   const loaded = knownIndex(context, project, pool)
@@ -341,7 +336,7 @@ export function openCalls(
     note,
     progress,
   }
-  const place =
+  const place: SavePlace =
     options.output === undefined
       ? { directory: join(project, '.skillrail', 'results'), within: project, now: runtime.now() }
       : { directory: join(runtime.cwd, options.output), now: runtime.now() }

@@ -4,12 +4,7 @@ import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/e
 import { amount } from '../../core/text.ts'
 import { findWorkspace } from '../../core/read-files.ts'
 import { discoverOnce } from '../cache/discover.ts'
-import {
-  indexDefinitions,
-  loadToolIndex,
-  type ToolIndex,
-  type ToolIndexLoading,
-} from '../cache/tool-index.ts'
+import { indexDefinitions, loadToolIndex, type ToolIndex } from '../cache/tool-index.ts'
 import { isKnown, namedTool } from '../call/find-tool.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
@@ -88,18 +83,14 @@ export function sayUnasked(context: ToolContext): ExitCode {
   return unasked.exitCode
 }
 
-export interface KnownTools extends ToolIndexLoading {
-  project: string
-  index: ToolIndex
-  discover(): Promise<ToolIndex>
-}
+type KnownTools = Awaited<ReturnType<typeof knownTools>>
 
 /**
  * The project's tools from its cache; without a usable cache the servers are asked. Problems of the
  * cache go to stderr. Throws {@link ServersNotTrustedError} and {@link NoServersError} without a
  * cache where no server may be asked.
  */
-export async function knownTools(context: ToolContext): Promise<KnownTools> {
+export async function knownTools(context: ToolContext) {
   const project = toolProject(context)
   const loading = loadToolIndex({ project, runtime: context.runtime })
   context.diagnose(loading.diagnostics)

@@ -1,5 +1,4 @@
 import { defineCommand, type Notes, option, type Screen } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
 import { cell, linesText, safeLine } from '../../core/text.ts'
@@ -10,27 +9,11 @@ import {
   planTools,
   type RequestDecision,
 } from '../call/decide-request.ts'
-import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
-import {
-  isUnsure,
-  projectRouter,
-  type Route,
-  type RouteExplanation,
-  type RouteOptions,
-  type Router,
-} from '../route/router.ts'
+import { planRequest, type PlanTools } from '../parameters/plan-request.ts'
+import { isUnsure, projectRouter, type Route } from '../route/router.ts'
 import { sayUnasked, hearing, knownTools, meaningIn, type ToolContext } from './project-tools.ts'
 
-export interface RouteResult extends Omit<Route, 'category'> {
-  category: string | null
-  params?: PlannedCall['params'] | undefined
-  missing?: readonly string[] | undefined
-  unplaced?: readonly string[] | undefined
-  heldBack?: readonly string[] | undefined
-  explanation?: Pick<RouteExplanation, 'words' | 'candidates'> | undefined
-  diagnostics: readonly Diagnostic[]
-  exitCode?: ExitCode | undefined
-}
+type RouteResult = ReturnType<typeof routeIn> & { exitCode?: ExitCode | undefined }
 
 export const command = defineCommand<RouteResult>()({
   arguments: { '<request...>': 'what to do, in words; - for stdin' },
@@ -60,19 +43,12 @@ export const command = defineCommand<RouteResult>()({
   notes: routeNotes,
 })
 
-export interface Routing extends Pick<RouteOptions, 'meaning'> {
-  router: Router
-  tools: PlanTools
-  hold: (id: string) => ReturnType<typeof holdOf>
-  diagnostics: readonly Diagnostic[]
-}
-
 export function routeIn(
-  { router, tools, hold, meaning, diagnostics }: Routing,
+  { router, tools, hold, meaning, diagnostics }: Awaited<ReturnType<typeof routingOf>>,
   request: string,
   limit: number,
   explain = false,
-): RouteResult {
+) {
   // The number of shown candidates decides nothing.
   const most = { limit: Math.max(limit, mostConsidered), meaning }
   const routeOf = (text: string): Route => router.route(text, text === request ? most : {})
@@ -92,11 +68,7 @@ export function routeIn(
   }
 }
 
-function mappingOf(
-  request: string,
-  { route: { tool }, steps }: RequestDecision,
-  tools: PlanTools,
-): Pick<RouteResult, 'params' | 'missing' | 'unplaced'> {
+function mappingOf(request: string, { route: { tool }, steps }: RequestDecision, tools: PlanTools) {
   const meant = steps.length > 0 ? steps : planRequest([{ text: request, tool }], tools)
   const last = meant.at(-1)
   if (last === undefined) return {}
@@ -114,13 +86,13 @@ export async function routingOf(
   index: ToolIndex,
   project: string,
   context: ToolContext,
-): Promise<Routing> {
+) {
   const place = { project, runtime: context.runtime }
   const { router, examples, diagnostics } = projectRouter(index, place)
   return {
     router,
     tools: planTools(index, examples),
-    hold: (id) => holdOf(id, index),
+    hold: (id: string) => holdOf(id, index),
     // The words decide alone where they are sure.
     meaning: isUnsure(router.route(request)) ? await meaningIn(request, index, context) : undefined,
     diagnostics,
@@ -178,11 +150,11 @@ function explanationText(
   return `\nwords: ${safeLine(shown.join(', '))}\n${paragraphs.join('')}`
 }
 
-const decisionNotes = {
+const decisionNotes: Record<Route['decision'], string | undefined> = {
   answer: undefined,
   shortlist: 'More than one tool may be meant. Say it with the name of one.',
   ask: 'No tool fits well enough. Say it in other words; `skillrail tools list` shows all.',
-} as const satisfies Record<Route['decision'], string | undefined>
+}
 
 function routeNotes({ decision, candidates, heldBack = [], diagnostics }: RouteResult): Notes {
   const [first] = candidates

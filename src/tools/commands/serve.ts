@@ -60,11 +60,11 @@ clients that can read your state directory, and exits after tools.idleExit secon
   },
 })
 
-const stopTexts = {
+const stopTexts: Record<StopResult, string> = {
   stopped: 'The servers have ended.',
   'not-running': 'No servers are kept for this project.',
   'still-running': 'The process has not ended within 10 seconds.',
-} as const satisfies Record<StopResult, string>
+}
 
 function statusText(status: StatusResult, screen: Screen) {
   if (!status.running) return `${stopTexts['not-running']}\n`

@@ -2,7 +2,7 @@ import { type Context, defineCommand, option, type Screen } from '../../core/com
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, messageOf } from '../../core/errors.ts'
 import { amount, safeLine, safeText } from '../../core/text.ts'
-import type { ServerDefinition, ServerFile, ServerSource, ShadowedServer } from '../config/model.ts'
+import type { ServerDefinition } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolCallError } from '../errors.ts'
 import { requireServers } from '../server/errors.ts'
@@ -87,12 +87,7 @@ function cells({ name, state, signIn, tools, durationMs, client, path }: ServerR
   return [safeLine(name), signed, count, `${client} ${safeLine(path)}`]
 }
 
-interface ImportResult {
-  servers: readonly ShownServer[]
-  shadowed: readonly (ShownServer & { by: ServerSource; reason: ShadowedServer['reason'] })[]
-  files: readonly ServerFile[]
-  diagnostics: readonly Diagnostic[]
-}
+type ImportResult = ReturnType<typeof importServers>
 
 export const imported = defineCommand<ImportResult>()({
   options: {
@@ -101,16 +96,7 @@ export const imported = defineCommand<ImportResult>()({
   details: `Reads the files of clients and writes none. Files of the project take precedence over those of the user,
 then the first of the table; a server that is not allowed to start does not hide one that is.`,
   examples: ['tools import'],
-  async run({ runtime, settings }, { all }) {
-    const place = { project: runtime.cwd, runtime, trust: settings.workspaceTrust }
-    const { servers: found, shadowed, files, diagnostics } = readServerConfiguration(place)
-    return {
-      servers: found.map(shownServer),
-      shadowed: shadowed.map(({ server, by, reason }) => ({ ...shownServer(server), by, reason })),
-      files: files.filter(({ state }) => all || state !== 'missing'),
-      diagnostics,
-    }
-  },
+  run: async (context, { all }) => importServers(context, all),
   exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
   render: (result, screen) => filesText(result, screen) + serversText(result, screen),
   notes: ({ servers, diagnostics }) => [
@@ -119,6 +105,17 @@ then the first of the table; a server that is not allowed to start does not hide
     diagnostics,
   ],
 })
+
+function importServers({ runtime, settings }: Context, all: boolean) {
+  const place = { project: runtime.cwd, runtime, trust: settings.workspaceTrust }
+  const { servers: found, shadowed, files, diagnostics } = readServerConfiguration(place)
+  return {
+    servers: found.map(shownServer),
+    shadowed: shadowed.map(({ server, by, reason }) => ({ ...shownServer(server), by, reason })),
+    files: files.filter(({ state }) => all || state !== 'missing'),
+    diagnostics,
+  }
+}
 
 function filesText({ files }: ImportResult, screen: Screen) {
   if (files.length === 0) return ''

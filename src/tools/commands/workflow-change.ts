@@ -121,7 +121,7 @@ export const add = defineCommand<WorkflowChange | ReturnType<typeof listTemplate
     const definition = await newDefinition(context, name, template?.definition, flags, (written) =>
       accepted(opened, name, written, path),
     )
-    const edit = { kind: 'write', name, definition } as const
+    const edit: WorkflowEdit = { kind: 'write', name, definition }
     return await changeWorkflow(context, opened, { path, edit, yes, dryRun, change: 'added' })
   },
   render(result, screen) {
@@ -144,8 +144,9 @@ export const edit = defineCommand<WorkflowChange>()({
     const definition = hasFlags(flags)
       ? accept(current, path)
       : await editByHand(context, current, (text) => accept(text, editedFile))
-    const request = { edit: { kind: 'write', name, definition }, change: 'changed' } as const
-    return await changeWorkflow(context, opened, { ...request, path, yes, dryRun, about })
+    const edit: WorkflowEdit = { kind: 'write', name, definition }
+    const request = { path, edit, yes, dryRun, about }
+    return await changeWorkflow(context, opened, { ...request, change: 'changed' })
   },
   ...output,
 })
@@ -161,8 +162,9 @@ export const remove = defineCommand<WorkflowChange>()({
   async run(context, { arguments: [name = ''], yes, dryRun }) {
     const { opened, path, about } = openOne(context, name)
     if (!dryRun && !yes) await confirm(context, name, about)
-    const request = { path, edit: { kind: 'remove', name }, dryRun, yes } as const
-    return await changeWorkflow(context, opened, { ...request, change: 'removed', about })
+    const edit: WorkflowEdit = { kind: 'remove', name }
+    const request = { path, edit, dryRun, yes, about }
+    return await changeWorkflow(context, opened, { ...request, change: 'removed' })
   },
   ...output,
 })
@@ -204,10 +206,9 @@ function toggle(enabled: boolean): AnyCommand {
         const definition = checkDefinitionText(name, definitionText(workflow), path)
         accepted(opened, name, { ...definition, enabled }, path)
       }
-      const change = { kind: 'set', name, key: 'enabled', value: enabled } as const
-      const word = enabled ? 'enabled' : 'disabled'
-      const request = { path, edit: change, yes, dryRun, change: word } as const
-      return await changeWorkflow(context, opened, request)
+      const edit: WorkflowEdit = { kind: 'set', name, key: 'enabled', value: enabled }
+      const change = enabled ? 'enabled' : 'disabled'
+      return await changeWorkflow(context, opened, { path, edit, yes, dryRun, change })
     },
     ...output,
   })
@@ -339,9 +340,21 @@ async function changeWorkflow(
   // The file has changed, and its workflows act only after `skillrail trust`.
   const toBeAccepted = written && trust.blockOf(path) !== undefined
   const file = relative(context.runtime.cwd, path)
-  const facts = { name, path, written, toBeAccepted, before, after, diagnostics }
   const acceptance = toBeAccepted ? 'This change is to be accepted: skillrail trust' : undefined
-  return { ...facts, change, file, dryRun, acceptance, about }
+  return {
+    name,
+    path,
+    written,
+    toBeAccepted,
+    before,
+    after,
+    diagnostics,
+    change,
+    file,
+    dryRun,
+    acceptance,
+    about,
+  }
 }
 
 /** What the user did is accepted, and nothing that stood in the file beside it. */

@@ -1,5 +1,5 @@
 import { defineCommand, type Notes, option, type Screen } from '../../core/command.ts'
-import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
 import { isObject, parseJson } from '../../core/json.ts'
 import { amount, linesText, safeLine } from '../../core/text.ts'
@@ -10,17 +10,12 @@ import { namedTool } from '../call/find-tool.ts'
 import type { ToolDefinition } from '../model.ts'
 import { checkWorkflows } from '../workflow/check-workflows.ts'
 import { multipleLine, notInstalledLine } from '../workflow/match.ts'
-import type { JsonObject, WorkflowDefinition } from '../workflow/model.ts'
+import type { JsonObject } from '../workflow/model.ts'
 import { planGate, type PlannedStep, type WorkflowPlan } from '../workflow/plan.ts'
 import { foundAmongAsked, type ProjectContext, type ToolContext } from './project-tools.ts'
 import { listLines, openWorkflows, sessionOf, untrustedWorkflows } from './workflow-project.ts'
 
-interface WorkflowList {
-  workflows: readonly WorkflowDefinition[]
-  diagnostics: readonly Diagnostic[]
-}
-
-export const list = defineCommand<WorkflowList>()({
+export const list = defineCommand<ReturnType<typeof listWorkflows>>()({
   options: {},
   examples: ['workflow list'],
   run: async (context) => listWorkflows(context),
@@ -35,7 +30,7 @@ export const list = defineCommand<WorkflowList>()({
   notes: ({ diagnostics }) => diagnostics,
 })
 
-export function listWorkflows(context: ProjectContext): WorkflowList {
+export function listWorkflows(context: ProjectContext) {
   const found = openWorkflows(context)
   const diagnostics = [...found.diagnostics, ...untrustedWorkflows(context, found)]
   return { workflows: found.workflows, diagnostics }

@@ -9,11 +9,9 @@ import { workflowTrust, type WorkflowTrust } from '../call/gate.ts'
 import { acceptingHint } from '../config/read-configuration.ts'
 import { type ProjectContext, type ToolContext, toolProject } from './project-tools.ts'
 
-export interface WorkflowProject extends WorkflowReading {
-  project: string
-}
+export type WorkflowProject = ReturnType<typeof openWorkflows>
 
-export function openWorkflows(context: ProjectContext): WorkflowProject {
+export function openWorkflows(context: ProjectContext) {
   const project = toolProject(context)
   return { project, ...loadWorkflows(project) }
 }

@@ -16,13 +16,6 @@ export type WorkflowEdit =
   | { kind: 'set'; name: string; key: string; value: JsonValue }
   | { kind: 'remove'; name: string }
 
-export interface EditedFile {
-  path: string
-  /** '' for a file that did not exist. */
-  before: string
-  after: string
-}
-
 const maxBytes = 16 * 1024 * 1024
 
 /** Changes one workflow in its file; comments, order and all other content stay. */
@@ -30,8 +23,9 @@ export function editWorkflows(
   path: string,
   edit: WorkflowEdit,
   options: { dryRun?: boolean | undefined; within?: string | undefined } = {},
-): Promise<EditedFile> {
-  const apply = async (): Promise<EditedFile> => {
+) {
+  const apply = async () => {
+    // '' for a file that did not exist.
     const before = readText(path)
     const after = editText(before, path, edit)
     if (options.dryRun !== true && after !== before) await writeFileAtomic(path, after)

@@ -114,9 +114,7 @@ export function resolveParams(step: Prerequisite, sources: ReferenceSources): Re
   function resolve(written: JsonValue, parameter: string): JsonValue | undefined {
     if (typeof written === 'string') return resolveText(written, parameter)
     if (isList(written)) {
-      return written
-        .map((item) => resolve(item, parameter))
-        .filter((item): item is JsonValue => item !== undefined)
+      return written.map((item) => resolve(item, parameter)).filter((item) => item !== undefined)
     }
     if (!isObject(written)) return written
     const entries = Object.entries(written).flatMap(([key, item]) => {
