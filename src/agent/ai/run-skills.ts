@@ -187,8 +187,7 @@ export function withTools(content: string, name: string, tools: readonly Describ
   return [content, `Tools of the skill ${name}, to be called with skill_tool:`, ...lines].join('\n')
 }
 
-type Wrap = NonNullable<LanguageModelMiddleware['wrapGenerate']>
-type Generated = Awaited<ReturnType<Wrap>>
+type Generated = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenerate']>>>
 type ToolCall = Extract<Generated['content'][number], { type: 'tool-call' }>
 
 /**

@@ -65,27 +65,21 @@ function entriesFor(list: readonly AllowedTool[], tool: AgentTool) {
 }
 
 /** An entry of `tools` or `disallowed-tools` as it was written, and what it selects. */
-export interface ToolSelector {
-  text: string
-  name: string
-  /** Texts of calls, as in `Bash(git:*)`; undefined for all calls. */
-  pattern: string | undefined
-  selects: (tool: AgentTool) => boolean
-}
+export type ToolSelector = ReturnType<typeof selector>
 
 /** Reads names of tools: `read`, `server.tool`, `Read`, `mcp__server__tool`, `mcp__server`, `*`. */
 export function toolSelectors(texts: readonly string[]): ToolSelector[] {
   return texts.flatMap((text) => parseAllowedTools(text).map(selector))
 }
 
-function selector({ tool: name, pattern }: AllowedTool): ToolSelector {
+function selector({ tool: name, pattern }: AllowedTool) {
   const wanted = canonical(name)
   return {
     text: pattern === undefined ? name : `${name}(${pattern})`,
     name,
-    // `Tool(*)` is what some write for all calls.
+    /** Texts of calls, as in `Bash(git:*)`; undefined for all calls, which some write as `Tool(*)`. */
     pattern: pattern === '*' || pattern === '' ? undefined : pattern,
-    selects: (tool) =>
+    selects: (tool: AgentTool) =>
       spellings(tool).some((spelling) => wordFits(spelling, wanted)) ||
       (tool.origin.kind === 'mcp' && wanted === `mcp__${canonical(tool.origin.server)}`),
   }

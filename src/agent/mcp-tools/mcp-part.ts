@@ -26,11 +26,6 @@ import type { AgentSession, SessionPart } from '../session.ts'
 import type { AgentTool } from '../types.ts'
 import { namesAtGate, WorkflowGate } from './workflow-gate.ts'
 
-interface WorkflowHooks {
-  beforeTool: NonNullable<SessionPart['beforeTool']>
-  afterTool: NonNullable<SessionPart['afterTool']>
-}
-
 /**
  * Offers the tools of MCP servers. Servers start with the first run, when a skill names them, or for
  * the steps of a workflow, and end with the session. Workflows are checked before every call, whether
@@ -41,8 +36,8 @@ export class McpPart implements SessionPart {
   readonly #note: ProjectContext['note']
   readonly #closing = new AbortController()
   readonly #hooks = this.#workflows(() => this.#session?.tools() ?? [])
-  readonly beforeTool: WorkflowHooks['beforeTool'] = this.#hooks.beforeTool
-  readonly afterTool: WorkflowHooks['afterTool'] = this.#hooks.afterTool
+  readonly beforeTool = this.#hooks.beforeTool
+  readonly afterTool = this.#hooks.afterTool
   #opened: AgentServers | undefined
   #offered: readonly AgentTool[] = []
   #request: string | undefined
@@ -109,7 +104,7 @@ export class McpPart implements SessionPart {
   }
 
   /** Checks workflows before tools that are not a server's, in the conversation that has these tools. */
-  #workflows(tools: () => readonly AgentTool[]): WorkflowHooks {
+  #workflows(tools: () => readonly AgentTool[]) {
     return {
       beforeTool: async (tool, params, { signal }) => {
         if (tool.origin.kind === 'mcp' || this.isIdle) return
@@ -128,7 +123,7 @@ export class McpPart implements SessionPart {
         }
         return undefined
       },
-    }
+    } satisfies SessionPart
   }
 
   #open(): AgentServers {

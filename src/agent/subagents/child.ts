@@ -239,11 +239,7 @@ function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
   })
 }
 
-interface ToolSelection {
-  tools: readonly AgentTool[]
-  limits: NonNullable<CallRules['limits']>
-  notices: readonly string[]
-}
+type ToolSelection = ReturnType<typeof selectTools>
 
 /**
  * The allow list, then the deny list, under the ceiling of the parent. A tool that was given as a value
@@ -257,7 +253,7 @@ export function selectTools(input: {
   tools: readonly (string | AgentTool)[] | null | undefined
   disallowed: readonly string[] | null | undefined
   readOnly: boolean
-}): ToolSelection {
+}) {
   const asked = input.tools ?? []
   const own = asked.filter((item) => typeof item !== 'string')
   const selectors = toolSelectors(asked.filter((item) => typeof item === 'string'))

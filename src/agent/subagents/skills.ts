@@ -93,8 +93,6 @@ export function forkName(skill: string): string {
 export const cycleHint =
   'Take the skill out of the `skills` of the subagent, or let the skill fork to another one.'
 
-type SubagentSkills = Pick<SubagentConfig, 'name' | 'skills'>
-
 /**
  * The way from `agent:NAME` or `skill:NAME` back to itself: a skill forks to a subagent that has the
  * skill from the start. The first and the last label are the same; undefined where there is no cycle.
@@ -102,7 +100,7 @@ type SubagentSkills = Pick<SubagentConfig, 'name' | 'skills'>
 export function findCycle(
   start: string,
   skills: readonly { name: string; fields: Pick<SkillInfo['fields'], 'context' | 'agent'> }[],
-  configOf: (name: string) => SubagentSkills | undefined,
+  configOf: (name: string) => Pick<SubagentConfig, 'skills'> | undefined,
 ): readonly string[] | undefined {
   const seen = new Set<string>()
   return visit(start, [])
