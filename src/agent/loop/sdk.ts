@@ -1,6 +1,5 @@
 import {
   APICallError,
-  type AssistantModelMessage,
   type FilePart,
   generateText,
   jsonSchema,
@@ -40,14 +39,7 @@ export interface ModelCall {
 
 type OfferedTools = ReadonlyMap<string, Pick<AgentTool, 'description' | 'inputSchema'>>
 
-export interface ModelReply {
-  text: string
-  /** What goes into the conversation; undefined for an empty answer. */
-  message: AssistantModelMessage | undefined
-  calls: readonly RequestedCall[]
-  /** `stop`, `tool-calls`, `length`, `content-filter`, … */
-  finishReason: string
-}
+export type ModelReply = ReturnType<typeof replyOf>
 
 export interface RequestedCall {
   id: string
@@ -177,13 +169,15 @@ function replyOf(
   calls: readonly TypedToolCall<ToolSet>[],
   finishReason: string,
   messages: readonly ModelMessage[],
-): ModelReply {
+) {
   return {
     text,
+    /** What goes into the conversation; undefined for an empty answer. */
     message: messages.find((message) => message.role === 'assistant'),
     calls: calls
       .filter(({ providerExecuted }) => providerExecuted !== true)
-      .map(({ toolCallId: id, toolName: name, input }) => ({ id, name, input })),
+      .map(({ toolCallId: id, toolName: name, input }): RequestedCall => ({ id, name, input })),
+    /** `stop`, `tool-calls`, `length`, `content-filter`, … */
     finishReason,
   }
 }

@@ -19,7 +19,7 @@ import { textOf } from '../built-in-tools/paths.ts'
 import { usageError } from '../errors.ts'
 import { jsonValue, objectSchema, tool } from '../tool.ts'
 import type { AgentTool, ModelObject } from '../types.ts'
-import { type SkillHook, readHooks } from './hook-format.ts'
+import { readHooks } from './hook-format.ts'
 
 export interface SkillContext {
   manager: SkillManager
@@ -30,14 +30,7 @@ export interface SkillContext {
   resolveModel: (name: string) => Promise<ModelObject>
 }
 
-export interface ActiveSkill {
-  activation: Activation
-  skill: Skill
-  /** Its tools now: those that a program registered may change while it is active. */
-  tools: () => readonly AgentTool[]
-  hooks: readonly SkillHook[]
-  model: ModelObject | undefined
-}
+export type ActiveSkill = Awaited<ReturnType<typeof activeSkill>>
 
 /** Collects what an activation adds; what is not available is reported and left out. */
 export async function activeSkill(
@@ -46,7 +39,7 @@ export async function activeSkill(
   context: SkillContext,
   notice: (message: string) => void,
   signal: AbortSignal | undefined,
-): Promise<ActiveSkill> {
+) {
   const { name, trustLevel, effects } = activation
   const isTrusted = trustLevel === 'trusted'
   const { hooks, problems } = readHooks(effects.hooks)
@@ -69,6 +62,7 @@ export async function activeSkill(
     effects.model === undefined || effects.model === 'inherit' || !isTrusted
       ? undefined
       : await wanted(`the model ${effects.model}`, context.resolveModel(effects.model))
+  /** Those that a program registered may change while the skill is active. */
   const tools = () => {
     // A tool that the program registered replaces a script of the same name.
     const own = context.manager.getTools(name).map(programTool)

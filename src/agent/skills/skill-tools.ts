@@ -7,14 +7,10 @@ import { textOf } from '../built-in-tools/paths.ts'
 import { objectSchema, ownTool } from '../tool.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 
-export interface SkillCatalogue {
-  text: string
-  skills: readonly SkillInfo[]
-  /** Whether some are not in the text, so that they must be searched for. */
-  incomplete: boolean
-}
+export type SkillCatalogue = ReturnType<typeof skillCatalogue>
 
-export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number): SkillCatalogue {
+/** `incomplete`: some skills are not in the text, so that they must be searched for. */
+export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number) {
   const skills = all.filter(({ fields }) => !fields.disableModelInvocation)
   if (skills.length === 0) return { text: '', skills, incomplete: false }
   const entries = skills.map(({ name, description, path, fields, trustLevel }) => {
