@@ -43,12 +43,14 @@ function markedIn(schema: JsonObject, path: readonly string[]): MirroredParamete
 
 /** Leaves out the tools whose marks are wrong, as a client must, and says why. */
 export function checkMirrored(listed: ListedTools): ListedTools {
-  const tools = listed.tools.filter(({ inputSchema }) => readMirrored(inputSchema) !== undefined)
-  const problems = listed.tools
-    .filter((tool) => !tools.includes(tool))
-    .map(({ name }) => `the tool ${name} is left out: ${mark} marks what cannot be a header`)
-    .map((message) => ({ code: 'tools-listed', message }))
-  return { tools, problems: [...listed.problems, ...problems] }
+  const problems = [...listed.problems]
+  const tools = listed.tools.filter(({ name, inputSchema }) => {
+    if (readMirrored(inputSchema) !== undefined) return true
+    const message = `the tool ${name} is left out: ${mark} marks what cannot be a header`
+    problems.push({ code: 'tools-listed', message })
+    return false
+  })
+  return { tools, problems }
 }
 
 /** The headers of one call; a parameter that is not given, or is null, has none. */
@@ -73,5 +75,5 @@ function textOf(value: unknown): string | undefined {
 function encoded(text: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text.trim() === text
   if (isPlain && !/^=\?base64\?.*\?=$/.test(text)) return text
-  return `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`
+  return `=?base64?${Buffer.from(text).toString('base64')}?=`
 }
