@@ -8,12 +8,11 @@ import { sha256 } from '../../core/json.ts'
 import type { AcceptedPart, ActingKind } from '../../trust/model.ts'
 import { acceptedPlacements } from '../../trust/project-files.ts'
 import { TrustStore } from '../../trust/store.ts'
-import { afterCall, inTurnWhereStateful, runGate } from '../workflow/gate.ts'
+import { afterCall, inTurnWhereStateful, runGate, type GateOptions } from '../workflow/gate.ts'
 import type { GatedCall, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
 import { matchWorkflows } from '../workflow/match.ts'
 import { planGate } from '../workflow/plan.ts'
 import { readWorkflows, workflowFiles, workflowsPath } from '../workflow/read-workflows.ts'
-import type { SessionStore } from '../workflow/session.ts'
 import { readableCachePath } from '../cache/stored-tools.ts'
 import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configuration.ts'
@@ -22,20 +21,18 @@ import type { CallGate, CallIndex } from './context.ts'
 import { ToolRefusedError } from '../errors.ts'
 import { isDeclaredReadOnly, type ToolPermissions } from '../workflow/match.ts'
 
-interface ProjectGateOptions {
+/** Without `ask` the steps of a `warn` workflow run. */
+interface ProjectGateOptions extends Pick<
+  GateOptions,
+  'workflows' | 'session' | 'ask' | 'skipPrerequisites' | 'note'
+> {
   project: string
   runtime: Runtime
   workspaceTrust: Settings['workspaceTrust']
-  workflows: readonly WorkflowDefinition[]
   diagnostics: readonly Diagnostic[]
-  session: SessionStore
   /** Read at every call: discovery may replace it. */
   index: () => CallIndex
-  /** Asks a user whether the steps of a `warn` workflow run; without it they do. */
-  ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
-  skipPrerequisites?: boolean | undefined
   permissions?: ToolPermissions | undefined
-  note: (line: string) => void
   /** Where it was read already. */
   trust?: WorkflowTrust | undefined
 }
@@ -45,8 +42,8 @@ interface ProjectGateOptions {
  * trusted; while one of them cannot be read nothing is called, since it may forbid the call.
  */
 export function projectGate(options: ProjectGateOptions): CallGate {
-  const { project, runtime, workspaceTrust, workflows, diagnostics, session, note } = options
-  const { index, ask, skipPrerequisites, permissions } = options
+  const { project, runtime, workspaceTrust, workflows, diagnostics, session } = options
+  const { index, skipPrerequisites, permissions } = options
   const problem = diagnostics.find(({ severity }) => severity === 'error')
   if (problem !== undefined) {
     const refuse = (): Promise<never> => Promise.reject(unreadable(problem, project))
@@ -63,14 +60,10 @@ export function projectGate(options: ProjectGateOptions): CallGate {
       refuseWithoutGone(call, trust.gone(), installed())
       if (workflows.length === 0) return
       await runGate(call, {
-        workflows,
+        ...options,
         tools: installed(),
-        session,
         callStep,
         permit: (workflow) => requireTrusted(workflow, trust),
-        ask,
-        skipPrerequisites,
-        note,
         signal: call.signal,
       })
     },
