@@ -65,7 +65,7 @@ async function doCall(
   setup: RequestSetup,
 ): Promise<RequestAnswer> {
   const { context } = setup
-  const tried: { tool: string; why: string }[] = []
+  const tried: TriedTool[] = []
   const others = route && decidedBy === 'words' ? otherPlans(route, meant, request, setup) : []
   let reason = ''
   for (const plan of [meant, ...others]) {
@@ -307,18 +307,19 @@ export type RequestAnswer =
       cancelled?: readonly string[] | undefined
       /** Who chose the tool: `name`, `words`, `user` or `model NAME`. */
       decidedBy: string
-      tried: readonly { tool: string; why: string }[]
+      tried: readonly TriedTool[]
       route?: Route | undefined
     }
-  | {
+  | ({
       kind: 'unsure'
       reason: string
       decidedBy: string
       route?: Route | undefined
-      tool?: string | undefined
-      missing?: readonly string[] | undefined
-      unplaced?: readonly string[] | undefined
-      params?: JsonObject | undefined
       complete?: string | undefined
-      tried: readonly { tool: string; why: string }[]
-    }
+      tried: readonly TriedTool[]
+    } & Partial<Pick<PlannedCall, 'tool' | 'missing' | 'unplaced' | 'params'>>)
+
+interface TriedTool {
+  tool: string
+  why: string
+}

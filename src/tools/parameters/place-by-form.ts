@@ -161,6 +161,12 @@ function matches(pattern: string, text: string): boolean {
   }
 }
 
+/** Whether it needs a text of any form. */
+function isFreeText(parameter: Parameter): boolean {
+  const { kind, required, choices } = parameter
+  return kind === 'string' && required && choices.length === 0 && !hasForm(parameter)
+}
+
 /** `from a to b`: the preposition before a piece says which of two parameters it is for. */
 function placeByDirection(reading: Reading, token: Token): void {
   const { at } = token
@@ -195,9 +201,9 @@ function placeSizes(reading: Reading): void {
   for (const token of free(reading, 'size')) placeByDirection(reading, token)
   for (const token of free(reading, 'size')) {
     const [across = '', down = ''] = token.text.split(/\s?[x×]\s?/)
-    const sideOf = (side: string): Parameter | undefined =>
-      reading.open().find(({ words }) => words.includes(side))
-    const [width, height] = [sideOf('width'), sideOf('height')]
+    const [width, height] = ['width', 'height'].map((side) =>
+      reading.open().find(({ words }) => words.includes(side)),
+    )
     if (width === undefined || height === undefined) continue
     if (reading.take(width, across, 'by its form', []))
       reading.take(height, down, 'by its form', [token])
@@ -254,11 +260,10 @@ function placeOrderedNumbers(reading: Reading): void {
 /** `echo hello there`: what follows the whole name of a tool with one parameter, a text. */
 function placeRest(reading: Reading): void {
   const { tokens, tool, text, name } = reading
-  const [parameter, ...others] = reading.parameters
+  const parameter = only(reading.parameters)
   const first = tokens[name.length]
   const isNamed = name.every((word, at) => tokens[at]?.stem === stemOf(word))
-  if (!isNamed || parameter?.kind !== 'string' || others.length > 0 || first === undefined) return
-  if (!parameter.required || parameter.choices.length > 0 || hasForm(parameter)) return
+  if (!isNamed || first === undefined || parameter === undefined || !isFreeText(parameter)) return
   // `search wikipedia for …`
   if (plainWords(tool.server).includes(first.word)) return
   if (reading.found.size > 0 || tokens.some(({ kind }) => kind !== undefined)) return
@@ -271,7 +276,7 @@ function placeProperName(reading: Reading): void {
   const proper = reading.tokens.filter((one) => one.isProper && reading.isLeft(one))
   const name = proper[0] === undefined ? [] : reading.wordFrom(proper[0])
   const parameter = only(reading.open().filter((one) => one.kind === 'string' && one.required))
-  if (parameter === undefined || parameter.choices.length > 0 || hasForm(parameter)) return
+  if (parameter === undefined || !isFreeText(parameter)) return
   const isAlone = reading.tokens.every((token) => {
     const isKnown = token.kind === undefined && reading.isKnown(token)
     return name.includes(token) || reading.isUsed(token) || isKnown

@@ -116,7 +116,7 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
     }
     const candidates = shown.map(({ id, score, parts }, at) => {
       const next = shown[at + 1]
-      return { tool: id, score, parts, ...(next && { aheadOfNext: aheadOf(parts, next) }) }
+      return { tool: id, score, parts, aheadOfNext: next && aheadOf(parts, next) }
     })
     return { route, words: ranking.words, candidates }
   }
