@@ -69,7 +69,7 @@ function isSchemaType(input: AnySchema): input is SchemaType<unknown> {
 }
 
 export function jsonSchemaOf(owner: string, input: AnySchema): JsonObject {
-  if (!input) return { type: 'object', properties: {} }
+  if (input === undefined) return { type: 'object', properties: {} }
   if (!isSchemaType(input)) return input
   const value = jsonValue(input['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }))
   if (isObject<JsonValue>(value)) return value

@@ -39,6 +39,7 @@ export class McpPart implements SessionPart {
   readonly beforeTool = this.#hooks.beforeTool
   readonly afterTool = this.#hooks.afterTool
   #opened: AgentServers | undefined
+  #isIdle = false
   #offered: readonly AgentTool[] = []
   #request: string | undefined
   #session: AgentSession | undefined
@@ -67,7 +68,8 @@ export class McpPart implements SessionPart {
   }
 
   get isIdle() {
-    return (this.#opened ?? this.#open()).gate.none
+    this.#isIdle ||= this.#open().gate.none
+    return this.#isIdle
   }
 
   tools() {

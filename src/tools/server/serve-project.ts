@@ -13,6 +13,7 @@ import type { Settings } from '../../core/settings.ts'
 import { SkillrailError } from '../../core/errors.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { findWorkspace } from '../../core/read-files.ts'
+import { ToolError } from '../errors.ts'
 import type { ToolServer } from '../model.ts'
 import { openServers, type OpenServersOptions } from './pool.ts'
 import { currentConfiguration } from './project-servers.ts'
@@ -126,7 +127,12 @@ function serverRoutes(
     ) => Promise<object>,
   ): LocalRoute =>
     route(async (body, signal, write) => {
-      const request = servedSchemas().request.parse(body)
+      const { data: request, error } = servedSchemas().request.safeParse(body)
+      if (!request) {
+        const [issue] = error.issues
+        const message = `The request is invalid at ${issue?.path.join('.')}: ${issue?.message}`
+        throw new ToolError({ code: 'request-invalid', message })
+      }
       const server = await serverOf(request.server, { signal })
       const answer = await perform(server, request, signal, write)
       return { ...answer, instance: server.instance() }

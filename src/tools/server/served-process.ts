@@ -205,7 +205,10 @@ export async function connectKept(
         const cancelled = callSignal?.aborted === true
         const call = { server, tool, timeoutMs: 0, sent, cancelled }
         // Without the cause, which would say that the server itself cannot be reached.
-        throw new ToolCallError(callFailure(new Error(message), call), { cause: error })
+        const failure = callFailure(new Error(message), call)
+        const text = `The process that keeps the server ${server} was lost during the call of ${tool}: ${message}`
+        const told = cancelled ? failure : { ...failure, message: text }
+        throw new ToolCallError(told, { cause: error })
       }
     },
     async close() {

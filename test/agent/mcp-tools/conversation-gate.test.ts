@@ -414,3 +414,16 @@ describe("a step that is one of the agent's own tools", () => {
     expect(notices).toEqual([expect.stringContaining('check')])
   })
 })
+
+it('refuses calls of an agent’s own tools once its servers are closed', async () => {
+  const { root, runtime } = place()
+  const options = { model: 'x:y', mcp: 'project', project: root, runtime } as const
+  const part = new McpPart(new AgentEnvironment(options), () => undefined)
+  await part.ready()
+  await part.close()
+  const { signal } = new AbortController()
+  const context = { toolCallId: '1', signal, onEvent: () => undefined }
+  await expect(part.beforeTool(echoTool(), {}, context)).rejects.toMatchObject({
+    code: 'agent-closed',
+  })
+})
