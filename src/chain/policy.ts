@@ -104,9 +104,10 @@ export function parsePolicySetting(text: string): Record<string, string | number
 }
 
 export function checkPolicy(chain: ChainDeclaration, path: string): Diagnostic[] {
-  const found = conflicts.flatMap(({ applies, ...finding }) => (applies(chain) ? [finding] : []))
-  const place = { path, line: chain.line }
-  return found.map((finding) => ({ ...finding, ...place }))
+  const { line } = chain
+  return conflicts.flatMap(({ applies, ...finding }) =>
+    applies(chain) ? [{ ...finding, path, line }] : [],
+  )
 }
 
 interface Conflict extends Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> {

@@ -263,15 +263,16 @@ async function waitingGate(
   const [gate, second] = matching
   if (gate && !second) return gate
   const { runId } = journal.run
-  const code = gate ? 'gate-ambiguous' : 'no-gate-waits'
-  const names = gates.map((candidate) => candidate.step).join(', ')
-  const message =
-    gates.length === 0
-      ? `the run ${runId} does not wait for an approval`
-      : `these steps of the run ${runId} wait for approval: ${names}`
-  const choice = `Choose one: --step ${gates[0]?.step}`
-  const hint = gates.length === 0 ? `See: ${line('runs show', runId)}` : choice
-  throw new RunStateError(code, message, hint)
+  if (gates.length === 0) {
+    const message = `the run ${runId} does not wait for an approval`
+    throw new RunStateError('no-gate-waits', message, `See: ${line('runs show', runId)}`)
+  }
+  const names = gates.map((candidate) => candidate.step)
+  throw new RunStateError(
+    gate ? 'gate-ambiguous' : 'no-gate-waits',
+    `these steps of the run ${runId} wait for approval: ${names.join(', ')}`,
+    `Choose one: --step ${names[0]}`,
+  )
 }
 
 /**

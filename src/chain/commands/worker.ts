@@ -248,13 +248,13 @@ function notAllowed(
   { clients, models }: WorkerAllowance,
 ): string | undefined {
   if (executor === 'script') return undefined
-  const option = { agent: `--via ${client}`, model: `--model ${model}` }
   if (executor !== 'agent' && executor !== 'model') {
     return `workers do not execute steps by a ${executor}`
   }
-  const allowed: readonly string[] = executor === 'agent' ? clients : models
-  if (allowed.includes(executor === 'agent' ? client : model)) return undefined
-  return `a worker executes such steps only when it is started with ${option[executor]}`
+  const ways = { agent: ['--via', client, clients], model: ['--model', model, models] } as const
+  const [option, name, allowed] = ways[executor]
+  if (allowed.some((one) => one === name)) return undefined
+  return `a worker executes such steps only when it is started with ${option} ${name}`
 }
 
 export function skillsOf(project: ChainProject): WorkerReport['skills'] {

@@ -318,24 +318,19 @@ export function recordsOf(
   const left = Object.entries(pass.left).map(
     ([key, one]) => [key, { kind: 'cancelled', ...one }] as const,
   )
-  const ends = [...Object.entries(pass.answered), ...left]
-  const began = [
-    ...Object.entries(pass.begun),
-    ...ends.flatMap(([key, { startedAt }]) =>
-      startedAt === undefined ? [] : [[key, startedAt] as const],
-    ),
-  ]
-  const starts = new Map(began.filter(([key]) => !journal.started.has(key)))
-  const dones = ends.flatMap(([key, outcome]): DoneRecord[] => {
-    if (outcome.kind === 'suspended' || journal.done.has(key)) return []
-    const counts = outcome.kind === 'finished' || (isOver && outcome.startedAt !== undefined)
-    return counts ? [{ type: 'done', key, outcome }] : []
-  })
+  const starts = new Map(Object.entries(pass.begun))
+  const dones: DoneRecord[] = []
+  for (const [key, outcome] of [...Object.entries(pass.answered), ...left]) {
+    const { startedAt } = outcome
+    if (startedAt !== undefined) starts.set(key, startedAt)
+    if (outcome.kind === 'suspended' || journal.done.has(key)) continue
+    const counts = outcome.kind === 'finished' || (isOver && startedAt !== undefined)
+    if (counts) dones.push({ type: 'done', key, outcome })
+  }
+  const began = [...starts].filter(([key]) => !journal.started.has(key))
   return [
     ...approvals.filter(({ key, at }) => journal.approvals.get(key)?.at !== at),
-    ...[...starts].map(
-      ([key, at]) => ({ type: 'start', key, at: new Date(at).toISOString() }) as const,
-    ),
+    ...began.map(([key, at]) => ({ type: 'start', key, at: new Date(at).toISOString() }) as const),
     ...dones,
     ...gates,
     { type: 'status', status, at: now.toISOString() },
