@@ -178,8 +178,9 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const gate = entry.call.step.gate ? atGate(core, entry) : undefined
   if (gate !== undefined) return gate
   if (entry.kind === 'task' && !core.runner) return lookedAt(core, entry)
-  const waits = core.runner && !core.journal.started.has(entry.key)
-  if (waits) await untilDue(entry.call, core.clock, entry.signal)
+  const isFirst = core.runner && !core.journal.started.has(entry.key)
+  // Also where there is nothing to wait for: steps beside each other start in their order.
+  await (isFirst ? untilDue(entry.call, core.clock, entry.signal) : undefined)
   const ended = endedFromAbove(core, entry)
   if (ended !== undefined) return ended
   const startedAt = begin(core, entry)
