@@ -84,18 +84,15 @@ export async function ask(
   }
 }
 
-export interface OutputOptions {
-  stdout: Sink
-  stderr: Sink
-  env: Readonly<Record<string, string | undefined>>
-  quiet: boolean
-  verbose: boolean
-}
-
 export type Output = ReturnType<typeof createOutput>
 
-export function createOutput(options: OutputOptions) {
-  const { stdout, stderr, env, quiet, verbose } = options
+export function createOutput({
+  stdout,
+  stderr,
+  env,
+  quiet,
+  verbose,
+}: Pick<Io, 'stdout' | 'stderr'> & Pick<Runtime, 'env'> & Pick<Screen, 'quiet' | 'verbose'>) {
   const isTerminal = stdout.isTerminal && env['TERM'] !== 'dumb'
   const colours = env['FORCE_COLOR'] ? isSet(env['FORCE_COLOR']) : isTerminal && !env['NO_COLOR']
   const redraws = stderr.isTerminal && !quiet && !isSet(env['CI'])

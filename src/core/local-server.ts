@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { systemCode, UsageError } from './errors.ts'
-import { parseJson } from './json.ts'
+import { ownMember, parseJson } from './json.ts'
 
 type LocalMethod = 'DELETE' | 'GET' | 'POST'
 
@@ -90,7 +90,7 @@ async function handle(
   for (const [name, value] of protections) response.setHeader(name, value)
   const { routes, token, onRequest } = options
   const path = request.url ?? ''
-  const route = Object.hasOwn(routes, path) ? routes[path] : undefined
+  const route = ownMember(routes, path)
   const refusal = refusalOf(request, token, route)
   if (refusal !== undefined || !route) {
     refuse(response, refusal ?? 404)

@@ -1,4 +1,4 @@
-import { deepestJson, isObject, tooDeepAt } from '../core/json.ts'
+import { deepestJson, isObject, plainText, tooDeepAt } from '../core/json.ts'
 import { errorsIn } from '../core/diagnostic.ts'
 import { messageOf } from '../core/errors.ts'
 import type { JsonValue } from '../skill/model.ts'
@@ -220,7 +220,7 @@ function isEmpty(value: unknown): value is undefined | null | '' {
 
 function asText(value: unknown): string {
   if (value === undefined || value === null) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return plainText(value)
 }
 
 function shortened(text: string, limit: number): string {
