@@ -224,9 +224,10 @@ export function withOverlays(
     const reading = readRegularFile(path, { maxBytes: 1024 * 1024 })
     const yaml = readYaml(reading.ok ? reading.text : '', { firstLine: 1, path })
     diagnostics.push(...yaml.diagnostics)
-    if (yaml.root?.kind !== 'map') report('it is not a map from names of skills to triggers')
+    const root = yaml.root?.kind === 'map' ? yaml.root : undefined
+    if (!root) report('it is not a map from names of skills to triggers')
     const reader = new FieldReader(path, diagnostics)
-    for (const { key, value } of yaml.root?.kind === 'map' ? yaml.root.entries : []) {
+    for (const { key, value } of root?.entries ?? []) {
       const own = readTriggers(reader, value).map((one) => ({ ...one, base: dirname(path) }))
       added.set(key.text, [...(added.get(key.text) ?? []), ...own])
       if (discovery.skills.every(({ name }) => name !== key.text)) {

@@ -69,14 +69,12 @@ function pathsOf(files: SkillFiles): ReadonlySet<string> {
 
 /** A script without extension or of a shell is started by its path, so it needs the run bit. */
 function adviseOnScripts(reader: FieldReader, { body, bodyLine, files = [] }: AdviceInput): void {
-  const scripts = files
-    .filter(({ path, executable }) => {
-      const isScript = /^scripts\/[^/.]+(?:\.(?:sh|bash|zsh))?$/.test(path)
-      return isScript && !executable && !/\/(?:README|LICENSE|Makefile)$/i.test(path)
-    })
-    .filter(({ path }) => !isHandedOver(body, path))
-    .toSorted(byText('path'))
-  for (const { path } of scripts) {
+  for (const file of files.toSorted(byText('path'))) {
+    const { path } = file
+    const isScript = /^scripts\/[^/.]+(?:\.(?:sh|bash|zsh))?$/.test(path)
+    if (!isScript || /\/(?:README|LICENSE|Makefile)$/i.test(path)) continue
+    // Asked last of the file: looking at it costs most.
+    if (file.executable || isHandedOver(body, path)) continue
     const hint = `Run \`chmod +x ${path}\` in the directory of the skill.`
     const at = { line: bodyLine, column: 1 }
     reader.report('script-not-executable', at, `\`${path}\` is not executable.`, hint)
