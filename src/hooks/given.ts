@@ -12,11 +12,11 @@ import {
 import { dirname, join } from 'node:path'
 import { statsOf } from '../core/read-files.ts'
 import { forgetOldFiles, makePrivateDirectory } from '../core/write-files.ts'
-import { type Runtime, userDirectories } from '../core/runtime.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { objectOf, parseJson } from '../core/json.ts'
 import { systemCode } from '../core/errors.ts'
 import type { InjectedReference } from '../trigger/inject.ts'
-import { fingerprint } from './trigger-cache.ts'
+import { fingerprint, stateDirectory } from './trigger-cache.ts'
 
 /** Claims one part of one turn, so that a client that asks twice gets one answer. */
 export function claimTurn(
@@ -186,10 +186,6 @@ export function textOf(path: string): string {
 
 function sessionDirectory(runtime: Runtime, session: string): string {
   return join(stateDirectory(runtime), 'sessions', fingerprint(session))
-}
-
-export function stateDirectory(runtime: Runtime): string {
-  return join(userDirectories(runtime).state, 'hooks')
 }
 
 /** Of turns, and of sessions. */

@@ -10,7 +10,6 @@ import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { requireWithin, writeFileAtomic, writeFileAtomicSync } from '../core/write-files.ts'
 import { adapters, launcherName, type Platform, platforms } from './adapters.ts'
 import { partsNeeded } from './context.ts'
-import { stateDirectory } from './given.ts'
 import { isAsBefore, withEntries, withoutEntries } from './edit-entries.ts'
 import {
   configurationPath,
@@ -21,7 +20,7 @@ import {
   largestInjection,
   launcherDirectory,
 } from './registration.ts'
-import { cacheDirectory } from './trigger-cache.ts'
+import { cacheDirectory, stateDirectory } from './trigger-cache.ts'
 
 type InstallOptions = { scope: HookScope; dryRun?: boolean | undefined }
 

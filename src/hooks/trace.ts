@@ -8,7 +8,7 @@ import { parseJson } from '../core/json.ts'
 import { redactText } from '../core/redact.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { platforms } from './adapters.ts'
-import { stateDirectory } from './given.ts'
+import { stateDirectory } from './trigger-cache.ts'
 
 /** What the hook did for one prompt or tool call. Secrets are masked before it is written. */
 export type HookTrace = Zod.infer<ReturnType<typeof traceSchema>>

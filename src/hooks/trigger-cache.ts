@@ -104,6 +104,10 @@ export function cacheDirectory(runtime: Runtime): string {
   return join(userDirectories(runtime).cache, 'hooks')
 }
 
+export function stateDirectory(runtime: Runtime): string {
+  return join(userDirectories(runtime).state, 'hooks')
+}
+
 /** Reads the cache; undefined where it is missing or damaged, or where any file has changed. */
 export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
   try {
