@@ -151,14 +151,14 @@ async function callStep(
     await beforeCall?.({ tool, params })
     const report = await callTool({ tool, params, requestText }, context)
     const warnings = report.diagnostics.map(({ message }) => message)
-    const note = noteOf([...notes, ...report.notes, ...warnings])
+    const note = [...notes, ...report.notes, ...warnings].join(' ') || undefined
     if (report.status === 'error') {
       return { result: { tool, status: 'error', error: report.failure.message, note }, report }
     }
     const value = (await toValue?.(report)) ?? outcomeValue(report.outcome)
     return { result: { tool, status: 'success', result: value, note }, report }
   } catch (error) {
-    const note = noteOf(notes)
+    const note = notes.join(' ') || undefined
     if (signal.aborted) {
       const isKnown = error instanceof ToolCallError && error.failure.delivered === 'no'
       const message = isKnown ? notBegun : underWay
@@ -172,10 +172,6 @@ async function callStep(
 
 const notBegun = 'cancelled before it was called'
 const underWay = 'cancelled while it was under way; it may have acted'
-
-function noteOf(notes: readonly string[]): string | undefined {
-  return notes.length === 0 ? undefined : notes.join(' ')
-}
 
 type Binding = { ok: true; value: JsonObject } | { ok: false; message: string }
 
