@@ -93,7 +93,7 @@ export class McpPart implements SessionPart {
 
   /** The part of a subagent's session that checks workflows; empty when there are none. */
   workflowsOfChild(): readonly SessionPart[] {
-    if (this.#opened?.gate.none === true) return []
+    if (this.#isIdle) return []
     let child: AgentSession | undefined
     const attach = (session: AgentSession) => void (child = session)
     return [{ attach, ...this.#workflows(() => child?.tools() ?? []) }]

@@ -78,7 +78,8 @@ export const command = defineCommand<ValidateResult>()({
       fixing !== undefined && skills.every(({ changes = [] }) => changes.length === 0)
     const fixes = isUnfixed ? { nothingToFix: true } : {}
     const plugins = skills.filter(({ isPlugin }) => isPlugin === true).length
-    const summary = { ...summaryOf(skills), ...(plugins === 0 ? {} : { plugins }) }
+    const { checked, ...counts } = summaryOf(skills)
+    const summary = { checked, ...(plugins === 0 ? {} : { plugins }), ...counts }
     return { skills, summary, directory: runtime.cwd, ...fixes }
   },
   exitCode: ({ summary }) => (summary.invalid === 0 ? exitCode.done : exitCode.badAnswer),
