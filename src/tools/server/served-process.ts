@@ -20,7 +20,6 @@ import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
 import type { CallFailure, ListedTools, ToolOutcome, ToolProgress } from '../model.ts'
 import { startCancelled, startFailed } from './errors.ts'
-import { callFailure } from './read-answers.ts'
 import type { ServerConnection, ServerState } from './pool.ts'
 
 export function servedRecordPath(project: string, runtime: Pick<Runtime, 'env' | 'home'>): string {
@@ -201,14 +200,13 @@ export async function connectKept(
         return called.outcome
       } catch (error) {
         if (!(error instanceof ServedConnectionError)) throw error
-        const { message, sent } = error
-        const cancelled = callSignal?.aborted === true
-        const call = { server, tool, timeoutMs: 0, sent, cancelled }
-        // Without the cause, which would say that the server itself cannot be reached.
-        const failure = callFailure(new Error(message), call)
-        const text = `The process that keeps the server ${server} was lost during the call of ${tool}: ${message}`
-        const told = cancelled ? failure : { ...failure, message: text }
-        throw new ToolCallError(told, { cause: error })
+        const isCancelled = callSignal?.aborted === true
+        const kind = isCancelled ? 'cancelled' : 'connection-lost'
+        const message = isCancelled
+          ? `The call of ${tool} was cancelled`
+          : `The process that keeps the server ${server} was lost during the call of ${tool}: ${error.message}`
+        const delivered = error.sent ? 'unknown' : 'no'
+        throw new ToolCallError({ kind, message, delivered }, { cause: error })
       }
     },
     async close() {
