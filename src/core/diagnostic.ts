@@ -1,3 +1,4 @@
+import { exitCode, type ExitCode } from './errors.ts'
 import { amount, safeLine } from './text.ts'
 
 export type Severity = 'error' | 'warning' | 'info'
@@ -22,6 +23,11 @@ export interface Diagnostic {
 
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return errorsIn(diagnostics).length > 0
+}
+
+/** The exit code of a Result that is bad where a diagnostic is an error. */
+export function codeOfErrors(result: { diagnostics: readonly Diagnostic[] }): ExitCode {
+  return hasErrors(result.diagnostics) ? exitCode.badAnswer : exitCode.done
 }
 
 export function errorsIn(diagnostics: readonly Diagnostic[]): Diagnostic[] {

@@ -1,5 +1,5 @@
 import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
-import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { codeOfErrors, type Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, messageOf } from '../../core/errors.ts'
 import { amount, safeLine, safeText } from '../../core/text.ts'
 import type { ServerDefinition } from '../config/model.ts'
@@ -97,7 +97,7 @@ export const imported = defineCommand<ImportResult>()({
 then the first of the table; a server that is not allowed to start does not hide one that is.`,
   examples: ['tools import'],
   run: async (context, { all }) => importServers(context, all),
-  exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
+  exitCode: codeOfErrors,
   render: (result, screen) => filesText(result, screen) + serversText(result, screen),
   notes: ({ servers, diagnostics }) => [
     servers.length === 0 &&

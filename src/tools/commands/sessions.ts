@@ -1,5 +1,5 @@
 import { defineCommand, option, type Screen } from '../../core/command.ts'
-import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { codeOfErrors, type Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { amount, didYouMean, linesText, safeLine } from '../../core/text.ts'
 import { ToolError } from '../errors.ts'
@@ -16,9 +16,7 @@ export const list = defineCommand<{ sessions: Awaited<ReturnType<typeof listSess
     return { sessions: await listSessions({ ...context, project: toolProject(context) }) }
   },
   exitCode: ({ sessions }) =>
-    hasErrors(sessions.flatMap(({ diagnostics }) => diagnostics))
-      ? exitCode.badAnswer
-      : exitCode.done,
+    codeOfErrors({ diagnostics: sessions.flatMap(({ diagnostics }) => diagnostics) }),
   render({ sessions }, screen) {
     if (sessions.length === 0) return ''
     const rows = sessions.map(({ id, startedAt, completed, calls, current, isOver }) => {
@@ -39,7 +37,7 @@ export const show = defineCommand<SessionDetails>()({
   options: { session: sessionOption },
   examples: ['session show'],
   run: showSession,
-  exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
+  exitCode: codeOfErrors,
   render: sessionText,
   notes: ({ diagnostics }) => diagnostics,
 })

@@ -1,6 +1,6 @@
 import { defineCommand, type Notes, option, type Screen } from '../../core/command.ts'
-import { hasErrors } from '../../core/diagnostic.ts'
-import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
+import { codeOfErrors, hasErrors } from '../../core/diagnostic.ts'
+import { UsageError, wrongUse } from '../../core/errors.ts'
 import { isObject, parseJson } from '../../core/json.ts'
 import { amount, linesText, safeLine } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -19,7 +19,7 @@ export const list = defineCommand<ReturnType<typeof listWorkflows>>()({
   options: {},
   examples: ['workflow list'],
   run: async (context) => listWorkflows(context),
-  exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
+  exitCode: codeOfErrors,
   render({ workflows, diagnostics }) {
     if (workflows.length === 0) {
       const none = 'No workflows defined. Use `skillrail workflow add` to create one.\n'
@@ -40,7 +40,7 @@ export const check = defineCommand<ReturnType<typeof checkProject>>()({
   options: {},
   examples: ['workflow check --json'],
   run: async (context) => checkProject(context),
-  exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
+  exitCode: codeOfErrors,
   render({ checked, diagnostics }) {
     const problems = diagnostics.filter(({ severity }) => severity !== 'info').length
     const verdict = problems === 0 ? 'nothing wrong' : amount(problems, 'finding')

@@ -3,8 +3,8 @@ import { writeLimit } from '../../core/project-state.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { dirname, join } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
-import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { exitCode, SkillrailError } from '../../core/errors.ts'
+import { codeOfErrors, type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { SkillrailError } from '../../core/errors.ts'
 import { isInside, readRegularFile, realPathOf } from '../../core/read-files.ts'
 import { safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -53,7 +53,7 @@ export const command = defineCommand<Result>()({
     const changed = changes.map(({ path: file, action, diff }) => ({ path: file, action, diff }))
     return { skill: name, changed, written: !dryRun, diagnostics }
   },
-  exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
+  exitCode: codeOfErrors,
   render: ({ changed, written }) =>
     changed
       .map(({ path, action, diff }) => `${written ? `${action} ${path}` : safeText(diff)}\n`)

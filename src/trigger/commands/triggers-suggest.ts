@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { defineCommand, option } from '../../core/command.ts'
-import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { exitCode } from '../../core/errors.ts'
+import { codeOfErrors, type Diagnostic } from '../../core/diagnostic.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { amount, linesText, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -63,7 +62,7 @@ export const command = defineCommand<Result>()({
     })
     return { transcripts: files.length, prompts: turns.length, suggestions, diagnostics }
   },
-  exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
+  exitCode: codeOfErrors,
   render({ transcripts, prompts, suggestions }) {
     const useful = suggestions.filter(({ entries }) => entries !== '')
     const few = suggestions.length - useful.length
