@@ -73,12 +73,12 @@ export function scanLocation(
     return { skills: fit, diagnostics }
   }
   // A name that begins with `.` or `_` is a common way to say: this is not a skill.
-  const expected = [...childless].filter((path) => !/[\\/][._][^\\/]*$/.test(path))
   const message = 'the directory holds no SKILL.md, nor does a directory below it'
-  const missing = (explicit ? [] : expected).map((path): Diagnostic => {
-    return { code: 'skill-file-missing', severity: 'warning', message, path }
-  })
-  return { skills, diagnostics: [...diagnostics, ...missing] }
+  for (const path of explicit ? [] : childless) {
+    if (/[\\/][._][^\\/]*$/.test(path)) continue
+    diagnostics.push({ code: 'skill-file-missing', severity: 'warning', message, path })
+  }
+  return { skills, diagnostics }
 }
 
 /** Why a skill of a plugin is left out: the others are used all the same. */

@@ -68,15 +68,8 @@ function exampleVerdict(
   const sure = `${Math.floor(100 * probability)} % sure`
   if (meant !== skill.name) return noMatch(`the prompt is most like ${meant}, ${why} (${sure})`)
   if (matchesOf(prompt, judged, skill).length > 0) {
-    const reason = `(an example: ${sure}, ${why})`
-    return {
-      trigger,
-      outcome: 'fired',
-      text: example,
-      promptLine: 1,
-      reason,
-      ...costOf(skill, trigger),
-    }
+    const place = { text: example, promptLine: 1, reason: `(an example: ${sure}, ${why})` }
+    return { trigger, outcome: 'fired', ...place, ...costOf(skill, trigger) }
   }
   const but = judged.isSure
     ? 'no example has two words of the prompt'
