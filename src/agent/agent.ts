@@ -91,8 +91,8 @@ export class Agent<
     this.#servers = new McpPart(this.#environment, this.#note)
     this.#session = this.#openSession()
     this.#keeper = this.#openKeeper()
-    if (options.skills || options.skillDirs) this.#offerSkills()
-    if (options.subagents) this.#offerSubagents()
+    if (options.skills !== undefined || options.skillDirs !== undefined) this.#offerSkills()
+    if (options.subagents !== undefined) this.#offerSubagents()
   }
 
   /** The conversation until now, without the instructions. */
@@ -345,8 +345,8 @@ export class Agent<
   #openKeeper(): ConversationKeeper | undefined {
     const { options, runtime } = this.#environment
     const { store, conversation: reference, model } = options
-    if (!store && reference === undefined) return undefined
-    if (!store) {
+    if (store === undefined && reference === undefined) return undefined
+    if (store === undefined) {
       throw usageError('store-missing', 'A conversation can only be continued from a store.')
     }
     return new ConversationKeeper({

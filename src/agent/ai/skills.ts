@@ -260,7 +260,7 @@ export class Skills {
     this.#calls.allow({ run, tool, input: judged.input, isChanged, given: input })
     if (judged.kind === 'allow') return wanted?.type === 'approved' ? wanted : undefined
     const { agent, approver } = permit
-    if (!approver) return { type: 'user-approval', reason: judged.reason }
+    if (approver === undefined) return { type: 'user-approval', reason: judged.reason }
     const answer = await askApprover(approver, tool, judged, { agent, signal: context.signal })
     return answer.allowed ? undefined : denied(answer.reason)
   }
@@ -368,7 +368,7 @@ function withStatus(tool: AgentTool, status: Status | undefined) {
 export async function createSkills(options: SkillsOptions = {}): Promise<Skills> {
   const { onNotice, catalogTokens: _budget, agents: _agents, ...others } = options
   const { lifetime: _lifetime, ...rest } = others
-  const discover = rest.discover ?? (!rest.skills && !rest.skillDirs)
+  const discover = rest.discover ?? (rest.skills === undefined && rest.skillDirs === undefined)
   // No model is called by name here, except one that a skill names.
   const environment = new AgentEnvironment({ ...rest, discover, model: 'none' })
   const servers = new McpPart(environment, (message) => onNotice?.(message))

@@ -50,7 +50,7 @@ export function createPermit(options: PermitOptions): Permit {
     const judged = await judgeCall(tool, input, context, options)
     if (judged.kind === 'allow') return { allowed: true, input: judged.input }
     const { reason } = judged
-    if (judged.kind === 'refuse' || !options.approver) {
+    if (judged.kind === 'refuse' || options.approver === undefined) {
       return { allowed: false, reason }
     }
     return await askApprover(options.approver, tool, judged, { ...context, agent: options.agent })
@@ -135,7 +135,7 @@ function decide(
   if (mode === 'dont-ask') {
     return refuse(`permission mode dont-ask refuses what would be asked for (${reason})`)
   }
-  if (options.approver || options.suspends) return { kind: 'ask', reason }
+  if (options.approver !== undefined || options.suspends) return { kind: 'ask', reason }
   return refuse(`it needs an approval (${reason}), and this session cannot ask for one`)
 
   function reasonToAsk(): string | undefined {

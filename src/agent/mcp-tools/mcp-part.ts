@@ -79,7 +79,7 @@ export class McpPart implements SessionPart {
   /** Starts the chosen servers, where that was not done yet; every run begins with it. */
   async ready(signal?: AbortSignal): Promise<void> {
     const { mcp } = this.#environment.options
-    if (!mcp) return
+    if (mcp === undefined) return
     const servers = this.#open()
     this.#offered = await servers.tools(servers.chosen, mcp !== 'project', signal)
   }
