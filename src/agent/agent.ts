@@ -105,7 +105,6 @@ export class Agent<
     return this.#keeper?.id
   }
 
-  /** What was used since the agent was made, its delegations included. */
   get usage(): UsageReport {
     return this.#ledger.report()
   }

@@ -134,7 +134,6 @@ function kindOf(triggers: readonly CachedTrigger[]): number {
   return isOnTools ? 2 : Math.min(1, triggers.length)
 }
 
-/** Broken skills, and triggers of others that cannot be used. */
 function problemsIn({ broken, skills }: Discovery): string[] {
   const found = broken.flatMap(({ diagnostics }) => diagnostics)
   const own = skills.flatMap(({ path, diagnostics, fields }) => [

@@ -60,7 +60,6 @@ function readOccasion(
   return pattern === undefined ? undefined : triggerOf(kind, [pattern], at, { require })
 }
 
-/** A trigger from its parts, with the string form of what it waits for. */
 function triggerOf(
   kind: (typeof triggerKinds)[number],
   texts: readonly string[],

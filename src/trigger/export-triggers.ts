@@ -90,7 +90,6 @@ function notInScript({ text, path, triggers }: TriggerSkill & { text: string }):
     })
 }
 
-/** Finds the block, including its markers and the line end after them. */
 function findBlock(text: string, { begin, end }: BlockMarkers) {
   const first = lineOffset(text, begin, 0)
   const last = lineOffset(text, end, Math.max(first, 0))

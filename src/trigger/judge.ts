@@ -50,7 +50,6 @@ export function matchesOf<Skill extends TriggerSkill>(
   })
 }
 
-/** How many words of a prompt one example has, with the name of its skill. */
 function mostShared(prompt: string, { name, triggers }: TriggerSkill): number {
   const said = new Set(wordsOf(prompt).map(({ stem }) => stem))
   const shared = triggers.flatMap(examplesOf).map((example) => {

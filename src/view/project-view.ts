@@ -70,7 +70,6 @@ function silentContext(context: Context): Context {
   }
 }
 
-/** The overview of `skillrail`, with the page of the view that shows each entry. */
 async function overview(context: Context) {
   const { workspace, parts } = await projectOverview(context)
   const tabs = { skills: 'skills', clients: 'triggers', runs: 'runs', servers: 'tools' } as const
@@ -118,7 +117,6 @@ function skillAnswers(context: Context) {
 
 const usual: Readonly<Record<string, unknown>> = { ...defaultChainPolicy }
 
-/** Every trigger, and what the hook did in this project, newest first. */
 function triggersAndLog(context: Context) {
   const { runtime } = context
   const { skills, diagnostics } = skillsFor(context, [])
@@ -143,7 +141,6 @@ function idOf(path: string) {
   return hexDigest(path, 16)
 }
 
-/** As `list --all`, with what each skill is allowed to do now. */
 async function skillList(context: Context) {
   const { skills, diagnostics, broken } = await listSkills(context, { all: true })
   const trustOf = trustNow(context)

@@ -158,14 +158,12 @@ function activationsIn(
   return [...held.values()]
 }
 
-/** A message of the user with another text, and with its files. */
 function withText(message: UserModelMessage, text: string): UserModelMessage {
   if (typeof message.content === 'string') return { ...message, content: text }
   const files = message.content.filter(({ type }) => type !== 'text')
   return { ...message, content: [...files, { type: 'text', text }] }
 }
 
-/** What a model reads of an activated skill: its content, and the tools that belong to it. */
 function skillText(skill: ActiveSkill) {
   return withTools(skill.activation.content, skill.activation.name, describedTools(skill))
 }

@@ -41,7 +41,6 @@ export function judgeParameters(
 
 type Leaf = string | number | boolean | null
 
-/** The values within a value, each with the name that it stands under. */
 function leavesOf(name: string, value: JsonValue): { name: string; leaf: Leaf }[] {
   if (isList(value)) return value.flatMap((item) => leavesOf(name, item))
   if (!isObject(value)) return [{ name, leaf: value }]

@@ -211,7 +211,6 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
   reading.take(parameter, all, 'named in the request', said)
 }
 
-/** Whether a word says that the value beside it is for the parameter. */
 function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
   const { word } = label
   const { name, words } = parameter
@@ -299,7 +298,6 @@ function listFrom(reading: Reading, first: Token): Token[] {
   return items
 }
 
-/** The one parameter that has a word of the request among its choices. */
 function placeChoices(reading: Reading): void {
   const own = reading.name.map(stemOf)
   const said: { parameter: Parameter; choice: string; token: Token }[] = []

@@ -233,7 +233,6 @@ function withNamed(ranked: readonly Ranked[], named: readonly string[]): readonl
   return [...first, ...ranked.filter(({ id }) => !named.includes(id))]
 }
 
-/** The parts by which one candidate is ahead of the next, the three that count most. */
 function aheadOf(parts: Ranked['parts'], next: Ranked): string {
   const theirs = new Map(next.parts.map(({ text, score }) => [text, score]))
   return parts

@@ -82,7 +82,6 @@ export function reviewWorkspace(
   }
 }
 
-/** What was accepted of that skill, or of the whole workspace. */
 function acceptanceOf(recorded: Acceptance | undefined, one: string | undefined) {
   if (one === undefined) return !recorded?.skills ? recorded : undefined
   if (!recorded || !covers(recorded, join(recorded.workspace, one))) return undefined

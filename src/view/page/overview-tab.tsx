@@ -49,7 +49,6 @@ function Parts({ parts }: { parts: readonly Part[] }) {
   )
 }
 
-/** How much there is of something, coloured by what is worst. */
 function Tile({ tab, summary, entries }: Part) {
   const [total, ...rest] = summary.split(', ')
   const worst = ['problem', 'warning', 'information'].find((one) =>
