@@ -12,8 +12,8 @@ import type { ChainDeclaration, SkillDocument, SkillFields } from '../skill/mode
 import { parseSkill } from '../skill/parse.ts'
 import type { YamlNode } from '../skill/read-yaml.ts'
 import type { NearestLock } from '../trust/lock.ts'
-import type { SkillScope, TrustLevel, TrustPolicy, TrustReason } from '../trust/model.ts'
-import { type SkillNotTrustedError, trustRefusal } from '../trust/skill-trust.ts'
+import type { SkillScope, TrustLevel, TrustPolicy } from '../trust/model.ts'
+import { type SkillNotTrustedError, type TrustReason, trustRefusal } from '../trust/skill-trust.ts'
 
 export interface ChainLookup {
   resolve(chainDirectory: string, name: string): StepResolution

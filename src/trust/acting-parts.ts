@@ -12,11 +12,11 @@ import {
   type ActingSkill,
   orderParts,
   type TrustPolicy,
-  type TrustReason,
   type TrustSubject,
 } from './model.ts'
 import { agentFileParts, agentParts, upTo, workspaceFileParts } from './project-files.ts'
 import { skillFiles, workspaceRelative } from './skill-files.ts'
+import type { TrustReason } from './skill-trust.ts'
 
 interface CollectOptions {
   /** Whether text counts too, as it does in a pinned workspace; default false. */

@@ -1,5 +1,6 @@
 import { compareText } from '../core/diagnostic.ts'
 import type { SkillFields } from '../skill/model.ts'
+import type { TrustReason } from './skill-trust.ts'
 
 /** `untrusted`: text only as data, no hooks, no fork, `allowed-tools` narrows, nothing runs freely. */
 export type TrustLevel = 'trusted' | 'untrusted'
@@ -14,35 +15,6 @@ export interface TrustVerdict {
   /** What differs from what was accepted; only of `workspace-changed`. */
   changes?: readonly PartChange[] | undefined
 }
-
-/** Why a skill has its level: each code with its level and its reason, as in "…: it was given by path". */
-export const trustReasons = {
-  'registered-by-program': trusted('the program registered it'),
-  'user-scope': trusted("it is one of the user's own skills"),
-  'trusted-path': trusted('it lies in a trusted path'),
-  'workspace-accepted': trusted('its workspace was trusted'),
-  'workspace-option': trusted('the caller vouches for its workspace'),
-  'workspace-not-accepted': untrusted('its workspace was never trusted'),
-  'workspace-changed': untrusted(
-    'something that it can execute has changed since its workspace was trusted',
-  ),
-  'workspace-added': untrusted('it was added after its workspace was trusted'),
-  'lock-drift': untrusted('it is not as the lock file of its project has it'),
-  'lock-unreadable': untrusted('the lock file of its project cannot be read'),
-  'outside-workspace': untrusted('a link leads from the workspace to its directory outside'),
-  'directory-unreadable': untrusted('its directory cannot be resolved'),
-  'custom-path': untrusted('it was given by path'),
-}
-
-function trusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
-  return { level: 'trusted', reason }
-}
-
-function untrusted(reason: string): Pick<TrustVerdict, 'level' | 'reason'> {
-  return { level: 'untrusted', reason }
-}
-
-export type TrustReason = keyof typeof trustReasons
 
 export interface TrustSubject {
   name: string

@@ -18,8 +18,8 @@ import { invalidSkills } from '../skill/commands/verdicts.ts'
 import { serverConfiguration } from '../tools/commands/project-tools.ts'
 import { knownServers, type ServerRow } from '../tools/commands/servers.ts'
 import { lockReadOnce } from '../trust/lock.ts'
-import { type TrustReason, trustReasons, type TrustVerdict } from '../trust/model.ts'
-import { confirmTrust } from '../trust/skill-trust.ts'
+import type { TrustVerdict } from '../trust/model.ts'
+import { confirmTrust, type TrustReason, trustReasons } from '../trust/skill-trust.ts'
 import { beginningOf, nextLines } from './run-answer.ts'
 
 export type Overview = Awaited<ReturnType<typeof projectOverview>>
