@@ -65,10 +65,8 @@ export const callSettings = z
       temperature: fraction(0, 100),
       topP: fraction(0, 1),
       seed: whole(-(2 ** 53 - 1), 2 ** 53 - 1),
-      /** Further attempts after HTTP 408, 409, 429, 5xx or a lost connection; default 2. */
       maxRetries: whole(0, 100),
       headers: z.record(z.string(), z.string(), 'an object of texts').optional(),
-      /** Options that only one provider knows, by its name. */
       providerOptions: z
         .custom<Readonly<Record<string, JsonObject>>>(isObject, 'an object')
         .optional(),
@@ -78,4 +76,14 @@ export const callSettings = z
   .optional()
 
 /** Settings of model calls that are passed on to the provider. */
-export type CallSettings = NonNullable<z.infer<typeof callSettings>>
+export interface CallSettings {
+  maxOutputTokens?: number | undefined
+  temperature?: number | undefined
+  topP?: number | undefined
+  seed?: number | undefined
+  /** Further attempts after HTTP 408, 409, 429, 5xx or a lost connection; default 2. */
+  maxRetries?: number | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  /** Options that only one provider knows, by its name. */
+  providerOptions?: Readonly<Record<string, JsonObject>> | undefined
+}

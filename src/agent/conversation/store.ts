@@ -1,6 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { ModelMessage } from 'ai'
 import { z } from 'zod'
 import { loadConfiguration } from '../../core/configuration.ts'
 import { exitCode, messageOf, reasonOf, StateFileError, systemCode } from '../../core/errors.ts'
@@ -17,20 +18,42 @@ import { aiSdk } from '../ai-sdk.ts'
 import { ConversationError } from '../errors.ts'
 import { failureText } from '../loop/results.ts'
 import { jsonValue } from '../tool.ts'
-import type { TokenUsage } from '../types.ts'
+import type { RunStatus, TokenUsage } from '../types.ts'
 import { addUsage, noUsage, subtractUsage } from '../usage.ts'
 
-type Stored = z.infer<Awaited<ReturnType<typeof conversationSchema>>>
-
-type State = Pick<Stored, 'messages' | 'waiting' | 'skills' | 'delegations'>
-
-export interface ConversationInfo extends Omit<Stored, keyof State | 'version' | 'status'> {
+/** A conversation without its messages. */
+export interface ConversationInfo {
+  id: string
+  /** The beginning of the first prompt. */
+  title: string
+  /** Milliseconds since the epoch. */
+  createdAt: number
+  updatedAt: number
+  /** As it was given: `provider:name`, or the ID of a model object. */
+  model: string
   /** How the last run ended; `running` also after a crash. */
-  status: Stored['status'] | 'unreadable'
+  status: RunStatus | 'running' | 'unreadable'
+  usage: TokenUsage
 }
 
 /** Everything that another process needs to continue. Plain JSON. */
-export interface Conversation extends ConversationInfo, State {}
+export interface Conversation extends ConversationInfo {
+  messages: ModelMessage[]
+  /** IDs of calls that wait for an approval. */
+  waiting: string[]
+  /** Skills that were active, `name arguments`. */
+  skills: string[]
+  /** Finished delegations that can be resumed. */
+  delegations: {
+    id: string
+    subagent: string
+    messages: ModelMessage[]
+    /** What its limit of tokens counts from when it is resumed. */
+    used?: TokenUsage | undefined
+  }[]
+}
+
+type State = Omit<Conversation, keyof ConversationInfo>
 
 /** Where conversations are kept. Implement it to keep them elsewhere, in a database say. */
 export interface ConversationStore {
@@ -190,33 +213,21 @@ async function conversationSchema() {
     reasoningTokens: count,
     requests: count,
   })
-  const text = z.string()
+  const id = z.string()
+  const delegation = z.object({ id, subagent: z.string(), messages, used: usage.optional() })
   return z.object({
     version: z.literal(version),
-    id: text,
-    /** The beginning of the first prompt. */
-    title: text,
-    /** Milliseconds since the epoch. */
+    id,
+    title: z.string(),
     createdAt: count,
     updatedAt: count,
-    /** As it was given: `provider:name`, or the ID of a model object. */
-    model: text,
+    model: z.string(),
     status: z.enum(['completed', 'failed', 'cancelled', 'capped', 'waiting', 'running']),
     usage,
     messages,
-    /** IDs of calls that wait for an approval. */
-    waiting: z.array(text),
-    /** Skills that were active, `name arguments`. */
-    skills: z.array(text),
-    delegations: z.array(
-      z.object({
-        id: text,
-        subagent: text,
-        messages,
-        /** What its limit of tokens counts from when it is resumed. */
-        used: usage.optional(),
-      }),
-    ),
+    waiting: z.array(z.string()),
+    skills: z.array(z.string()),
+    delegations: z.array(delegation),
   })
 }
 
@@ -277,7 +288,7 @@ export class ConversationKeeper {
   }
 
   /** What cannot be stored is a notice, once a run: the run continues. */
-  async save(status: Stored['status']): Promise<void> {
+  async save(status: RunStatus | 'running'): Promise<void> {
     const { store, state, runtime, used, notice } = this.#options
     if (!this.#info) return
     const updatedAt = Math.max(runtime.now(), this.#info.updatedAt + 1)

@@ -4,9 +4,15 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import type { InvocationSource } from '../../library/activation.ts'
 import type { AgentEnvironment } from '../agent-options.ts'
-import { callSettings, limits, type OptionProblem, problemsIn } from '../check-options.ts'
+import {
+  type CallSettings,
+  callSettings,
+  limits,
+  type OptionProblem,
+  problemsIn,
+} from '../check-options.ts'
 import { SubagentConfigError } from '../errors.ts'
-import type { PromptTemplate } from '../prompt-template.ts'
+import type { PromptTemplate, PromptText } from '../prompt-template.ts'
 import type { SessionPart } from '../session.ts'
 import type { SkillPart } from '../skills/skill-part.ts'
 import type { SchemaType } from '../tool.ts'
@@ -24,50 +30,26 @@ export type PermissionMode = (typeof permissionModes)[number]
 const nameForm = 'up to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit'
 const notEmpty = 'a text that is not empty'
 const text = required(notEmpty).regex(/\S/, notEmpty)
-const names = z.array(text, 'a list of names').readonly().nullish()
+const names = z.array(text, 'a list of names').nullish()
 const modelForm = 'a `provider:name` or a model object'
 
 /** The message of a rule says what its value must be. */
 const definition = z.strictObject({
-  /** Unique among the subagents of one agent. */
   name: required(nameForm).regex(/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u, nameForm),
-  /** When to delegate to it; the model reads this. */
   description: text,
-  /** `provider:name` or a model object; default: the parent's own model object. */
   model: z.union([text, z.custom<ModelObject>(isObject)], modelForm).optional(),
-  /**
-   * The tools it may use, of those that its parent has: `Read`, `Bash(git:*)`, `mcp__github`,
-   * `mcp__github__*`, `*`; or tools of its own as values. Absent and empty mean none.
-   */
   tools: z
     .array(z.union([text, z.custom<AgentTool>(isTool)], 'a list of names or tools'), 'a list')
-    .readonly()
     .nullish(),
-  /** Taken away from what `tools` gives, in the same notation. */
   disallowedTools: names,
-  /** What it is told before its task: a text, or one with `{{variables}}` and their values. */
   systemPrompt: z
     .union([z.string(), z.custom<PromptTemplate>(isTemplate)], 'a text or { template, variables }')
     .nullish(),
-  /** Skills whose whole content it has from the start. `name arguments` passes arguments. */
   skills: names,
-  /** Model calls before it must sum up; default 50. */
   maxTurns: limits.maxTurns,
-  /** Default `default`. */
   permissionMode: z.enum(permissionModes, `one of ${permissionModes.join(', ')}`).optional(),
-  /** JSON Schema that its final answer must have. */
   outputSchema: z.custom<JsonObject>(isObject, 'a JSON Schema as an object').optional(),
-  /** Overrides of what it would take over from its parent. */
-  config: z
-    .strictObject(
-      {
-        /** Milliseconds for a whole delegation; default: the parent's. */
-        timeoutMs: limits.timeoutMs,
-        callSettings,
-      },
-      'an object',
-    )
-    .optional(),
+  config: z.strictObject({ timeoutMs: limits.timeoutMs, callSettings }, 'an object').optional(),
 })
 
 /**
@@ -81,10 +63,41 @@ const definition = z.strictObject({
  *   systemPrompt: 'You review code. Name file and line of every finding.',
  * }
  */
-export type SubagentConfig = z.infer<typeof definition>
+export interface SubagentConfig {
+  /** Unique among the subagents of one agent. */
+  name: string
+  /** When to delegate to it; the model reads this. */
+  description: string
+  /** `provider:name` or a model object; default: the parent's own model object. */
+  model?: string | ModelObject | undefined
+  /**
+   * The tools it may use, of those that its parent has: `Read`, `Bash(git:*)`, `mcp__github`,
+   * `mcp__github__*`, `*`; or tools of its own as values. Absent and empty mean none.
+   */
+  tools?: readonly (string | AgentTool)[] | null | undefined
+  /** Taken away from what `tools` gives, in the same notation. */
+  disallowedTools?: readonly string[] | null | undefined
+  /** What it is told before its task: a text, or one with `{{variables}}` and their values. */
+  systemPrompt?: PromptText | null | undefined
+  /** Skills whose whole content it has from the start. `name arguments` passes arguments. */
+  skills?: readonly string[] | null | undefined
+  /** Model calls before it must sum up; default 50. */
+  maxTurns?: number | undefined
+  /** Default `default`. */
+  permissionMode?: PermissionMode | undefined
+  /** JSON Schema that its final answer must have. */
+  outputSchema?: JsonObject | undefined
+  /** Overrides of what it would take over from its parent. */
+  config?: SubagentOverrides | undefined
+}
 
 /** Settings of a subagent's runs that are not its parent's. */
-export type SubagentOverrides = NonNullable<SubagentConfig['config']>
+export interface SubagentOverrides {
+  /** Milliseconds for a whole delegation; default: the parent's. */
+  timeoutMs?: number | undefined
+  /** Passed on to the provider. */
+  callSettings?: CallSettings | undefined
+}
 
 /** What a delegation can be given besides its task; everything is optional. */
 export interface DelegateOptions {
