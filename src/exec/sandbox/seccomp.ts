@@ -198,13 +198,16 @@ const absent: ReadonlySet<string> = new Set(
 )
 
 export function refusedCalls(): RefusedCall[] {
-  const rows = callNumbers.join('\n').matchAll(/(\w+) (\d+)(?: (\d+))?/g)
-  return Array.from(rows, ([, name = '', x64, arm64]) => ({
-    name,
-    x64: Number(x64),
-    arm64: arm64 === undefined ? undefined : Number(arm64),
-    answer: absent.has(name) ? 'absent' : 'permission',
-  }))
+  const rows = callNumbers.join('\n').split('\n')
+  return rows.map((row) => {
+    const [name = '', x64, arm64] = row.trim().split(' ')
+    return {
+      name,
+      x64: Number(x64),
+      arm64: arm64 === undefined ? undefined : Number(arm64),
+      answer: absent.has(name) ? 'absent' : 'permission',
+    }
+  })
 }
 
 /** The newest system call that was judged, `mseal`; what came later answers that it is not there. */
