@@ -56,8 +56,8 @@ interface TreeModel {
   run: ModelRun
   /** Of each attempt the steps, those of nested chains with their last attempt. */
   attempts: Outline[][]
-  /** What its result and its errors say of the attempt that decided. */
-  told: { attempt: number; succeeded: number; errors: string[] }
+  /** What the attempt that decided says: the result is that of the last step that was executed. */
+  told: { result: string; errors: string[] }
   started: string[]
 }
 
@@ -95,16 +95,17 @@ function modelOf(tree: Tree, prefix: string, behaviour: (key: string) => Simulat
       ? run.attempts.findLastIndex((attempt) => attempt.status === run.status)
       : last
   const statuses = run.attempts[decided]?.steps ?? []
+  let result = ''
   const errors = statuses.flatMap((said, position): string[] => {
     const model = below.get(`${prefix}${decided + 1}:${names[position] ?? ''}`)
     if (said === 'success' || said === 'failure' || said === 'critical') {
+      result = model?.told.result ?? `${said} result`
       return model?.told.errors ?? (said === 'success' ? [] : ['e'])
     }
     return []
   })
   const told = {
-    attempt: decided === last ? 0 : decided + 1,
-    succeeded: statuses.filter((said) => said === 'success').length,
+    result,
     errors: [...errors, ...(run.unstable ? ['not-stable'] : [])],
   }
   const own = run.started.map((key) => `${prefix}${key}`).filter((key) => !below.has(key))
