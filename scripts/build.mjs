@@ -2,8 +2,8 @@
 // small modules, because loading each from a file of its own would cost every start 100 ms. The
 // library is ESM; the command line and the hook are CommonJS, which Node starts faster.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import { copyHook } from './plugins.mjs'
 import { viewPage } from './view-page.mjs'
@@ -39,15 +39,21 @@ copyFileSync('node_modules/js-yaml/LICENSE', 'dist/LICENSE-js-yaml')
 await bundleHook()
 copyHook(await hookAsOneFile())
 
-/** Deletes the declarations that no entry of the package leads to. */
+/**
+ * Keeps the declarations that an entry of the package leads to, and deletes the others. `#folder/file`
+ * is a source in this repository only: in declarations it becomes a relative path.
+ */
 function keepReachableDeclarations(entries) {
   const kept = new Set()
   const visit = (file) => {
     if (kept.has(file)) return
     kept.add(file)
-    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(
-      /(?:from|import\() ?'(\.[^']+)'/g,
-    )) {
+    const text = readFileSync(file, 'utf8').replaceAll(
+      /(?<=(?:from|import\() ?')#([^']+)(?=')/g,
+      (_, name) => relative(dirname(file), `dist/${name}.js`).replace(/^(?!\.)/, './'),
+    )
+    writeFileSync(file, text)
+    for (const [, name = ''] of text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
       visit(join(dirname(file), name.replace(/\.[jt]s$/, '.d.ts')))
     }
   }
@@ -60,7 +66,7 @@ function keepReachableDeclarations(entries) {
 
 async function bundle(input, output, options = {}) {
   // Every command reads frontmatter; a library in a file of its own would cost each start more.
-  const external = (name) => !/^[./]|^(?:js-yaml|stemmer)$/.test(name)
+  const external = (name) => !/^[./#]|^(?:js-yaml|stemmer)$/.test(name)
   const build = await rolldown({ input, platform: 'node', external, ...options })
   const { output: written } = await build.write(output)
   await build.close()
@@ -106,7 +112,7 @@ function commanderInside() {
   return {
     plugins: [plugin],
     external: (name, importer) =>
-      !/^[./\0]|^(?:commander|js-yaml)$/.test(name) && !isForCommander(name, importer),
+      !/^[./#\0]|^(?:commander|js-yaml)$/.test(name) && !isForCommander(name, importer),
   }
 }
 

@@ -1,14 +1,14 @@
 import { dirname, join } from 'node:path'
 import type { ModelMessage, OutputInterface, TelemetryOptions, ToolSet } from 'ai'
 import { z } from 'zod'
-import { loadConfiguration } from '../core/configuration.ts'
-import { findWorkspace, isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
-import { type Runtime, systemRuntime } from '../core/runtime.ts'
-import type { Settings } from '../core/settings.ts'
-import { absolutePath } from '../library/locations.ts'
-import type { Skill, SkillInfo } from '../library/model.ts'
-import { parseAllowedTools } from '../skill/allowed-tools.ts'
-import type { AllowedTool } from '../skill/model.ts'
+import { loadConfiguration } from '#core/configuration'
+import { findWorkspace, isInside, readRegularFile, realPathOf } from '#core/read-files'
+import { type Runtime, systemRuntime } from '#core/runtime'
+import type { Settings } from '#core/settings'
+import { absolutePath } from '#library/locations'
+import type { Skill, SkillInfo } from '#library/model'
+import { parseAllowedTools } from '#skill/allowed-tools'
+import type { AllowedTool } from '#skill/model'
 import {
   type CallSettings,
   callSettings,

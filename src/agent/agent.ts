@@ -8,8 +8,8 @@ import type {
   StreamTextResult,
   ToolSet,
 } from 'ai'
-import type { SkillManager } from '../library/manager.ts'
-import type { Skill, SkillInfo } from '../library/model.ts'
+import type { SkillManager } from '#library/manager'
+import type { Skill, SkillInfo } from '#library/model'
 import { AgentEnvironment, type AgentOptions, defaultTimeoutMs } from './agent-options.ts'
 import { openLoop } from './ai/agent-loop.ts'
 import type { SkillTools } from './ai/skill-tool-set.ts'

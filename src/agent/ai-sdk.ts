@@ -1,4 +1,4 @@
-import { messageOf, systemCode } from '../core/errors.ts'
+import { messageOf, systemCode } from '#core/errors'
 import { ModelNotFoundError } from './errors.ts'
 
 /** Loads the AI SDK, a peer. @throws {ModelNotFoundError} with the command that installs it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isObject, type JsonObject } from '../core/json.ts'
-import { didYouMean } from '../core/text.ts'
+import { isObject, type JsonObject } from '#core/json'
+import { didYouMean } from '#core/text'
 import { usageError } from './errors.ts'
 
 export interface OptionProblem {

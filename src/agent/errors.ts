@@ -1,9 +1,4 @@
-import {
-  exitCode,
-  type ExitCode,
-  SkillrailError,
-  type SkillrailErrorFacts,
-} from '../core/errors.ts'
+import { exitCode, type ExitCode, SkillrailError, type SkillrailErrorFacts } from '#core/errors'
 
 /** Base of the errors about agents; those about subagents have a family of their own. */
 export class AgentError extends SkillrailError {}

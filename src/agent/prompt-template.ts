@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/text.ts'
+import { didYouMean } from '#core/text'
 import { PromptTemplateError } from './errors.ts'
 
 /** A prompt with placeholders, and what goes into them. */

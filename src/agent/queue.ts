@@ -1,4 +1,4 @@
-import { untilAborted } from '../core/runtime.ts'
+import { untilAborted } from '#core/runtime'
 
 /** Lets so many work at once; the others wait in order. */
 export class Queue {

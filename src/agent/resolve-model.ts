@@ -1,8 +1,8 @@
 import type { LanguageModel } from 'ai'
 import { aiSdk, loadPackage } from './ai-sdk.ts'
-import { present } from '../core/json.ts'
-import { type Runtime, systemRuntime } from '../core/runtime.ts'
-import { didYouMean } from '../core/text.ts'
+import { present } from '#core/json'
+import { type Runtime, systemRuntime } from '#core/runtime'
+import { didYouMean } from '#core/text'
 import { ModelNotFoundError, usageError } from './errors.ts'
 import type { ModelObject } from './types.ts'
 

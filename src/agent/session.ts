@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai'
-import type { JsonObject } from '../core/json.ts'
+import type { JsonObject } from '#core/json'
 import type { AgentOptions } from './agent-options.ts'
 import { requireOptions, runLimits } from './check-options.ts'
 import { Compactor, hasText } from './conversation/compact.ts'

@@ -1,4 +1,4 @@
-import { hexDigest, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import { hexDigest, isObject, type JsonObject, type JsonValue } from '#core/json'
 import { ToolNameError, usageError } from './errors.ts'
 import type { AgentTool, ToolContext } from './types.ts'
 

@@ -1,5 +1,5 @@
 import type { FilePart, LanguageModel, ModelMessage } from 'ai'
-import type { JsonObject, JsonValue } from '../core/json.ts'
+import type { JsonObject, JsonValue } from '#core/json'
 import type { SchemaType } from './tool.ts'
 
 /** A model of the AI SDK; a bare name is not one. */

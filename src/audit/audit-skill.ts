@@ -1,6 +1,6 @@
 import { join, posix, resolve } from 'node:path'
-import { realPathOf } from '../core/read-files.ts'
-import { placesIn } from '../core/text.ts'
+import { realPathOf } from '#core/read-files'
+import { placesIn } from '#core/text'
 import { checkFrontmatter } from './check-frontmatter.ts'
 import { KnownNames } from './check-names.ts'
 import { checkCapabilities, checkScript, checkSecrets, isNamedLikeScript } from './check-scripts.ts'

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { editDistance, safeLine, safeText } from '../core/text.ts'
+import { editDistance, safeLine, safeText } from '#core/text'
 import type { Findings, FoundPlace, OtherSkill } from './findings.ts'
 import type { TreeEntry } from './read-tree.ts'
 

@@ -1,11 +1,6 @@
-import { findSecrets } from '../core/redact.ts'
-import { safeLine, withoutEnd } from '../core/text.ts'
-import {
-  codeExtensions,
-  extensionOf,
-  interpreterOf,
-  sourceExtensions,
-} from '../trust/skill-files.ts'
+import { findSecrets } from '#core/redact'
+import { safeLine, withoutEnd } from '#core/text'
+import { codeExtensions, extensionOf, interpreterOf, sourceExtensions } from '#trust/skill-files'
 import type { AuditedText, Findings } from './findings.ts'
 import { wordRules } from './word-rules.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { compareText, type Diagnostic } from '../core/diagnostic.ts'
-import { safeLine, type TextPlaces } from '../core/text.ts'
+import { compareText, type Diagnostic } from '#core/diagnostic'
+import { safeLine, type TextPlaces } from '#core/text'
 import { auditLimits } from './read-tree.ts'
 import { type AuditCode, type AuditKind, auditRule } from './rules.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Runtime } from '../core/runtime.ts'
-import { failedOutput, type StepOutput, type StepStatus } from '../exec/output-protocol.ts'
+import type { Runtime } from '#core/runtime'
+import { failedOutput, type StepOutput, type StepStatus } from '#exec/output-protocol'
 import type {
   AttemptResult,
   Call,
@@ -12,7 +12,7 @@ import type {
   RunResult,
   StepResult,
 } from './engine.ts'
-import { conditionOf } from '../skill/declarations.ts'
+import { conditionOf } from '#skill/declarations'
 import { isChain, type PlannedChain, type PlannedStep, stepLabel, unitsOf } from './plan-model.ts'
 import {
   afterAttempt,

@@ -1,5 +1,5 @@
-import type { Evidence, ReportedError, StepOutput, StepStatus } from '../exec/output-protocol.ts'
-import type { JsonValue } from '../skill/model.ts'
+import type { Evidence, ReportedError, StepOutput, StepStatus } from '#exec/output-protocol'
+import type { JsonValue } from '#skill/model'
 import type { PlannedChain, PlannedTask, TaskExecutor } from './plan-model.ts'
 import type { ChainState, PreviousOutput } from './step-result.ts'
 

@@ -1,10 +1,5 @@
-import {
-  exitCode,
-  type ExitCode,
-  SkillrailError,
-  type SkillrailErrorFacts,
-} from '../core/errors.ts'
-import { didYouMean } from '../core/text.ts'
+import { exitCode, type ExitCode, SkillrailError, type SkillrailErrorFacts } from '#core/errors'
+import { didYouMean } from '#core/text'
 
 export class ChainError extends SkillrailError {
   constructor(code: string, message: string, hint?: string, more?: Partial<SkillrailErrorFacts>) {

@@ -1,22 +1,22 @@
 import { dirname, join, resolve } from 'node:path'
-import { reasonOf } from '../core/errors.ts'
-import { hexDigest, sha256 } from '../core/json.ts'
-import type { Runtime } from '../core/runtime.ts'
-import { jsonText } from '../core/text.ts'
-import { makePrivateDirectory } from '../core/write-files.ts'
+import { reasonOf } from '#core/errors'
+import { hexDigest, sha256 } from '#core/json'
+import type { Runtime } from '#core/runtime'
+import { jsonText } from '#core/text'
+import { makePrivateDirectory } from '#core/write-files'
 import {
   type AgentCli,
   agentPrompt,
   type AgentWishes,
   networkVariables,
   runAgent,
-} from '../exec/agent-clients.ts'
-import { findScript, findVerifyScript } from '../exec/find-script.ts'
-import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
-import { verificationKey } from '../exec/process-group.ts'
-import { capturedText, childEnvironment } from '../exec/process.ts'
-import type { Confinement } from '../exec/sandbox/open-sandbox.ts'
-import { ownVariables, runScript, startScript } from '../exec/script.ts'
+} from '#exec/agent-clients'
+import { findScript, findVerifyScript } from '#exec/find-script'
+import { failedOutput, type StepOutput } from '#exec/output-protocol'
+import { verificationKey } from '#exec/process-group'
+import { capturedText, childEnvironment } from '#exec/process'
+import type { Confinement } from '#exec/sandbox/open-sandbox'
+import { ownVariables, runScript, startScript } from '#exec/script'
 import type { Executor, StepRequest, TaskCall } from './engine.ts'
 import { RunFilesError } from './errors.ts'
 import type { RunJournal, RunRecord } from './run-journal.ts'

@@ -1,5 +1,5 @@
-import type { Runtime } from '../core/runtime.ts'
-import type { ReportedError } from '../exec/output-protocol.ts'
+import type { Runtime } from '#core/runtime'
+import type { ReportedError } from '#exec/output-protocol'
 import { noLimit, overdue, timeLimit, type TimeLimit, untilDue } from './attempt.ts'
 import type {
   CancelledStep,

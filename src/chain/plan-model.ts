@@ -1,9 +1,9 @@
-import type { Screen } from '../core/command.ts'
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { safeLine } from '../core/text.ts'
-import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
-import type { ChainDeclaration, ChainPolicy, StepOptions } from '../skill/model.ts'
-import type { TrustLevel } from '../trust/model.ts'
+import type { Screen } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { safeLine } from '#core/text'
+import { defaultChainPolicy, policyKey } from '#skill/declarations'
+import type { ChainDeclaration, ChainPolicy, StepOptions } from '#skill/model'
+import type { TrustLevel } from '#trust/model'
 
 /**
  * How a step is executed. `driven`: handed out to an agent, which reports. `missing`: no such

@@ -1,10 +1,10 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { wrongUse } from '../core/errors.ts'
-import { didYouMean } from '../core/text.ts'
-import type { ReportedError, StepStatus } from '../exec/output-protocol.ts'
-import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
-import { metadataFields } from '../skill/field-table.ts'
-import type { ChainDeclaration, ChainPolicy } from '../skill/model.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { wrongUse } from '#core/errors'
+import { didYouMean } from '#core/text'
+import type { ReportedError, StepStatus } from '#exec/output-protocol'
+import { defaultChainPolicy, policyKey } from '#skill/declarations'
+import { metadataFields } from '#skill/field-table'
+import type { ChainDeclaration, ChainPolicy } from '#skill/model'
 
 /** How a result ends its chain: as a failure, or (`early_exit_on: success`) as a success. */
 export type Stop = 'failed' | 'succeeded'

@@ -1,6 +1,6 @@
-import { indentedJson } from '../core/json.ts'
-import { cutToColumns, linesText, safeLine, safeText, withoutGithubCommands } from '../core/text.ts'
-import type { ReportedError } from '../exec/output-protocol.ts'
+import { indentedJson } from '#core/json'
+import { cutToColumns, linesText, safeLine, safeText, withoutGithubCommands } from '#core/text'
+import type { ReportedError } from '#exec/output-protocol'
 import type { StepResult } from './engine.ts'
 import { stepLabel, wordsOf } from './plan-model.ts'
 import {

@@ -1,17 +1,17 @@
 import type * as Zod from 'zod'
 import { createRequire } from 'node:module'
-import type { Diagnostic } from '../core/diagnostic.ts'
+import type { Diagnostic } from '#core/diagnostic'
 import {
   type JournalRecord,
   type JournalSeal,
   type JournalWriter,
   readJournal,
-} from '../core/journal-file.ts'
-import { reasonOf, StateFileError, systemCode } from '../core/errors.ts'
-import { sha256 } from '../core/json.ts'
-import { decrypted } from '../core/project-state.ts'
-import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
-import type { JsonValue } from '../skill/model.ts'
+} from '#core/journal-file'
+import { reasonOf, StateFileError, systemCode } from '#core/errors'
+import { sha256 } from '#core/json'
+import { decrypted } from '#core/project-state'
+import { failedOutput, type StepOutput } from '#exec/output-protocol'
+import type { JsonValue } from '#skill/model'
 import type {
   Call,
   CancelledStep,

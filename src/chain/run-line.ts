@@ -1,6 +1,6 @@
-import { sha256 } from '../core/json.ts'
-import { findSecrets, redactText } from '../core/redact.ts'
-import { shellWord } from '../core/text.ts'
+import { sha256 } from '#core/json'
+import { findSecrets, redactText } from '#core/redact'
+import { shellWord } from '#core/text'
 import { RunStateError } from './errors.ts'
 import type { RunJournal } from './run-journal.ts'
 

@@ -1,20 +1,20 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { acquireFileLock, lockHolder } from '../core/file-lock.ts'
+import { acquireFileLock, lockHolder } from '#core/file-lock'
 import {
   type JournalRecord,
   type JournalSeal,
   type JournalWriter,
   openJournal,
-} from '../core/journal-file.ts'
-import { encrypted, openSealer } from '../core/project-state.ts'
-import { projectStateDirectory, type StatePlace } from '../core/runtime.ts'
-import { compareText, type Diagnostic } from '../core/diagnostic.ts'
-import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
+} from '#core/journal-file'
+import { encrypted, openSealer } from '#core/project-state'
+import { projectStateDirectory, type StatePlace } from '#core/runtime'
+import { compareText, type Diagnostic } from '#core/diagnostic'
+import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '#core/errors'
 import { RunBusyError, runNotFound } from './errors.ts'
 import { type ChainRecord, dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'
-import { redactValue } from '../core/redact.ts'
+import { redactValue } from '#core/redact'
 import { maskedData } from './step-result.ts'
 
 export type RunStore = ReturnType<typeof openRunStore>

@@ -1,6 +1,6 @@
-import { lockHolder } from '../core/file-lock.ts'
-import type { ReportedError, StepOutput, StepStatus } from '../exec/output-protocol.ts'
-import type { JsonValue } from '../skill/model.ts'
+import { lockHolder } from '#core/file-lock'
+import type { ReportedError, StepOutput, StepStatus } from '#exec/output-protocol'
+import type { JsonValue } from '#skill/model'
 import type {
   AttemptResult,
   CancelledStep,

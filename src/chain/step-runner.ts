@@ -1,14 +1,14 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { messageOf } from '../core/errors.ts'
-import { hexDigest } from '../core/json.ts'
-import { redactKnown, redactText, secretVariables } from '../core/redact.ts'
-import type { Runtime } from '../core/runtime.ts'
-import type { Settings } from '../core/settings.ts'
-import { makePrivateDirectory, writeAll } from '../core/write-files.ts'
-import { childEnvironment } from '../exec/process.ts'
-import { splitArguments } from '../skill/arguments.ts'
-import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
+import { messageOf } from '#core/errors'
+import { hexDigest } from '#core/json'
+import { redactKnown, redactText, secretVariables } from '#core/redact'
+import type { Runtime } from '#core/runtime'
+import type { Settings } from '#core/settings'
+import { makePrivateDirectory, writeAll } from '#core/write-files'
+import { childEnvironment } from '#exec/process'
+import { splitArguments } from '#skill/arguments'
+import { failedOutput, type StepOutput } from '#exec/output-protocol'
 import type {
   ChainCall,
   Executor,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ReportedError, StepOutput } from '../exec/output-protocol.ts'
+import type { ReportedError, StepOutput } from '#exec/output-protocol'
 import type { RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'

@@ -1,5 +1,5 @@
-import type { Screen } from '../core/command.ts'
-import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../core/text.ts'
+import type { Screen } from '#core/command'
+import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '#core/text'
 import type { StepResult, StepResultStatus } from './engine.ts'
 import { saidInside, stepLabel, wordsOf } from './plan-model.ts'
 import {

@@ -1,8 +1,8 @@
 import { Command as Parser, CommanderError, Option } from 'commander'
-import type { AnyCommand, OptionSpec, OptionValue, RepeatableGlobals } from '../core/command.ts'
-import { contradiction, wrongUse } from '../core/errors.ts'
-import { milliseconds, wholeNumber } from '../core/option-values.ts'
-import { shellWord } from '../core/text.ts'
+import type { AnyCommand, OptionSpec, OptionValue, RepeatableGlobals } from '#core/command'
+import { contradiction, wrongUse } from '#core/errors'
+import { milliseconds, wholeNumber } from '#core/option-values'
+import { shellWord } from '#core/text'
 import { type CommandEntry, globalOptions, inFull } from './registry.ts'
 
 export interface GlobalValues extends RepeatableGlobals {

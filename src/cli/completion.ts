@@ -1,6 +1,6 @@
-import { type AnyCommand, type Context, defineCommand } from '../core/command.ts'
-import { wrongUse } from '../core/errors.ts'
-import { cell, linesText, safeLine } from '../core/text.ts'
+import { type AnyCommand, type Context, defineCommand } from '#core/command'
+import { wrongUse } from '#core/errors'
+import { cell, linesText, safeLine } from '#core/text'
 import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
 
 interface Candidate {
@@ -147,17 +147,17 @@ async function argumentsAt(
   const key = keys[given] ?? (last.includes('...') ? last : '')
   switch (key.replaceAll(/[^a-z]/g, '')) {
     case 'skill': {
-      const { listSkills } = await import('../library/commands/list.ts')
+      const { listSkills } = await import('#library/commands/list')
       const { skills } = await listSkills(context, { all: false })
       return skills.map(({ name: word, description }) => ({ word, about: description }))
     }
     case 'run': {
-      const { openProject } = await import('../chain/commands/project.ts')
+      const { openProject } = await import('#chain/commands/project')
       const ids = openProject(context).store.ids()
       return ['latest', ...ids].map((word) => ({ word, about: 'run' }))
     }
     case 'client': {
-      const { adapters } = await import('../hooks/adapters.ts')
+      const { adapters } = await import('#hooks/adapters')
       return Object.entries(adapters).map(([word, { title }]) => ({ word, about: title }))
     }
     case 'shell':

@@ -7,16 +7,16 @@ import {
   defineCommand,
   option,
   type Screen,
-} from '../core/command.ts'
-import { loadConfiguration } from '../core/configuration.ts'
-import { exitCode, messageOf } from '../core/errors.ts'
-import { stateDirectory, userDirectories } from '../core/runtime.ts'
-import { amount, safeLine } from '../core/text.ts'
-import { type EngineChoice, engineOptions, wantsServer } from '../chain/commands/execute.ts'
-import { checkSandbox } from '../exec/check.ts'
-import { checkHooks } from '../hooks/status.ts'
-import { checkLibrary } from '../library/check.ts'
-import { checkSkillLock, checkTrust } from '../trust/check.ts'
+} from '#core/command'
+import { loadConfiguration } from '#core/configuration'
+import { exitCode, messageOf } from '#core/errors'
+import { stateDirectory, userDirectories } from '#core/runtime'
+import { amount, safeLine } from '#core/text'
+import { type EngineChoice, engineOptions, wantsServer } from '#chain/commands/execute'
+import { checkSandbox } from '#exec/check'
+import { checkHooks } from '#hooks/status'
+import { checkLibrary } from '#library/check'
+import { checkSkillLock, checkTrust } from '#trust/check'
 import { markOf } from './overview.ts'
 
 interface DoctorResult {
@@ -52,7 +52,7 @@ export const command = defineCommand<DoctorResult>()({
 })
 
 async function checkServer(context: Context, choice: EngineChoice): Promise<Check[]> {
-  const { checkRestate } = await import('../chain/commands/worker.ts')
+  const { checkRestate } = await import('#chain/commands/worker')
   return await checkRestate(context, choice)
 }
 

@@ -1,12 +1,12 @@
-import { type Check, defineCommand, type Screen } from '../core/command.ts'
-import { exitCode } from '../core/errors.ts'
-import { cell, type Lines, linesText, safeLine } from '../core/text.ts'
+import { type Check, defineCommand, type Screen } from '#core/command'
+import { exitCode } from '#core/errors'
+import { cell, type Lines, linesText, safeLine } from '#core/text'
 import {
   type Overview,
   type OverviewEntry,
   type OverviewPart,
   projectOverview,
-} from '../view/overview.ts'
+} from '#view/overview'
 
 interface OverviewResult extends Overview {
   /** For a project without skills. */

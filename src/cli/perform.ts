@@ -7,15 +7,15 @@ import {
   type Screen,
   Serving,
   type Values,
-} from '../core/command.ts'
-import { type Diagnostic, errorsIn } from '../core/diagnostic.ts'
-import { exitCode, type ExitCode, UsageError, wrongUse } from '../core/errors.ts'
-import { loadConfiguration } from '../core/configuration.ts'
-import type { Runtime } from '../core/runtime.ts'
+} from '#core/command'
+import { type Diagnostic, errorsIn } from '#core/diagnostic'
+import { exitCode, type ExitCode, UsageError, wrongUse } from '#core/errors'
+import { loadConfiguration } from '#core/configuration'
+import type { Runtime } from '#core/runtime'
 import type { GlobalValues } from './command-line.ts'
 import { openReports } from './reports.ts'
 import { ask, createOutput, type Io, type Output, readStandardInput } from './terminal.ts'
-import { jsonText } from '../core/text.ts'
+import { jsonText } from '#core/text'
 
 interface Call {
   command: AnyCommand

@@ -8,12 +8,12 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { AnyCommand } from '../core/command.ts'
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { makeDirectory, openAtOnce, writeAll, writeNamedFile } from '../core/write-files.ts'
-import { messageOf, reasonOf, UsageError, wrongUse } from '../core/errors.ts'
-import type { Runtime } from '../core/runtime.ts'
-import { jsonText } from '../core/text.ts'
+import type { AnyCommand } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { makeDirectory, openAtOnce, writeAll, writeNamedFile } from '#core/write-files'
+import { messageOf, reasonOf, UsageError, wrongUse } from '#core/errors'
+import type { Runtime } from '#core/runtime'
+import { jsonText } from '#core/text'
 
 interface ReportRequest {
   runtime: Runtime

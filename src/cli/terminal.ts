@@ -1,19 +1,13 @@
 import { fstatSync } from 'node:fs'
-import type { Screen } from '../core/command.ts'
+import type { Screen } from '#core/command'
 import type { Readable, Writable } from 'node:stream'
 import { stripVTControlCharacters, styleText } from 'node:util'
-import { statsOf } from '../core/read-files.ts'
-import { type Diagnostic, diagnosticText } from '../core/diagnostic.ts'
-import {
-  columnsOf,
-  cutToColumns,
-  linesText,
-  safeText,
-  withoutGithubCommands,
-} from '../core/text.ts'
-import { messageOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
-import type { Runtime } from '../core/runtime.ts'
-import { writeAll } from '../core/write-files.ts'
+import { statsOf } from '#core/read-files'
+import { type Diagnostic, diagnosticText } from '#core/diagnostic'
+import { columnsOf, cutToColumns, linesText, safeText, withoutGithubCommands } from '#core/text'
+import { messageOf, SkillrailError, systemCode, UsageError } from '#core/errors'
+import type { Runtime } from '#core/runtime'
+import { writeAll } from '#core/write-files'
 
 /** What a command line reads and writes; tests pass their own. */
 export interface Io {

@@ -1,17 +1,13 @@
-export { Agent, type AgentResult, type AgentStream } from '../agent/agent.ts'
-export type { AgentOptions, McpChoice, McpServer } from '../agent/agent-options.ts'
-export {
-  type CompactionStrategy,
-  dropOldest,
-  summarizeOldest,
-} from '../agent/conversation/compact.ts'
+export { Agent, type AgentResult, type AgentStream } from '#agent/agent'
+export type { AgentOptions, McpChoice, McpServer } from '#agent/agent-options'
+export { type CompactionStrategy, dropOldest, summarizeOldest } from '#agent/conversation/compact'
 export {
   type Conversation,
   conversationFiles,
   type ConversationFilesOptions,
   type ConversationInfo,
   type ConversationStore,
-} from '../agent/conversation/store.ts'
+} from '#agent/conversation/store'
 export {
   AgentError,
   AgentUsageError,
@@ -25,32 +21,28 @@ export {
   SubagentNotFoundError,
   SubagentTimeoutError,
   ToolNameError,
-} from '../agent/errors.ts'
-export { type PromptTemplate, promptText } from '../agent/prompt-template.ts'
-export {
-  type ModelProvider,
-  resolveModel,
-  type ResolveModelOptions,
-} from '../agent/resolve-model.ts'
+} from '#agent/errors'
+export { type PromptTemplate, promptText } from '#agent/prompt-template'
+export { type ModelProvider, resolveModel, type ResolveModelOptions } from '#agent/resolve-model'
 export type {
   DelegateOptions,
   PermissionMode,
   SubagentConfig,
   SubagentOverrides,
   SubagentParent,
-} from '../agent/subagents/config.ts'
+} from '#agent/subagents/config'
 export {
   type DelegationHandle,
   type DelegationStatus,
   requireSuccess,
   type SubagentResult,
-} from '../agent/subagents/delegation.ts'
+} from '#agent/subagents/delegation'
 export {
   type Subagent,
   SubagentManager,
   type SubagentManagerOptions,
-} from '../agent/subagents/manager.ts'
-export { type SchemaType, tool, type ToolDefinition } from '../agent/tool.ts'
+} from '#agent/subagents/manager'
+export { type SchemaType, tool, type ToolDefinition } from '#agent/tool'
 export type {
   AgentEvent,
   AgentTool,
@@ -63,5 +55,5 @@ export type {
   TokenUsage,
   ToolContext,
   WaitingCall,
-} from '../agent/types.ts'
-export { type UsageReport } from '../agent/usage.ts'
+} from '#agent/types'
+export { type UsageReport } from '#agent/usage'

@@ -1,6 +1,6 @@
-export type { Diagnostic, Severity } from '../core/diagnostic.ts'
-export { type Runtime, systemRuntime } from '../core/runtime.ts'
-export { SkillrailError, StateFileError, UsageError } from '../core/errors.ts'
+export type { Diagnostic, Severity } from '#core/diagnostic'
+export { type Runtime, systemRuntime } from '#core/runtime'
+export { SkillrailError, StateFileError, UsageError } from '#core/errors'
 export type {
   AllowedTool,
   ChainDeclaration,
@@ -10,9 +10,9 @@ export type {
   SkillFields,
   SkillReading,
   TriggerDeclaration,
-} from '../skill/model.ts'
-export { renderCatalog } from '../skill/catalog.ts'
-export { parseSkill } from '../skill/parse.ts'
+} from '#skill/model'
+export { renderCatalog } from '#skill/catalog'
+export { parseSkill } from '#skill/parse'
 export {
   SkillConflictError,
   SkillError,
@@ -21,21 +21,21 @@ export {
   SkillNotFoundError,
   SkillParseError,
   SkillValidationError,
-} from '../skill/errors.ts'
+} from '#skill/errors'
 export {
   type ValidateOptions,
   validateReference,
   validateSkill,
   type Validation,
-} from '../skill/validate.ts'
-export { SkillNotTrustedError } from '../trust/skill-trust.ts'
-export type { SkillScope, TrustLevel } from '../trust/model.ts'
-export type { Activation, InvocationSource } from '../library/activation.ts'
-export type { Discovery, ResourceTree, Skill, SkillInfo } from '../library/model.ts'
+} from '#skill/validate'
+export { SkillNotTrustedError } from '#trust/skill-trust'
+export type { SkillScope, TrustLevel } from '#trust/model'
+export type { Activation, InvocationSource } from '#library/activation'
+export type { Discovery, ResourceTree, Skill, SkillInfo } from '#library/model'
 export {
   defineSkill,
   type SkillDefinition,
   SkillManager,
   type SkillManagerOptions,
   type SkillTool,
-} from '../library/manager.ts'
+} from '#library/manager'

@@ -4,9 +4,9 @@ export {
   type SkillInvokeOptions,
   type SkillRefusal,
   SkillTestHarness,
-} from '../testing/harness.ts'
-export { type LoadSkill, skillFixtures, type SkillFixtures } from '../testing/fixtures.ts'
-export { type MatcherResult, skillMatchers, type SkillMatchers } from '../testing/matchers.ts'
-export { type FixtureSkill, writeSkill } from '../testing/write-skill.ts'
-export type { InvocationSource } from '../library/activation.ts'
-export type { SkillDefinition, SkillTool } from '../library/manager.ts'
+} from '#testing/harness'
+export { type LoadSkill, skillFixtures, type SkillFixtures } from '#testing/fixtures'
+export { type MatcherResult, skillMatchers, type SkillMatchers } from '#testing/matchers'
+export { type FixtureSkill, writeSkill } from '#testing/write-skill'
+export type { InvocationSource } from '#library/activation'
+export type { SkillDefinition, SkillTool } from '#library/manager'

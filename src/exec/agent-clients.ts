@@ -1,7 +1,7 @@
 import { win32 } from 'node:path'
-import { readRegularFile } from '../core/read-files.ts'
-import { formatAllowedTools } from '../skill/allowed-tools.ts'
-import type { AllowedTool } from '../skill/model.ts'
+import { readRegularFile } from '#core/read-files'
+import { formatAllowedTools } from '#skill/allowed-tools'
+import type { AllowedTool } from '#skill/model'
 import { failedOutput, readAgentOutput } from './output-protocol.ts'
 import { capturedText, type ProcessRequest, runProcess } from './process.ts'
 

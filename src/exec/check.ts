@@ -1,4 +1,4 @@
-import type { Check, CheckContext } from '../core/command.ts'
+import type { Check, CheckContext } from '#core/command'
 import { openSandbox } from './sandbox/open-sandbox.ts'
 
 export async function checkSandbox({ settings }: CheckContext): Promise<Check> {

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { Runtime } from '../core/runtime.ts'
+import type { Runtime } from '#core/runtime'
 import { tried } from './process-group.ts'
 
 export function findProgram(

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../core/json.ts'
+import { isObject, parseJson } from '#core/json'
 
 /**
  * The last `output:` block or JSON object with a `status`, fenced or bare, whole or broken; undefined

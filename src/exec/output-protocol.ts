@@ -1,8 +1,8 @@
-import { deepestJson, isObject, plainText, tooDeepAt } from '../core/json.ts'
-import { errorsIn } from '../core/diagnostic.ts'
-import { messageOf } from '../core/errors.ts'
-import type { JsonValue } from '../skill/model.ts'
-import { readYaml, yamlToJson } from '../skill/read-yaml.ts'
+import { deepestJson, isObject, plainText, tooDeepAt } from '#core/json'
+import { errorsIn } from '#core/diagnostic'
+import { messageOf } from '#core/errors'
+import type { JsonValue } from '#skill/model'
+import { readYaml, yamlToJson } from '#skill/read-yaml'
 import { lastOutputBlock } from './output-block.ts'
 import { capturedText, type ProcessEnd, type ProcessResult } from './process.ts'
 

@@ -3,9 +3,9 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { messageOf, systemReason } from '../core/errors.ts'
-import { bytesOf } from '../core/read-files.ts'
-import type { Runtime } from '../core/runtime.ts'
+import { messageOf, systemReason } from '#core/errors'
+import { bytesOf } from '#core/read-files'
+import type { Runtime } from '#core/runtime'
 import { endEscaped, endGroup, endWithUs, tried } from './process-group.ts'
 
 export interface ProcessRequest {

@@ -1,8 +1,8 @@
 import { lstatSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { makePrivateDirectory } from '../core/write-files.ts'
-import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
-import { reasonOf, systemCode } from '../core/errors.ts'
+import { makePrivateDirectory } from '#core/write-files'
+import { isInside, readRegularFile, realPathOf } from '#core/read-files'
+import { reasonOf, systemCode } from '#core/errors'
 import type { Script } from './find-script.ts'
 import { failedOutput, readOutput, type StepOutput } from './output-protocol.ts'
 import {

@@ -1,4 +1,4 @@
-import { type InjectedReference, renderInjection } from '../trigger/inject.ts'
+import { type InjectedReference, renderInjection } from '#trigger/inject'
 
 /** How much context a client takes from one hook, and how many of our hooks may share it. */
 export interface ContextLimit {

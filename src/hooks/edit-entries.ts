@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
-import { SkillrailError } from '../core/errors.ts'
-import { deepestJson, indentedJson, isList, isObject, tooDeepAt } from '../core/json.ts'
+import { SkillrailError } from '#core/errors'
+import { deepestJson, indentedJson, isList, isObject, tooDeepAt } from '#core/json'
 import { launcherName, type Registration } from './adapters.ts'
 
 type EntryRegistration = Registration & { kind: 'entry' }

@@ -1,7 +1,7 @@
-import type { Catalogue, IndexParts, RankIndex } from '../rank/index.ts'
-import { rankerOf } from '../rank/ranker.ts'
-import { judge, matchesOf } from '../trigger/judge.ts'
-import type { TriggerMatch } from '../trigger/match.ts'
+import type { Catalogue, IndexParts, RankIndex } from '#rank/index'
+import { rankerOf } from '#rank/ranker'
+import { judge, matchesOf } from '#trigger/judge'
+import type { TriggerMatch } from '#trigger/match'
 import type { CachedSkill, StoredIndex, TriggerCache } from './trigger-cache.ts'
 
 export function matchStoredExamples(

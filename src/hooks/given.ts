@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { statsOf } from '../core/read-files.ts'
-import { forgetOldFiles, makePrivateDirectory } from '../core/write-files.ts'
-import type { Runtime } from '../core/runtime.ts'
-import { objectOf, parseJson } from '../core/json.ts'
-import { systemCode } from '../core/errors.ts'
-import type { InjectedReference } from '../trigger/inject.ts'
+import { statsOf } from '#core/read-files'
+import { forgetOldFiles, makePrivateDirectory } from '#core/write-files'
+import type { Runtime } from '#core/runtime'
+import { objectOf, parseJson } from '#core/json'
+import { systemCode } from '#core/errors'
+import type { InjectedReference } from '#trigger/inject'
 import { fingerprint, stateDirectory } from './trigger-cache.ts'
 
 /** Claims one part of one turn, so that a client that asks twice gets one answer. */

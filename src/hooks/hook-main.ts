@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs'
-import { systemCode } from '../core/errors.ts'
-import { parseJson } from '../core/json.ts'
-import { systemRuntime } from '../core/runtime.ts'
-import { writeAll } from '../core/write-files.ts'
+import { systemCode } from '#core/errors'
+import { parseJson } from '#core/json'
+import { systemRuntime } from '#core/runtime'
+import { writeAll } from '#core/write-files'
 import { isPlatform, platforms } from './adapters.ts'
 import { runHook } from './run-hook.ts'
 

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { errorsIn } from '../core/diagnostic.ts'
-import { SkillrailError, UsageError } from '../core/errors.ts'
-import { indentedJson, objectOf, parseJson } from '../core/json.ts'
-import type { SkillInfo } from '../library/model.ts'
-import { manifestSchema } from '../library/plugins.ts'
-import { listSkillFiles } from '../library/skill-files.ts'
-import { validateSkill } from '../skill/validate.ts'
+import { errorsIn } from '#core/diagnostic'
+import { SkillrailError, UsageError } from '#core/errors'
+import { indentedJson, objectOf, parseJson } from '#core/json'
+import type { SkillInfo } from '#library/model'
+import { manifestSchema } from '#library/plugins'
+import { listSkillFiles } from '#library/skill-files'
+import { validateSkill } from '#skill/validate'
 
 /** The clients that take the hook as a package; each has a folder in `plugins/`. */
 export const packagedClients = ['claude', 'copilot', 'gemini', 'opencode', 'pi', 'qwen'] as const

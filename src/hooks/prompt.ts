@@ -1,5 +1,5 @@
-import { isObject, objectOf, parseJson } from '../core/json.ts'
-import type { ToolCall } from '../trigger/tool-call.ts'
+import { isObject, objectOf, parseJson } from '#core/json'
+import type { ToolCall } from '#trigger/tool-call'
 import { adapters, eventKinds, type HookEvent } from './adapters.ts'
 import { fingerprint } from './trigger-cache.ts'
 

@@ -1,26 +1,26 @@
 import { dirname, join, resolve } from 'node:path'
-import { errorsIn } from '../core/diagnostic.ts'
-import { findWorkspace, isInside, realPathOf } from '../core/read-files.ts'
-import { loadConfiguration } from '../core/configuration.ts'
-import { forgetOldFiles, makePrivateDirectory, writeFileAtomicSync } from '../core/write-files.ts'
-import { type Runtime, userDirectories } from '../core/runtime.ts'
+import { errorsIn } from '#core/diagnostic'
+import { findWorkspace, isInside, realPathOf } from '#core/read-files'
+import { loadConfiguration } from '#core/configuration'
+import { forgetOldFiles, makePrivateDirectory, writeFileAtomicSync } from '#core/write-files'
+import { type Runtime, userDirectories } from '#core/runtime'
 import {
   currentTrust,
   discoverOptionsFrom,
   type DiscoverOptions,
   discoverSkills,
   overlayPaths,
-} from '../library/discover.ts'
-import type { Discovery, SkillInfo } from '../library/model.ts'
-import { skillAt } from '../library/find-skill.ts'
-import { pluginPaths, skillLocations } from '../library/locations.ts'
-import { walkDirectories, walkLimits } from '../library/walk.ts'
-import { indexDocuments } from '../rank/index.ts'
-import { skillDocuments } from '../trigger/examples.ts'
-import { matchPrompt } from '../trigger/match.ts'
-import { compilePattern } from '../trigger/pattern.ts'
-import { TrustStore } from '../trust/store.ts'
-import { readTrustPolicy, skillTrust } from '../trust/skill-trust.ts'
+} from '#library/discover'
+import type { Discovery, SkillInfo } from '#library/model'
+import { skillAt } from '#library/find-skill'
+import { pluginPaths, skillLocations } from '#library/locations'
+import { walkDirectories, walkLimits } from '#library/walk'
+import { indexDocuments } from '#rank/index'
+import { skillDocuments } from '#trigger/examples'
+import { matchPrompt } from '#trigger/match'
+import { compilePattern } from '#trigger/pattern'
+import { TrustStore } from '#trust/store'
+import { readTrustPolicy, skillTrust } from '#trust/skill-trust'
 import { launcherName } from './adapters.ts'
 import { storeIndex } from './example-index.ts'
 import {

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { statsOf } from '../core/read-files.ts'
-import { loadConfiguration } from '../core/configuration.ts'
-import { SkillrailError } from '../core/errors.ts'
-import { hexDigest, indentedJson } from '../core/json.ts'
-import { type Runtime, userDirectories } from '../core/runtime.ts'
-import { shellWord } from '../core/text.ts'
-import { writeFileAtomic } from '../core/write-files.ts'
-import { discoverOptionsFrom, discoverSkills } from '../library/discover.ts'
+import { statsOf } from '#core/read-files'
+import { loadConfiguration } from '#core/configuration'
+import { SkillrailError } from '#core/errors'
+import { hexDigest, indentedJson } from '#core/json'
+import { type Runtime, userDirectories } from '#core/runtime'
+import { shellWord } from '#core/text'
+import { writeFileAtomic } from '#core/write-files'
+import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import {
   adapters,
   type FileText,

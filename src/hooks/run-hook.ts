@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { messageOf } from '../core/errors.ts'
-import { objectOf, parseJson } from '../core/json.ts'
-import { findWorkspace } from '../core/read-files.ts'
-import type { Runtime } from '../core/runtime.ts'
-import { safeLine } from '../core/text.ts'
-import { type InjectedReference, planInjection } from '../trigger/inject.ts'
-import { matchPrompt, type TriggerMatch } from '../trigger/match.ts'
-import { matchToolCall, type ToolCall } from '../trigger/tool-call.ts'
+import { messageOf } from '#core/errors'
+import { objectOf, parseJson } from '#core/json'
+import { findWorkspace } from '#core/read-files'
+import type { Runtime } from '#core/runtime'
+import { safeLine } from '#core/text'
+import { type InjectedReference, planInjection } from '#trigger/inject'
+import { matchPrompt, type TriggerMatch } from '#trigger/match'
+import { matchToolCall, type ToolCall } from '#trigger/tool-call'
 import {
   adapters,
   type HookAdapter,

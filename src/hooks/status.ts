@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { messageOf } from '../core/errors.ts'
-import { findWorkspace, realPathOf } from '../core/read-files.ts'
-import type { Runtime } from '../core/runtime.ts'
-import { safeLine } from '../core/text.ts'
-import { findProgram } from '../exec/find-program.ts'
-import { capturedText, type ProcessEnd, runProcess } from '../exec/process.ts'
+import { messageOf } from '#core/errors'
+import { findWorkspace, realPathOf } from '#core/read-files'
+import type { Runtime } from '#core/runtime'
+import { safeLine } from '#core/text'
+import { findProgram } from '#exec/find-program'
+import { capturedText, type ProcessEnd, runProcess } from '#exec/process'
 import { adapters, eventKinds, launcherName, type Platform, platforms } from './adapters.ts'
 import { ownCommands } from './edit-entries.ts'
 import { planInstall, readConfiguration } from './install.ts'
@@ -16,7 +16,7 @@ import {
   launcherPath,
   launcherState,
 } from './registration.ts'
-import type { Check, CheckContext } from '../core/command.ts'
+import type { Check, CheckContext } from '#core/command'
 
 export type Registered =
   | { state: 'absent'; path: string }

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readRegularFile, statsOf } from '../core/read-files.ts'
-import { type Runtime, userDirectories } from '../core/runtime.ts'
-import type { TriggerOccasion } from '../skill/model.ts'
-import type { TriggerSkill } from '../trigger/match.ts'
+import { readRegularFile, statsOf } from '#core/read-files'
+import { type Runtime, userDirectories } from '#core/runtime'
+import type { TriggerOccasion } from '#skill/model'
+import type { TriggerSkill } from '#trigger/match'
 import { launcherName } from './adapters.ts'
 
 export type TriggerCache = ReturnType<typeof openCache>

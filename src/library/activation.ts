@@ -1,9 +1,9 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import type { AllowedTool, JsonValue } from '../skill/model.ts'
-import { alreadyActiveNote, wrapSkillContent } from '../skill/catalog.ts'
-import { applyArguments } from '../skill/arguments.ts'
-import { SkillInvocationError } from '../skill/errors.ts'
-import type { TrustLevel } from '../trust/model.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import type { AllowedTool, JsonValue } from '#skill/model'
+import { alreadyActiveNote, wrapSkillContent } from '#skill/catalog'
+import { applyArguments } from '#skill/arguments'
+import { SkillInvocationError } from '#skill/errors'
+import type { TrustLevel } from '#trust/model'
 import type { Skill, SkillInfo } from './model.ts'
 
 /** Who asks for the skill: a user by name, the model by itself, or a program. */

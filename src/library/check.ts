@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
-import type { Check, CheckContext } from '../core/command.ts'
-import { amount } from '../core/text.ts'
+import type { Check, CheckContext } from '#core/command'
+import { amount } from '#core/text'
 import { discoverOptionsFrom, discoverSkills } from './discover.ts'
 import { clientsReading } from './locations.ts'
 import type { SkillInfo } from './model.ts'

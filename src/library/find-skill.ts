@@ -1,12 +1,12 @@
 import { type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { errorsIn } from '../core/diagnostic.ts'
-import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
-import { lookProblem } from '../core/errors.ts'
-import { nearest } from '../core/text.ts'
-import { sha256 } from '../core/json.ts'
-import { findReferences } from '../skill/references.ts'
-import { parseSkill } from '../skill/parse.ts'
+import { errorsIn } from '#core/diagnostic'
+import { isInside, readRegularFile, realPathOf } from '#core/read-files'
+import { lookProblem } from '#core/errors'
+import { nearest } from '#core/text'
+import { sha256 } from '#core/json'
+import { findReferences } from '#skill/references'
+import { parseSkill } from '#skill/parse'
 import {
   SkillConflictError,
   type SkillError,
@@ -14,10 +14,10 @@ import {
   SkillNotFoundError,
   SkillParseError,
   SkillValidationError,
-} from '../skill/errors.ts'
-import type { SkillDocument } from '../skill/model.ts'
-import { validateSkill, type Validation } from '../skill/validate.ts'
-import type { SkillScope } from '../trust/model.ts'
+} from '#skill/errors'
+import type { SkillDocument } from '#skill/model'
+import { validateSkill, type Validation } from '#skill/validate'
+import type { SkillScope } from '#trust/model'
 import { isOwnSkillFile, readMetadata, selfReferenceCode, selfReferences } from './scan-location.ts'
 import { type DiscoverOptions, discoverSkills, toInfo, trustPolicy } from './discover.ts'
 import { listResources, listSkillFiles } from './skill-files.ts'

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { basename, isAbsolute, join, resolve } from 'node:path'
-import { findWorkspace, realPathOf } from '../core/read-files.ts'
-import type { Runtime } from '../core/runtime.ts'
-import { foldersIn, pluginFolder, pluginsIn, upTo } from '../trust/project-files.ts'
+import { findWorkspace, realPathOf } from '#core/read-files'
+import type { Runtime } from '#core/runtime'
+import { foldersIn, pluginFolder, pluginsIn, upTo } from '#trust/project-files'
 import type { SkillLocation } from './model.ts'
 import { readPlugin } from './plugins.ts'
 

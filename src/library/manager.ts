@@ -1,7 +1,7 @@
-import { type Runtime, systemRuntime } from '../core/runtime.ts'
-import type { Validation } from '../skill/validate.ts'
-import { SkillConflictError, SkillValidationError } from '../skill/errors.ts'
-import { requireTrusted } from '../trust/skill-trust.ts'
+import { type Runtime, systemRuntime } from '#core/runtime'
+import type { Validation } from '#skill/validate'
+import { SkillConflictError, SkillValidationError } from '#skill/errors'
+import { requireTrusted } from '#trust/skill-trust'
 import {
   type Activation,
   type ActivePermissions,
@@ -23,10 +23,10 @@ import { loadSkill, selectSkill, skillAt, skillNotFound, validateSkillAt } from 
 import { absolutePath } from './locations.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'
 import { type Resource, readSkillResource } from './skill-files.ts'
-import { sha256 } from '../core/json.ts'
-import { estimateTokens } from '../core/text.ts'
-import type { SkillFields } from '../skill/model.ts'
-import type { TrustPolicy } from '../trust/model.ts'
+import { sha256 } from '#core/json'
+import { estimateTokens } from '#core/text'
+import type { SkillFields } from '#skill/model'
+import type { TrustPolicy } from '#trust/model'
 import { noFields } from './scan-location.ts'
 
 export interface SkillManagerOptions extends Omit<DiscoverOptions, 'runtime'> {

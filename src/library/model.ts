@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import type { SkillFields, SkillFile } from '../skill/model.ts'
-import type { SkillScope, TrustLevel } from '../trust/model.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import type { SkillFields, SkillFile } from '#skill/model'
+import type { SkillScope, TrustLevel } from '#trust/model'
 import type { Plugin } from './plugins.ts'
 
 /** What is known about a skill before its body is read. */

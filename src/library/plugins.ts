@@ -2,9 +2,9 @@ import { existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import type * as Zod from 'zod'
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { isObject, parseJson } from '../core/json.ts'
-import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { isObject, parseJson } from '#core/json'
+import { isInside, readRegularFile, realPathOf } from '#core/read-files'
 
 /** A package in the form of Agent Plugins 1.0, and what of it can be used. */
 export interface Plugin {

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { byText } from '../core/diagnostic.ts'
+import { byText } from '#core/diagnostic'
 import {
   foldersOutsideSkill,
   isInside,
@@ -9,9 +9,9 @@ import {
   realPathOf,
   resolveInside,
   statsOf,
-} from '../core/read-files.ts'
-import type { SkillFile } from '../skill/model.ts'
-import { SkillLoadError } from '../skill/errors.ts'
+} from '#core/read-files'
+import type { SkillFile } from '#skill/model'
+import { SkillLoadError } from '#skill/errors'
 import type { ResourceTree, SkillInfo } from './model.ts'
 
 /** The files below a skill's directory, in code-point order. */

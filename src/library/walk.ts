@@ -1,8 +1,8 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
-import { compareText, type Diagnostic } from '../core/diagnostic.ts'
-import { lookProblem, messageOf, systemCode } from '../core/errors.ts'
-import { isDirectory, realPathOf } from '../core/read-files.ts'
+import { compareText, type Diagnostic } from '#core/diagnostic'
+import { lookProblem, messageOf, systemCode } from '#core/errors'
+import { isDirectory, realPathOf } from '#core/read-files'
 
 /** What the client guide of the standard recommends as an upper bound for a search. */
 export const walkLimits = { depth: 6, directories: 2000 }

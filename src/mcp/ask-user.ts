@@ -1,8 +1,8 @@
-import { UsageError } from '../core/errors.ts'
-import { safeLine, safeText } from '../core/text.ts'
-import { neededText } from '../tools/cache/describe-parameters.ts'
-import { proposalText } from '../tools/call/consent.ts'
-import type { RequestSetup } from '../tools/call/do-request.ts'
+import { UsageError } from '#core/errors'
+import { safeLine, safeText } from '#core/text'
+import { neededText } from '#tools/cache/describe-parameters'
+import { proposalText } from '#tools/call/consent'
+import type { RequestSetup } from '#tools/call/do-request'
 import { type AskUser } from './tool.ts'
 
 /** Questions of one request: the SDK ends a request that still asks after 8 rounds. */

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { UsageError } from '../core/errors.ts'
-import { safeText } from '../core/text.ts'
+import { UsageError } from '#core/errors'
+import { safeText } from '#core/text'
 import {
   type ChainProject,
   linesAgain,
@@ -10,24 +10,24 @@ import {
   planNamed,
   type PlannedSkillRun,
   usablePlan,
-} from '../chain/commands/project.ts'
-import { driveStepper, stepperResult } from '../chain/commands/stepper.ts'
-import { runNotFound, RunStateError } from '../chain/errors.ts'
-import { allSteps, type Plan } from '../chain/plan-model.ts'
-import { argumentsOf, keepsArguments, type RunLine } from '../chain/run-line.ts'
-import { readResult, type RunSetup } from '../chain/run-chain.ts'
-import type { RunJournal } from '../chain/run-journal.ts'
-import { isFinal } from '../chain/step-result.ts'
+} from '#chain/commands/project'
+import { driveStepper, stepperResult } from '#chain/commands/stepper'
+import { runNotFound, RunStateError } from '#chain/errors'
+import { allSteps, type Plan } from '#chain/plan-model'
+import { argumentsOf, keepsArguments, type RunLine } from '#chain/run-line'
+import { readResult, type RunSetup } from '#chain/run-chain'
+import type { RunJournal } from '#chain/run-journal'
+import { isFinal } from '#chain/step-result'
 import {
   continueStepper,
   reportStep,
   startStepper,
   type StepperAnswer,
   stepperAnswer,
-} from '../chain/stepper.ts'
-import { checkInvocation } from '../library/activation.ts'
-import { findSkill } from '../library/find-skill.ts'
-import { SkillInvocationError } from '../skill/errors.ts'
+} from '#chain/stepper'
+import { checkInvocation } from '#library/activation'
+import { findSkill } from '#library/find-skill'
+import { SkillInvocationError } from '#skill/errors'
 import { askForYes, askWithinBounds, howToAllow } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
 import { untrustedNote } from './skill-tools.ts'

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Context, defineCommand, option, type Screen, Serving } from '../core/command.ts'
-import { exitCode, pointless, UsageError } from '../core/errors.ts'
-import { listening } from '../core/local-server.ts'
-import { readRegularFile } from '../core/read-files.ts'
-import { safeLine } from '../core/text.ts'
-import { writeFileAtomicSync } from '../core/write-files.ts'
+import { type Context, defineCommand, option, type Screen, Serving } from '#core/command'
+import { exitCode, pointless, UsageError } from '#core/errors'
+import { listening } from '#core/local-server'
+import { readRegularFile } from '#core/read-files'
+import { safeLine } from '#core/text'
+import { writeFileAtomicSync } from '#core/write-files'
 import type { ServedProject } from './served-project.ts'
 
 type Offer = Awaited<ReturnType<typeof offerOf>>

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
-import { type IdleTimer, idleTimer, openLocalServer } from '../core/local-server.ts'
+import { type IdleTimer, idleTimer, openLocalServer } from '#core/local-server'
 import { McpService } from './create-server.ts'
 import type { ServedProject } from './served-project.ts'
 

@@ -1,10 +1,10 @@
-import type { Context } from '../core/command.ts'
-import { discoverOptionsFrom } from '../library/discover.ts'
-import { SkillManager } from '../library/manager.ts'
-import { toolProject } from '../tools/commands/project-tools.ts'
-import { configurationDiagnostics } from '../tools/server/errors.ts'
-import { openProjectServers, type ProjectServers } from '../tools/server/project-servers.ts'
-import { forgetSessions, sessionName } from '../tools/workflow/session.ts'
+import type { Context } from '#core/command'
+import { discoverOptionsFrom } from '#library/discover'
+import { SkillManager } from '#library/manager'
+import { toolProject } from '#tools/commands/project-tools'
+import { configurationDiagnostics } from '#tools/server/errors'
+import { openProjectServers, type ProjectServers } from '#tools/server/project-servers'
+import { forgetSessions, sessionName } from '#tools/workflow/session'
 
 /** How the IDs of sessions begin that the user did not name. */
 const ownSession = 'mcp-'

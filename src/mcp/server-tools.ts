@@ -1,38 +1,38 @@
 import { z } from 'zod'
-import type { Context } from '../core/command.ts'
-import type { ToolIndex } from '../tools/cache/tool-index.ts'
-import { callTool } from '../tools/call/call-tool.ts'
+import type { Context } from '#core/command'
+import type { ToolIndex } from '#tools/cache/tool-index'
+import { callTool } from '#tools/call/call-tool'
 import {
   type CallToAllow,
   type ConsentSetup,
   requireNamedPaths,
   requireYes,
-} from '../tools/call/consent.ts'
-import { parseDirective } from '../tools/call/directive-text.ts'
-import { doRequest, type RequestAnswer } from '../tools/call/do-request.ts'
-import { ToolRequestError } from '../tools/errors.ts'
-import { callFailureText, partialText } from '../tools/call/failure-text.ts'
-import { findDefinition, namedTool } from '../tools/call/find-tool.ts'
-import { foreseeCall, foreseeGuard, foreseeSteps } from '../tools/call/foresee.ts'
+} from '#tools/call/consent'
+import { parseDirective } from '#tools/call/directive-text'
+import { doRequest, type RequestAnswer } from '#tools/call/do-request'
+import { ToolRequestError } from '#tools/errors'
+import { callFailureText, partialText } from '#tools/call/failure-text'
+import { findDefinition, namedTool } from '#tools/call/find-tool'
+import { foreseeCall, foreseeGuard, foreseeSteps } from '#tools/call/foresee'
 import {
   checkSteps,
   isBatch,
   runSteps,
   type StepOptions,
   type StepsResult,
-} from '../tools/call/steps.ts'
+} from '#tools/call/steps'
 import {
   callResult,
   type CallResult,
   openCalls,
   type ToolCalls,
   valueOfReport,
-} from '../tools/commands/call.ts'
-import { foundAmongAsked } from '../tools/commands/project-tools.ts'
-import { requestRouter, routeIn, routingOf } from '../tools/commands/route.ts'
-import { toolFacts } from '../tools/commands/list.ts'
-import { isObject } from '../core/json.ts'
-import type { JsonObject, ToolContent, ToolOutcome } from '../tools/model.ts'
+} from '#tools/commands/call'
+import { foundAmongAsked } from '#tools/commands/project-tools'
+import { requestRouter, routeIn, routingOf } from '#tools/commands/route'
+import { toolFacts } from '#tools/commands/list'
+import { isObject } from '#core/json'
+import type { JsonObject, ToolContent, ToolOutcome } from '#tools/model'
 import { askWhetherToRun, askWithinBounds, howToAllow, userBehind } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
 import {

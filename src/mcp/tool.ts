@@ -1,11 +1,11 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { messageOf, SkillrailError, UsageError } from '../core/errors.ts'
-import { isObject } from '../core/json.ts'
-import { safeText } from '../core/text.ts'
-import type { JsonValue } from '../skill/model.ts'
-import type { JsonObject, ToolContent, ToolProgress } from '../tools/model.ts'
-import { isDeepValue } from '../tools/workflow/gate.ts'
+import { messageOf, SkillrailError, UsageError } from '#core/errors'
+import { isObject } from '#core/json'
+import { safeText } from '#core/text'
+import type { JsonValue } from '#skill/model'
+import type { JsonObject, ToolContent, ToolProgress } from '#tools/model'
+import { isDeepValue } from '#tools/workflow/gate'
 
 export interface OfferedTool extends ToolFacts {
   inputSchema: JsonObject & { type: 'object' }

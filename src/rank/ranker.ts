@@ -1,4 +1,4 @@
-import { editDistance } from '../core/text.ts'
+import { editDistance } from '#core/text'
 import { allTerms, indexDocuments, type RankDocument, type RankIndex, vector } from './index.ts'
 import { addTo, properNames, type Word, wordsOf } from './words.ts'
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
-import { byText } from '../core/diagnostic.ts'
-import { estimateTokens } from '../core/text.ts'
+import { byText } from '#core/diagnostic'
+import { estimateTokens } from '#core/text'
 import type { FieldReader } from './field-values.ts'
 import type { SkillFiles } from './model.ts'
 import { findReferences } from './references.ts'

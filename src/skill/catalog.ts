@@ -1,4 +1,4 @@
-import { withoutLastWord } from '../core/text.ts'
+import { withoutLastWord } from '#core/text'
 
 export interface CatalogEntry {
   name: string

@@ -1,4 +1,4 @@
-import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
+import { exitCode, type ExitCode, SkillrailError } from '#core/errors'
 
 /** Base of the errors about skills. */
 export class SkillError extends SkillrailError {}

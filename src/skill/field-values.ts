@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { didYouMean } from '../core/text.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { didYouMean } from '#core/text'
 import type { YamlNode } from './read-yaml.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'
 

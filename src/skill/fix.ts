@@ -1,4 +1,4 @@
-import { withoutEnd } from '../core/text.ts'
+import { withoutEnd } from '#core/text'
 import { formatAllowedTools, hasCommas, isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { type FrontmatterLines, frontmatterLines } from './frontmatter.ts'
 import { readYaml, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'

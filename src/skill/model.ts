@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import type { JsonValue } from '../core/json.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import type { JsonValue } from '#core/json'
 import type { earlyExits, retryEnds } from './field-table.ts'
 import type { YamlMap } from './read-yaml.ts'
 

@@ -1,6 +1,6 @@
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from 'js-yaml'
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { placesIn } from '../core/text.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { placesIn } from '#core/text'
 import { finding, type Position, type RuleCode } from './rules.ts'
 import type { JsonValue } from './model.ts'
 

@@ -1,4 +1,4 @@
-import type { Diagnostic, Severity } from '../core/diagnostic.ts'
+import type { Diagnostic, Severity } from '#core/diagnostic'
 
 export interface RuleDefinition {
   code: string

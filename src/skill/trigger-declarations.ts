@@ -1,5 +1,5 @@
 import { describe, type FieldReader, isNull, staysInside } from './field-values.ts'
-import { didYouMean } from '../core/text.ts'
+import { didYouMean } from '#core/text'
 import type { TriggerDeclaration } from './model.ts'
 import { valuesOf, type YamlMap, type YamlNode, type YamlScalar } from './read-yaml.ts'
 

@@ -1,19 +1,14 @@
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { systemRuntime } from '../core/runtime.ts'
-import type { ActivationEffects, InvocationSource } from '../library/activation.ts'
-import {
-  type OfferedTool,
-  type SkillDefinition,
-  SkillManager,
-  defineSkill,
-} from '../library/manager.ts'
-import type { Skill } from '../library/model.ts'
-import { serializeSkill } from '../skill/serialize.ts'
-import { SkillInvocationError } from '../skill/errors.ts'
-import { type Validation, validateSkill } from '../skill/validate.ts'
-import type { TrustLevel } from '../trust/model.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { systemRuntime } from '#core/runtime'
+import type { ActivationEffects, InvocationSource } from '#library/activation'
+import { type OfferedTool, type SkillDefinition, SkillManager, defineSkill } from '#library/manager'
+import type { Skill } from '#library/model'
+import { serializeSkill } from '#skill/serialize'
+import { SkillInvocationError } from '#skill/errors'
+import { type Validation, validateSkill } from '#skill/validate'
+import type { TrustLevel } from '#trust/model'
 
 export interface SkillHarnessOptions {
   /** The level of a skill from a directory. Default `trusted`, as in a project its user trusts. */

@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { isObject } from '../core/json.ts'
-import { formatAllowedTools } from '../skill/allowed-tools.ts'
-import type { Validation } from '../skill/validate.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { isObject } from '#core/json'
+import { formatAllowedTools } from '#skill/allowed-tools'
+import type { Validation } from '#skill/validate'
 import { type SkillInvocation, SkillTestHarness } from './harness.ts'
 
 export interface MatcherResult {

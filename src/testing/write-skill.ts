@@ -1,10 +1,10 @@
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isInside } from '../core/read-files.ts'
-import { UsageError } from '../core/errors.ts'
-import { writeFileAtomic } from '../core/write-files.ts'
-import type { SkillDefinition } from '../library/manager.ts'
-import { serializeSkill } from '../skill/serialize.ts'
+import { isInside } from '#core/read-files'
+import { UsageError } from '#core/errors'
+import { writeFileAtomic } from '#core/write-files'
+import type { SkillDefinition } from '#library/manager'
+import { serializeSkill } from '#skill/serialize'
 
 export interface FixtureSkill extends SkillDefinition {
   /** Further files by their path below the skill; those in `scripts/` become executable. */

@@ -1,9 +1,4 @@
-import {
-  exitCode,
-  type ExitCode,
-  SkillrailError,
-  type SkillrailErrorFacts,
-} from '../core/errors.ts'
+import { exitCode, type ExitCode, SkillrailError, type SkillrailErrorFacts } from '#core/errors'
 import type { CallFailure } from './model.ts'
 
 export interface ToolErrorFacts extends SkillrailErrorFacts {

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import type { JsonObject, JsonValue } from '../core/json.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import type { JsonObject, JsonValue } from '#core/json'
 
 export type { JsonObject }
 

@@ -1,6 +1,6 @@
-import { type Diagnostic, type Severity, compareDiagnostics, errorsIn } from '../core/diagnostic.ts'
-import { estimateTokens } from '../core/text.ts'
-import type { TriggerDeclaration } from '../skill/model.ts'
+import { type Diagnostic, type Severity, compareDiagnostics, errorsIn } from '#core/diagnostic'
+import { estimateTokens } from '#core/text'
+import type { TriggerDeclaration } from '#skill/model'
 import { readTarget, targetDiagnostic } from './inject.ts'
 import {
   type TriggerSkill,
@@ -14,7 +14,7 @@ import { parsePattern } from './parse-pattern.ts'
 import { type Pattern, compilePattern } from './pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 import { globPattern } from './tool-call.ts'
-import { parseSkill } from '../skill/parse.ts'
+import { parseSkill } from '#skill/parse'
 
 export interface CheckedSkill extends TriggerSkill {
   text: string

@@ -1,8 +1,8 @@
-import { readRegularFile } from '../core/read-files.ts'
-import type { RankDocument } from '../rank/index.ts'
-import { prepareRanker, type Ranker } from '../rank/ranker.ts'
-import { parseSkill } from '../skill/parse.ts'
-import type { TriggerDeclaration } from '../skill/model.ts'
+import { readRegularFile } from '#core/read-files'
+import type { RankDocument } from '#rank/index'
+import { prepareRanker, type Ranker } from '#rank/ranker'
+import { parseSkill } from '#skill/parse'
+import type { TriggerDeclaration } from '#skill/model'
 import { type ExampleVerdict, examplesOf, isByExamples, judge, matchesOf } from './judge.ts'
 import { matchPrompt, type PromptMatching, type TriggerSkill } from './match.ts'
 

@@ -1,4 +1,4 @@
-import type { TriggerDeclaration } from '../skill/model.ts'
+import type { TriggerDeclaration } from '#skill/model'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { judgeExamples } from './examples.ts'
 import { type ExampleVerdict, isByExamples, isCall, matchesOf, sureFrom } from './judge.ts'

@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import type { TriggerDeclaration } from '../skill/model.ts'
-import { readRegularFile, resolveInside } from '../core/read-files.ts'
-import { estimateTokens, withoutEnd } from '../core/text.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import type { TriggerDeclaration } from '#skill/model'
+import { readRegularFile, resolveInside } from '#core/read-files'
+import { estimateTokens, withoutEnd } from '#core/text'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
 export interface InjectedReference {

@@ -1,6 +1,6 @@
-import type { Ranker } from '../rank/ranker.ts'
-import { plainWords, stemOf, wordsOf } from '../rank/words.ts'
-import type { TriggerDeclaration } from '../skill/model.ts'
+import type { Ranker } from '#rank/ranker'
+import { plainWords, stemOf, wordsOf } from '#rank/words'
+import type { TriggerDeclaration } from '#skill/model'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
 /** A trigger with examples fires from this probability on: 95 of 100 such prompts then mean its skill. */

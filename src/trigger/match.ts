@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import type { TriggerDeclaration } from '../skill/model.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import type { TriggerDeclaration } from '#skill/model'
 import { compilePattern, hasRequired, type Pattern, type PatternProblem } from './pattern.ts'
 
 export interface TriggerSkill {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Re2 from 're2js'
-import { withoutEnd } from '../core/text.ts'
+import { withoutEnd } from '#core/text'
 import {
   longestFirst,
   parsePattern,

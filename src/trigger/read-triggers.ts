@@ -1,10 +1,10 @@
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { withoutEnd } from '../core/text.ts'
-import { readFrontmatter } from '../skill/parse.ts'
-import { splitFrontmatter } from '../skill/frontmatter.ts'
-import { readFields } from '../skill/fields.ts'
-import type { YamlNode } from '../skill/read-yaml.ts'
-import type { TriggerDeclaration } from '../skill/model.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { withoutEnd } from '#core/text'
+import { readFrontmatter } from '#skill/parse'
+import { splitFrontmatter } from '#skill/frontmatter'
+import { readFields } from '#skill/fields'
+import type { YamlNode } from '#skill/read-yaml'
+import type { TriggerDeclaration } from '#skill/model'
 
 /** The triggers of a `SKILL.md`, also of one that cannot be installed. */
 export function readTriggers(

@@ -1,6 +1,6 @@
-import { estimateTokens, safeLine } from '../core/text.ts'
-import { shorten } from '../skill/catalog.ts'
-import type { SkillFields } from '../skill/model.ts'
+import { estimateTokens, safeLine } from '#core/text'
+import { shorten } from '#skill/catalog'
+import type { SkillFields } from '#skill/model'
 import { readTarget } from './inject.ts'
 
 export const tierZeroFiles = [

@@ -1,7 +1,7 @@
-import type { Check, CheckContext } from '../core/command.ts'
-import type { Diagnostic } from '../core/diagnostic.ts'
-import { amount } from '../core/text.ts'
-import { findWorkspace } from '../core/read-files.ts'
+import type { Check, CheckContext } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { amount } from '#core/text'
+import { findWorkspace } from '#core/read-files'
 import { TrustStore } from './store.ts'
 import { readLock } from './lock.ts'
 

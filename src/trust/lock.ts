@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type * as Jsonc from 'jsonc-parser'
-import { byText, compareText, type Diagnostic } from '../core/diagnostic.ts'
-import { StateFileError } from '../core/errors.ts'
-import { hexDigest, indentedJson, isObject, objectOf, parseJson, tooDeepAt } from '../core/json.ts'
-import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
+import { byText, compareText, type Diagnostic } from '#core/diagnostic'
+import { StateFileError } from '#core/errors'
+import { hexDigest, indentedJson, isObject, objectOf, parseJson, tooDeepAt } from '#core/json'
+import { isInside, readRegularFile, realPathOf } from '#core/read-files'
 import {
   entryStats,
   isDigest,
@@ -16,9 +16,9 @@ import {
   treeDigest,
 } from './skill-files.ts'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { withFileLock } from '../core/file-lock.ts'
-import { type Runtime, userDirectories } from '../core/runtime.ts'
-import { makePrivateDirectory, writeFileAtomic } from '../core/write-files.ts'
+import { withFileLock } from '#core/file-lock'
+import { type Runtime, userDirectories } from '#core/runtime'
+import { makePrivateDirectory, writeFileAtomic } from '#core/write-files'
 import { KeptTexts } from './store.ts'
 
 interface LockedSkill {

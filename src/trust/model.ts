@@ -1,5 +1,5 @@
-import { compareText } from '../core/diagnostic.ts'
-import type { SkillFields } from '../skill/model.ts'
+import { compareText } from '#core/diagnostic'
+import type { SkillFields } from '#skill/model'
 import type { TrustReason } from './skill-trust.ts'
 
 /** `untrusted`: text only as data, no hooks, no fork, `allowed-tools` narrows, nothing runs freely. */

@@ -1,10 +1,10 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, extname, join, posix, resolve } from 'node:path'
-import { byText, compareText } from '../core/diagnostic.ts'
-import { messageOf, systemCode } from '../core/errors.ts'
-import { indentedJson, isObject, objectOf, parseJson, sha256 } from '../core/json.ts'
-import { isInside, readRegularFile, realPathOf, statsOf } from '../core/read-files.ts'
-import { splitFrontmatter } from '../skill/frontmatter.ts'
+import { byText, compareText } from '#core/diagnostic'
+import { messageOf, systemCode } from '#core/errors'
+import { indentedJson, isObject, objectOf, parseJson, sha256 } from '#core/json'
+import { isInside, readRegularFile, realPathOf, statsOf } from '#core/read-files'
+import { splitFrontmatter } from '#skill/frontmatter'
 import type { AcceptedPart, ActingKind, ActingPart } from './model.ts'
 import {
   canAct,

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { basename, join, posix, relative, sep } from 'node:path'
-import { byText, compareText } from '../core/diagnostic.ts'
-import { messageOf, systemCode } from '../core/errors.ts'
-import { sha256 } from '../core/json.ts'
+import { byText, compareText } from '#core/diagnostic'
+import { messageOf, systemCode } from '#core/errors'
+import { sha256 } from '#core/json'
 import {
   bytesOf,
   foldersOutsideSkill,
@@ -13,7 +13,7 @@ import {
   readAll,
   realPathOf,
   withRegularFile,
-} from '../core/read-files.ts'
+} from '#core/read-files'
 import type { ActingPart } from './model.ts'
 
 /** A file of a skill; `path` is relative to the skill's directory. */

@@ -1,8 +1,8 @@
-import { isObject } from '../core/json.ts'
-import { redactText, redactValue } from '../core/redact.ts'
-import { safeText } from '../core/text.ts'
-import { UsageError } from '../core/errors.ts'
-import type { Diagnostic } from '../core/diagnostic.ts'
+import { isObject } from '#core/json'
+import { redactText, redactValue } from '#core/redact'
+import { safeText } from '#core/text'
+import { UsageError } from '#core/errors'
+import type { Diagnostic } from '#core/diagnostic'
 import type { ProjectView } from './project-view.ts'
 
 export type Answers = {

@@ -6,13 +6,13 @@ import {
   type PlannedStep,
   stepLabel,
   unitsOf,
-} from '../chain/plan-model.ts'
-import type { AttemptResult, RunResult, StepResult } from '../chain/engine.ts'
-import { firstFailed, saidOf, statusMarks, stepDuration } from '../chain/timeline.ts'
-import { walkResult } from '../chain/step-result.ts'
-import type { RunJournal } from '../chain/run-journal.ts'
-import type { RunLine } from '../chain/run-line.ts'
-import { RunNotFoundError } from '../chain/errors.ts'
+} from '#chain/plan-model'
+import type { AttemptResult, RunResult, StepResult } from '#chain/engine'
+import { firstFailed, saidOf, statusMarks, stepDuration } from '#chain/timeline'
+import { walkResult } from '#chain/step-result'
+import type { RunJournal } from '#chain/run-journal'
+import type { RunLine } from '#chain/run-line'
+import { RunNotFoundError } from '#chain/errors'
 import { type Asked, shownText, type TextAnswer, textPiece } from './questions.ts'
 
 export interface RunShownNow {

@@ -9,7 +9,7 @@ it('loads nothing heavy with the root import', () => {
     const loaded = []
     registerHooks({ resolve(name, context, next) { loaded.push(name); return next(name, context) } })
     await import(${JSON.stringify(entry)})
-    console.log(JSON.stringify(loaded.filter((name) => !/^[./]|^node:|^file:/.test(name))))`
+    console.log(JSON.stringify(loaded.filter((name) => !/^[./#]|^node:|^file:/.test(name))))`
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
   })

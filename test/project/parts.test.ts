@@ -62,8 +62,12 @@ it('ends the process nowhere but in the command line', () => {
 function brokenImports(file: string): string[] {
   const from = partOf(file)
   return importsOf(file)
-    .filter((target) => target.startsWith('.'))
-    .map((target) => relative(source, resolve(source, dirname(file), target)))
+    .filter((target) => /^[.#]/.test(target))
+    .map((target) =>
+      target.startsWith('#')
+        ? target.slice(1)
+        : relative(source, resolve(source, dirname(file), target)),
+    )
     .filter((target) => partOf(target) !== from && levelOf(partOf(target)) >= levelOf(from))
     .map((target) => `${file} imports ${target}`)
 }

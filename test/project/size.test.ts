@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 import { expect, it } from 'vitest'
 import limits from './size-limits.json' with { type: 'json' }
@@ -7,18 +7,21 @@ import limits from './size-limits.json' with { type: 'json' }
 const source = new URL('../../src', import.meta.url).pathname
 const longest = 80
 
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) => ({ path, text: readFileSync(join(source, path), 'utf8') }))
+const files = readdirSync(source, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name))
+  .map((path) => ({ path: relative(source, path), text: readFileSync(path, 'utf8') }))
 
-const long = files.flatMap(({ path, text }) => longFunctions(path, text))
+const code = files.filter(({ path }) => /\.tsx?$/.test(path))
+const long = code.flatMap(({ path, text }) => longFunctions(path, text))
+const lines = files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
 
 const measured: Record<keyof typeof limits, number> = {
-  lines: files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0),
+  lines,
   files: files.length,
   privateFiles: files.filter(({ path }) => basename(path).startsWith('_')).length,
   longFunctions: long.length,
-  tokensPerLine: tokensPerLine(),
+  tokensPerLine: code.reduce((sum, { text }) => sum + tokensOf(text), 0) / lines,
 }
 
 /** The limits in `size-limits.json` only fall: whoever makes a number smaller lowers its limit. */
@@ -34,7 +37,7 @@ it('the sources keep their limits of size', () => {
 function longFunctions(path: string, text: string): string[] {
   const found: string[] = []
   const lineOf = (offset: number): number => text.slice(0, offset).split('\n').length
-  visit(parseAst(text, { lang: 'ts' }), (node) => {
+  visit(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }), (node) => {
     if (!/^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(node.type))
       return
     const [first, last] = [lineOf(node.start), lineOf(node.end)]
@@ -61,16 +64,8 @@ function isNode(value: object): value is Node {
   return 'type' in value && 'start' in value && typeof value.type === 'string'
 }
 
-/** Words, numbers, texts and signs in each line that has code. */
-function tokensPerLine(): number {
+/** Words and signs outside comments. */
+function tokensOf(text: string): number {
   const comment = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
-  const token =
-    /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|[\w$]+|[=!<>]==?|=>|&&|\|\||\?\?|\?\.|\.\.\.|[^\s\w$]/g
-  let [tokens, lines] = [0, 0]
-  for (const { text } of files) {
-    const code = text.replaceAll(comment, '')
-    tokens += code.match(token)?.length ?? 0
-    lines += code.split('\n').filter((line) => line.trim() !== '').length
-  }
-  return tokens / lines
+  return text.replaceAll(comment, '').match(/[\w$]+|[^\s\w$]/g)?.length ?? 0
 }

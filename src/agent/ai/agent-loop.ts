@@ -6,16 +6,16 @@ import type {
   ToolLoopAgent,
   ToolSet,
 } from 'ai'
-import { messageOf } from '../../core/errors.ts'
-import { present } from '../../core/json.ts'
-import { untilAborted } from '../../core/runtime.ts'
-import { aiSdk } from '../ai-sdk.ts'
-import { type AgentEnvironment, type AgentOptions, defaultTimeoutMs } from '../agent-options.ts'
-import { Compactor } from '../conversation/compact.ts'
-import { maxTurnsExceeded, Repetition, summaryRequest } from '../loop/run-loop.ts'
-import { defaultMaxTurns } from '../session.ts'
-import type { TokenUsage } from '../types.ts'
-import type { RunUsage } from '../usage.ts'
+import { messageOf } from '#core/errors'
+import { present } from '#core/json'
+import { untilAborted } from '#core/runtime'
+import { aiSdk } from '#agent/ai-sdk'
+import { type AgentEnvironment, type AgentOptions, defaultTimeoutMs } from '#agent/agent-options'
+import { Compactor } from '#agent/conversation/compact'
+import { maxTurnsExceeded, Repetition, summaryRequest } from '#agent/loop/run-loop'
+import { defaultMaxTurns } from '#agent/session'
+import type { TokenUsage } from '#agent/types'
+import type { RunUsage } from '#agent/usage'
 import type { OwnSettings, Skills } from './skills.ts'
 import type { SkillTools } from './skill-tool-set.ts'
 
@@ -30,7 +30,7 @@ export async function openLoop(
   signal: AbortSignal | undefined,
 ): Promise<Loop> {
   const { ToolLoopAgent } = await aiSdk()
-  const { askModel, tokenUsage } = await import('../loop/sdk.ts')
+  const { askModel, tokenUsage } = await import('#agent/loop/sdk')
   const { options, name } = environment
   const { callSettings = {}, output, telemetry, timeoutMs = defaultTimeoutMs } = options
   const instructions = environment.instructions()
@@ -86,7 +86,7 @@ function stepRules(
         lastStep = stepNumber
         notice(reason)
       }
-      const { resultsAsText } = await import('../loop/sdk.ts')
+      const { resultsAsText } = await import('#agent/loop/sdk')
       const shown = typeof model === 'string' ? messages : resultsAsText(messages, model)
       const fitted = await new Compactor(limits).fit(shown, ask)
       // A strategy can do without an answer; a call that was aborted is over all the same.

@@ -1,7 +1,7 @@
 import type { Agent, LanguageModelUsage, ModelMessage, Tool, UIMessage } from 'ai'
-import { aiSdk } from '../ai-sdk.ts'
+import { aiSdk } from '#agent/ai-sdk'
 import { z } from 'zod'
-import { messageOf } from '../../core/errors.ts'
+import { messageOf } from '#core/errors'
 import type { ToolModelOutput } from './tool-set.ts'
 
 /** What a subagent has done until now; the last one is its result. */

@@ -1,11 +1,11 @@
 import type { Tool, ToolSet } from 'ai'
-import { aiSdk } from '../ai-sdk.ts'
-import { isObject, type JsonObject, type JsonValue, objectOf } from '../../core/json.ts'
-import { usageError } from '../errors.ts'
-import { answerOf, modelOutput } from '../loop/results.ts'
-import { inputProblem } from '../loop/run-loop.ts'
-import { jsonSchemaOf, jsonValue, needsApproval, toWireNames } from '../tool.ts'
-import type { AgentTool, ToolContext } from '../types.ts'
+import { aiSdk } from '#agent/ai-sdk'
+import { isObject, type JsonObject, type JsonValue, objectOf } from '#core/json'
+import { usageError } from '#agent/errors'
+import { answerOf, modelOutput } from '#agent/loop/results'
+import { inputProblem } from '#agent/loop/run-loop'
+import { jsonSchemaOf, jsonValue, needsApproval, toWireNames } from '#agent/tool'
+import type { AgentTool, ToolContext } from '#agent/types'
 
 /** Tools that were converted from ours, so that rules still know what they are. */
 const converted = new WeakMap<object, AgentTool>()

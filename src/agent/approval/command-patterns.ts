@@ -1,5 +1,5 @@
-import { withoutEnd } from '../../core/text.ts'
-import { matchesName } from '../../tools/workflow/match.ts'
+import { withoutEnd } from '#core/text'
+import { matchesName } from '#tools/workflow/match'
 
 /** Whether every command of a line is understood and fits a pattern such as `git:*`. */
 export function commandFits(

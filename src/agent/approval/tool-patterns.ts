@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../core/json.ts'
-import { parseAllowedTools } from '../../skill/allowed-tools.ts'
-import type { AllowedTool } from '../../skill/model.ts'
-import type { AgentTool } from '../types.ts'
+import type { JsonObject } from '#core/json'
+import { parseAllowedTools } from '#skill/allowed-tools'
+import type { AllowedTool } from '#skill/model'
+import type { AgentTool } from '#agent/types'
 import { commandFits, commandMayFit, placesAfter, wordFits } from './command-patterns.ts'
 
 export function listAllows(

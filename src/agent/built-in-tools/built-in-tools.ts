@@ -1,16 +1,11 @@
-import type { JsonObject } from '../../core/json.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import { didYouMean } from '../../core/text.ts'
-import { findProgram } from '../../exec/find-program.ts'
-import {
-  capturedText,
-  childEnvironment,
-  type ProcessResult,
-  runProcess,
-} from '../../exec/process.ts'
-import { usageError } from '../errors.ts'
-import { objectSchema } from '../tool.ts'
-import type { AgentTool } from '../types.ts'
+import type { JsonObject } from '#core/json'
+import type { Runtime } from '#core/runtime'
+import { didYouMean } from '#core/text'
+import { findProgram } from '#exec/find-program'
+import { capturedText, childEnvironment, type ProcessResult, runProcess } from '#exec/process'
+import { usageError } from '#agent/errors'
+import { objectSchema } from '#agent/tool'
+import type { AgentTool } from '#agent/types'
 import { fileTools } from './files.ts'
 import { numberOf, pathTool, textOf, type Workspace } from './paths.ts'
 

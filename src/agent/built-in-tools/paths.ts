@@ -1,11 +1,11 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { systemCode } from '../../core/errors.ts'
-import type { JsonObject, JsonValue } from '../../core/json.ts'
-import { isInside } from '../../core/read-files.ts'
-import { usageError } from '../errors.ts'
-import { objectSchema } from '../tool.ts'
-import type { AgentTool } from '../types.ts'
+import { systemCode } from '#core/errors'
+import type { JsonObject, JsonValue } from '#core/json'
+import { isInside } from '#core/read-files'
+import { usageError } from '#agent/errors'
+import { objectSchema } from '#agent/tool'
+import type { AgentTool } from '#agent/types'
 
 export interface ResolvedPath {
   /** Absolute, links resolved as far as it exists. */

@@ -1,13 +1,13 @@
-import { type Context, defineCommand, option, type Values } from '../../core/command.ts'
-import { contradiction, exitCode, UsageError } from '../../core/errors.ts'
-import { redactValue } from '../../core/redact.ts'
-import { inputText, refuseInputTwice } from '../../core/input-text.ts'
-import { amount, cell, count, safeLine, safeText, shellWord } from '../../core/text.ts'
-import { picturesIn } from '../built-in-tools/files.ts'
-import { Agent, type AgentResult } from '../agent.ts'
-import { conversationFiles, type ConversationInfo } from '../conversation/store.ts'
-import type { AgentEvent, WaitingCall } from '../types.ts'
-import type { UsageReport } from '../usage.ts'
+import { type Context, defineCommand, option, type Values } from '#core/command'
+import { contradiction, exitCode, UsageError } from '#core/errors'
+import { redactValue } from '#core/redact'
+import { inputText, refuseInputTwice } from '#core/input-text'
+import { amount, cell, count, safeLine, safeText, shellWord } from '#core/text'
+import { picturesIn } from '#agent/built-in-tools/files'
+import { Agent, type AgentResult } from '#agent/agent'
+import { conversationFiles, type ConversationInfo } from '#agent/conversation/store'
+import type { AgentEvent, WaitingCall } from '#agent/types'
+import type { UsageReport } from '#agent/usage'
 import {
   agentOptions,
   CommandApprover,

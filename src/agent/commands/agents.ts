@@ -1,24 +1,24 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { type Context, defineCommand } from '../../core/command.ts'
+import { type Context, defineCommand } from '#core/command'
 import {
   type Diagnostic,
   hasErrors,
   summaryLine,
   summaryOf,
   type ValidationSummary,
-} from '../../core/diagnostic.ts'
-import { exitCode, SkillrailError, UsageError } from '../../core/errors.ts'
-import { amount, cell, didYouMean, safeLine, safeText } from '../../core/text.ts'
-import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
-import type { SkillInfo } from '../../library/model.ts'
-import { readServerConfiguration } from '../../tools/config/read-configuration.ts'
-import { findWorkspace } from '../../core/read-files.ts'
-import { agentFilesIn } from '../../trust/project-files.ts'
-import { toolSelectors } from '../approval/tool-patterns.ts'
-import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
-import { readModelName } from '../resolve-model.ts'
-import type { SubagentConfig } from '../subagents/config.ts'
+} from '#core/diagnostic'
+import { exitCode, SkillrailError, UsageError } from '#core/errors'
+import { amount, cell, didYouMean, safeLine, safeText } from '#core/text'
+import { discoverOptionsFrom, discoverSkills } from '#library/discover'
+import type { SkillInfo } from '#library/model'
+import { readServerConfiguration } from '#tools/config/read-configuration'
+import { findWorkspace } from '#core/read-files'
+import { agentFilesIn } from '#trust/project-files'
+import { toolSelectors } from '#agent/approval/tool-patterns'
+import { knownBuiltIns } from '#agent/built-in-tools/built-in-tools'
+import { readModelName } from '#agent/resolve-model'
+import type { SubagentConfig } from '#agent/subagents/config'
 import {
   type AgentDiscovery,
   type AgentInfo,
@@ -28,8 +28,8 @@ import {
   readAgentAt,
   sameName,
   subagentNotFound,
-} from '../subagents/discover-agents.ts'
-import { cycleHint, findCycle, forWhom, notForModels, splitSkill } from '../subagents/skills.ts'
+} from '#agent/subagents/discover-agents'
+import { cycleHint, findCycle, forWhom, notForModels, splitSkill } from '#agent/subagents/skills'
 
 type AgentFacts = Omit<SubagentConfig, 'config' | 'systemPrompt'> &
   Omit<AgentInfo, 'config' | 'shadows'> & {

@@ -1,10 +1,10 @@
-import { defineCommand, option } from '../../core/command.ts'
-import { exitCode, UsageError } from '../../core/errors.ts'
-import { inputText, refuseInputTwice } from '../../core/input-text.ts'
-import { safeText } from '../../core/text.ts'
-import { Agent } from '../agent.ts'
-import type { SubagentResult } from '../subagents/delegation.ts'
-import type { AgentEvent } from '../types.ts'
+import { defineCommand, option } from '#core/command'
+import { exitCode, UsageError } from '#core/errors'
+import { inputText, refuseInputTwice } from '#core/input-text'
+import { safeText } from '#core/text'
+import { Agent } from '#agent/agent'
+import type { SubagentResult } from '#agent/subagents/delegation'
+import type { AgentEvent } from '#agent/types'
 import { findAgents } from './agents.ts'
 import {
   agentOptions,

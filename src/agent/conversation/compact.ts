@@ -1,5 +1,5 @@
 import type { ModelMessage, ToolResultPart } from 'ai'
-import { estimateTokens } from '../../core/text.ts'
+import { estimateTokens } from '#core/text'
 
 export interface ConversationLimits {
   /** Tokens that the messages may take, estimated as characters / 4; default 100,000. */

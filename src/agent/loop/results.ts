@@ -1,6 +1,6 @@
 import type { ToolResultPart } from 'ai'
-import { messageOf, SkillrailError } from '../../core/errors.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import { messageOf, SkillrailError } from '#core/errors'
+import { isObject, type JsonObject, type JsonValue } from '#core/json'
 import type { RequestedCall } from './sdk.ts'
 
 /** What came of a call: for events, and as the model reads it. */

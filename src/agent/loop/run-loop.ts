@@ -1,12 +1,12 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai'
-import { isObject, type JsonObject, type JsonValue, parseJson, present } from '../../core/json.ts'
-import { untilAborted } from '../../core/runtime.ts'
-import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
-import { type Compactor, skillToolName } from '../conversation/compact.ts'
-import { Queue } from '../queue.ts'
-import { aiSdk } from '../ai-sdk.ts'
-import type { SessionOptions, SessionPart } from '../session.ts'
-import { toWireNames, wireName, type WireNames } from '../tool.ts'
+import { isObject, type JsonObject, type JsonValue, parseJson, present } from '#core/json'
+import { untilAborted } from '#core/runtime'
+import { createSchemaChecker } from '#tools/call/schema-checker'
+import { type Compactor, skillToolName } from '#agent/conversation/compact'
+import { Queue } from '#agent/queue'
+import { aiSdk } from '#agent/ai-sdk'
+import type { SessionOptions, SessionPart } from '#agent/session'
+import { toWireNames, wireName, type WireNames } from '#agent/tool'
 import type {
   AgentEvent,
   AgentTool,
@@ -18,8 +18,8 @@ import type {
   TokenUsage,
   UsageEntry,
   WaitingCall,
-} from '../types.ts'
-import { noUsage } from '../usage.ts'
+} from '#agent/types'
+import { noUsage } from '#agent/usage'
 import {
   type Answer,
   type AnsweredCall,

@@ -13,12 +13,12 @@ import {
   type ToolSet,
   type TypedToolCall,
 } from 'ai'
-import { messageOf } from '../../core/errors.ts'
-import { type JsonObject, present } from '../../core/json.ts'
-import { redactText } from '../../core/redact.ts'
-import { cutToColumns } from '../../core/text.ts'
-import type { CallSettings } from '../check-options.ts'
-import type { AgentTool, ModelObject, TokenUsage } from '../types.ts'
+import { messageOf } from '#core/errors'
+import { type JsonObject, present } from '#core/json'
+import { redactText } from '#core/redact'
+import { cutToColumns } from '#core/text'
+import type { CallSettings } from '#agent/check-options'
+import type { AgentTool, ModelObject, TokenUsage } from '#agent/types'
 
 // Only imported dynamically: the AI SDK is loaded when a model is called for the first time.
 

@@ -1,14 +1,8 @@
-import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import type { JsonValue } from '../../core/json.ts'
-import { stepCaller } from '../../tools/call/call-tool.ts'
-import type {
-  CallAtGate,
-  CallGate,
-  CallIndex,
-  CallInTurn,
-  StepCaller,
-} from '../../tools/call/context.ts'
-import { ToolRefusedError } from '../../tools/errors.ts'
+import { type Diagnostic, hasErrors } from '#core/diagnostic'
+import type { JsonValue } from '#core/json'
+import { stepCaller } from '#tools/call/call-tool'
+import type { CallAtGate, CallGate, CallIndex, CallInTurn, StepCaller } from '#tools/call/context'
+import { ToolRefusedError } from '#tools/errors'
 import {
   type GoneWorkflows,
   projectGate,
@@ -16,14 +10,14 @@ import {
   requireTrusted,
   type WorkflowTrust,
   workflowTrust,
-} from '../../tools/call/gate.ts'
-import type { ServerFailure } from '../../tools/model.ts'
-import { afterCall, inTurnWhereStateful, runGate } from '../../tools/workflow/gate.ts'
-import { matchWorkflows } from '../../tools/workflow/match.ts'
-import type { WorkflowDefinition, WorkflowTool } from '../../tools/workflow/model.ts'
-import { loadWorkflows } from '../../tools/workflow/read-workflows.ts'
-import { wireName } from '../tool.ts'
-import type { AgentTool } from '../types.ts'
+} from '#tools/call/gate'
+import type { ServerFailure } from '#tools/model'
+import { afterCall, inTurnWhereStateful, runGate } from '#tools/workflow/gate'
+import { matchWorkflows } from '#tools/workflow/match'
+import type { WorkflowDefinition, WorkflowTool } from '#tools/workflow/model'
+import { loadWorkflows } from '#tools/workflow/read-workflows'
+import { wireName } from '#agent/tool'
+import type { AgentTool } from '#agent/types'
 import type { AgentServers, ProjectContext } from './mcp-part.ts'
 
 /**

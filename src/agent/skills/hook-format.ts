@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../../core/json.ts'
-import { didYouMean } from '../../core/text.ts'
-import type { ProcessEnd } from '../../exec/process.ts'
-import { compilePattern } from '../../trigger/pattern.ts'
-import { wireName } from '../tool.ts'
-import type { AgentTool } from '../types.ts'
+import { isObject, type JsonObject, type JsonValue, parseJson } from '#core/json'
+import { didYouMean } from '#core/text'
+import type { ProcessEnd } from '#exec/process'
+import { compilePattern } from '#trigger/pattern'
+import { wireName } from '#agent/tool'
+import type { AgentTool } from '#agent/types'
 
 // The format of Claude Code (code.claude.com/docs/en/hooks).
 

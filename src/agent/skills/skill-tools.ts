@@ -1,11 +1,11 @@
-import type { SkillManager } from '../../library/manager.ts'
-import type { Skill, SkillInfo } from '../../library/model.ts'
-import { filesText } from '../../library/skill-files.ts'
-import { findSkills } from '../../trigger/examples.ts'
-import { renderCatalog } from '../../skill/catalog.ts'
-import { textOf } from '../built-in-tools/paths.ts'
-import { objectSchema, ownTool } from '../tool.ts'
-import type { AgentTool, ToolContext } from '../types.ts'
+import type { SkillManager } from '#library/manager'
+import type { Skill, SkillInfo } from '#library/model'
+import { filesText } from '#library/skill-files'
+import { findSkills } from '#trigger/examples'
+import { renderCatalog } from '#skill/catalog'
+import { textOf } from '#agent/built-in-tools/paths'
+import { objectSchema, ownTool } from '#agent/tool'
+import type { AgentTool, ToolContext } from '#agent/types'
 
 export type SkillCatalogue = ReturnType<typeof skillCatalogue>
 

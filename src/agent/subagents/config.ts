@@ -1,22 +1,22 @@
 import type { ModelMessage } from 'ai'
 import { z } from 'zod'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { isObject, type JsonObject } from '../../core/json.ts'
-import type { InvocationSource } from '../../library/activation.ts'
-import type { AgentEnvironment } from '../agent-options.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { isObject, type JsonObject } from '#core/json'
+import type { InvocationSource } from '#library/activation'
+import type { AgentEnvironment } from '#agent/agent-options'
 import {
   type CallSettings,
   callSettings,
   limits,
   type OptionProblem,
   problemsIn,
-} from '../check-options.ts'
-import { SubagentConfigError } from '../errors.ts'
-import type { PromptTemplate, PromptText } from '../prompt-template.ts'
-import type { SessionPart } from '../session.ts'
-import type { SkillPart } from '../skills/skill-part.ts'
-import type { SchemaType } from '../tool.ts'
-import type { AgentEvent, AgentTool, ModelObject, UsageEntry } from '../types.ts'
+} from '#agent/check-options'
+import { SubagentConfigError } from '#agent/errors'
+import type { PromptTemplate, PromptText } from '#agent/prompt-template'
+import type { SessionPart } from '#agent/session'
+import type { SkillPart } from '#agent/skills/skill-part'
+import type { SchemaType } from '#agent/tool'
+import type { AgentEvent, AgentTool, ModelObject, UsageEntry } from '#agent/types'
 
 export const permissionModes = ['default', 'plan', 'dont-ask'] as const
 

@@ -1,9 +1,9 @@
-import type { Activation, InvocationSource } from '../../library/activation.ts'
-import type { SkillManager } from '../../library/manager.ts'
-import type { SkillInfo } from '../../library/model.ts'
-import { formatAllowedTools } from '../../skill/allowed-tools.ts'
-import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
-import type { AgentOptions } from '../agent-options.ts'
+import type { Activation, InvocationSource } from '#library/activation'
+import type { SkillManager } from '#library/manager'
+import type { SkillInfo } from '#library/model'
+import { formatAllowedTools } from '#skill/allowed-tools'
+import { SkillInvocationError, SkillNotFoundError } from '#skill/errors'
+import type { AgentOptions } from '#agent/agent-options'
 import type { SubagentConfig } from './config.ts'
 
 export function splitSkill(entry: string): { name: string; argumentText: string } {

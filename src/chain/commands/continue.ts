@@ -1,22 +1,22 @@
-import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
-import { SkillrailError } from '../../core/errors.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import { isYes, linesText, safeLine } from '../../core/text.ts'
-import type { ChainEvent, RunResult } from '../engine.ts'
-import { ApprovalRefusedError, RunStateError, stepUnknown } from '../errors.ts'
+import { type Context, defineCommand, option, type Screen } from '#core/command'
+import { SkillrailError } from '#core/errors'
+import type { Runtime } from '#core/runtime'
+import { isYes, linesText, safeLine } from '#core/text'
+import type { ChainEvent, RunResult } from '#chain/engine'
+import { ApprovalRefusedError, RunStateError, stepUnknown } from '#chain/errors'
 import type {
   ApprovalRecord,
   ChainRecord,
   DoneRecord,
   GateRecord,
   RunJournal,
-} from '../run-journal.ts'
-import { allSteps, isChain, type Plan } from '../plan-model.ts'
-import { readResult, refuseImported, type RunSetup } from '../run-chain.ts'
-import { argumentsOf, keepsArguments, type RunLine } from '../run-line.ts'
-import { walkResult } from '../step-result.ts'
-import { drive } from '../stepper.ts'
-import { renderTimeline } from '../timeline.ts'
+} from '#chain/run-journal'
+import { allSteps, isChain, type Plan } from '#chain/plan-model'
+import { readResult, refuseImported, type RunSetup } from '#chain/run-chain'
+import { argumentsOf, keepsArguments, type RunLine } from '#chain/run-line'
+import { walkResult } from '#chain/step-result'
+import { drive } from '#chain/stepper'
+import { renderTimeline } from '#chain/timeline'
 import {
   choiceOf,
   type ConfinementChoice,

@@ -1,19 +1,19 @@
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { option, type OptionSpecs, type Values } from '../../core/command.ts'
-import { contradiction, pointless, SkillrailError, wrongUse } from '../../core/errors.ts'
-import { isInside } from '../../core/read-files.ts'
-import { stateDirectory, userDirectories } from '../../core/runtime.ts'
-import { safeLine } from '../../core/text.ts'
-import { childEnvironment, runProcess } from '../../exec/process.ts'
-import { type Grants, parseGrants, SandboxMissingError } from '../../exec/sandbox/grants.ts'
-import { openSandbox } from '../../exec/sandbox/open-sandbox.ts'
-import { lockReadOnce } from '../../trust/lock.ts'
-import type { RunResult, RunStatus } from '../engine.ts'
-import { RunBusyError, RunStateError } from '../errors.ts'
-import type { RunConfinement } from '../executors.ts'
-import { confinedSteps, type Plan } from '../plan-model.ts'
-import type { ServerAddress } from '../restate/client.ts'
+import { option, type OptionSpecs, type Values } from '#core/command'
+import { contradiction, pointless, SkillrailError, wrongUse } from '#core/errors'
+import { isInside } from '#core/read-files'
+import { stateDirectory, userDirectories } from '#core/runtime'
+import { safeLine } from '#core/text'
+import { childEnvironment, runProcess } from '#exec/process'
+import { type Grants, parseGrants, SandboxMissingError } from '#exec/sandbox/grants'
+import { openSandbox } from '#exec/sandbox/open-sandbox'
+import { lockReadOnce } from '#trust/lock'
+import type { RunResult, RunStatus } from '#chain/engine'
+import { RunBusyError, RunStateError } from '#chain/errors'
+import type { RunConfinement } from '#chain/executors'
+import { confinedSteps, type Plan } from '#chain/plan-model'
+import type { ServerAddress } from '#chain/restate/client'
 import {
   cancelRun,
   type NewRun,
@@ -23,11 +23,11 @@ import {
   type Resumption,
   type RunSetup,
   startRun,
-} from '../run-chain.ts'
-import { isOpen, type RunJournal } from '../run-journal.ts'
-import { keepsArguments } from '../run-line.ts'
-import type { RunStore } from '../run-store.ts'
-import { isFailed } from '../step-result.ts'
+} from '#chain/run-chain'
+import { isOpen, type RunJournal } from '#chain/run-journal'
+import { keepsArguments } from '#chain/run-line'
+import type { RunStore } from '#chain/run-store'
+import { isFailed } from '#chain/step-result'
 import {
   type ChainProject,
   type GrantOptions,
@@ -258,7 +258,7 @@ export async function resumeOn(
 ): Promise<RunResult> {
   const { server } = journal.run
   if (!server) return await resumeRun(resumption, setup)
-  const { resumeServerRun } = await import('../restate/server-runs.ts')
+  const { resumeServerRun } = await import('#chain/restate/server-runs')
   return await resumeServerRun(resumption, setup, serverAddress(context, server))
 }
 
@@ -270,7 +270,7 @@ export async function cancelOn(
   if (!server || !isOpen(journal)) {
     return await cancelRun(store, runId, context.runtime)
   }
-  const { cancelServerRun } = await import('../restate/server-runs.ts')
+  const { cancelServerRun } = await import('#chain/restate/server-runs')
   await cancelServerRun(journal, serverAddress(context, server))
   for (let waited = 0; waited < cancelPatienceMs; waited += 100) {
     if (!isOpen((await upToDate({ context, store }, runId)).journal)) return
@@ -312,7 +312,7 @@ async function standingsOf(
 ): Promise<ReadonlyMap<string, string>> {
   const open = journals.filter(isOpen)
   if (open.length === 0) return new Map()
-  const { syncServerRuns } = await import('../restate/server-runs.ts')
+  const { syncServerRuns } = await import('#chain/restate/server-runs')
   return await syncServerRuns(store, open, context.settings.restate.token || undefined)
 }
 
@@ -394,6 +394,6 @@ export async function startOn(
   setup: RunSetup,
 ): Promise<RunResult> {
   if (!wantsServer(choice)) return await startRun(run, setup)
-  const { startServerRun } = await import('../restate/server-runs.ts')
+  const { startServerRun } = await import('#chain/restate/server-runs')
   return await startServerRun(run, setup, serverAddress(context, choice))
 }

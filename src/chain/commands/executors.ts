@@ -1,18 +1,18 @@
 import { resolve } from 'node:path'
-import { commaNames } from '../../core/option-values.ts'
-import { findProgram } from '../../exec/find-program.ts'
-import { agentClis, type AgentCliName } from '../../exec/agent-clients.ts'
-import { activateSkill } from '../../library/activation.ts'
-import { discoverOptionsFrom } from '../../library/discover.ts'
-import { loadSkill, skillAt } from '../../library/find-skill.ts'
-import { argumentText } from '../../skill/arguments.ts'
-import { matchPrompt } from '../../trigger/match.ts'
-import { planInjection, renderInjection } from '../../trigger/inject.ts'
-import { agentExecutor, type StepContent } from '../executors.ts'
-import { ChainPlanError } from '../errors.ts'
-import type { Executor } from '../engine.ts'
-import type { PlannedStep } from '../plan-model.ts'
-import type { RunStore } from '../run-store.ts'
+import { commaNames } from '#core/option-values'
+import { findProgram } from '#exec/find-program'
+import { agentClis, type AgentCliName } from '#exec/agent-clients'
+import { activateSkill } from '#library/activation'
+import { discoverOptionsFrom } from '#library/discover'
+import { loadSkill, skillAt } from '#library/find-skill'
+import { argumentText } from '#skill/arguments'
+import { matchPrompt } from '#trigger/match'
+import { planInjection, renderInjection } from '#trigger/inject'
+import { agentExecutor, type StepContent } from '#chain/executors'
+import { ChainPlanError } from '#chain/errors'
+import type { Executor } from '#chain/engine'
+import type { PlannedStep } from '#chain/plan-model'
+import type { RunStore } from '#chain/run-store'
 import {
   acceptedEnvironment,
   type ChainProject,
@@ -63,8 +63,8 @@ export async function modelExecutorOf(
   names: readonly string[],
 ): Promise<Executor> {
   const [{ modelExecutor }, { resolveModel }] = await Promise.all([
-    import('../../agent/chain-executor.ts'),
-    import('../../agent/resolve-model.ts'),
+    import('#agent/chain-executor'),
+    import('#agent/resolve-model'),
   ])
   const { runtime, settings } = project.context
   const options = { baseUrl, compatibleUrl: settings.agent.baseUrl, runtime }

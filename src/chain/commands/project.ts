@@ -1,27 +1,27 @@
 import { realpathSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Context, option, type OptionSpecs } from '../../core/command.ts'
-import { loadConfiguration } from '../../core/configuration.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { contradiction, pointless, wrongUse } from '../../core/errors.ts'
-import { commaNames } from '../../core/option-values.ts'
-import { findWorkspace } from '../../core/read-files.ts'
-import type { Settings } from '../../core/settings.ts'
-import { type AgentCliName, agentClis, isAgentCli } from '../../exec/agent-clients.ts'
-import { type DiscoverOptions, discoverOptionsFrom } from '../../library/discover.ts'
-import { findSkill, skillAt } from '../../library/find-skill.ts'
-import type { SkillInfo } from '../../library/model.ts'
-import { isUnusable } from '../../skill/errors.ts'
-import { collectActingParts } from '../../trust/acting-parts.ts'
-import { readTrustPolicy, SkillNotTrustedError } from '../../trust/skill-trust.ts'
-import { lockReadOnce, type NearestLock } from '../../trust/lock.ts'
-import type { SkillScope, TrustPolicy } from '../../trust/model.ts'
-import { TrustStore } from '../../trust/store.ts'
-import type { ChainEvent } from '../engine.ts'
-import { ChainPlanError } from '../errors.ts'
-import type { Refusal } from '../executors.ts'
-import type { RunRecord, RunRequest } from '../run-journal.ts'
+import { type Context, option, type OptionSpecs } from '#core/command'
+import { loadConfiguration } from '#core/configuration'
+import type { Diagnostic } from '#core/diagnostic'
+import { contradiction, pointless, wrongUse } from '#core/errors'
+import { commaNames } from '#core/option-values'
+import { findWorkspace } from '#core/read-files'
+import type { Settings } from '#core/settings'
+import { type AgentCliName, agentClis, isAgentCli } from '#exec/agent-clients'
+import { type DiscoverOptions, discoverOptionsFrom } from '#library/discover'
+import { findSkill, skillAt } from '#library/find-skill'
+import type { SkillInfo } from '#library/model'
+import { isUnusable } from '#skill/errors'
+import { collectActingParts } from '#trust/acting-parts'
+import { readTrustPolicy, SkillNotTrustedError } from '#trust/skill-trust'
+import { lockReadOnce, type NearestLock } from '#trust/lock'
+import type { SkillScope, TrustPolicy } from '#trust/model'
+import { TrustStore } from '#trust/store'
+import type { ChainEvent } from '#chain/engine'
+import { ChainPlanError } from '#chain/errors'
+import type { Refusal } from '#chain/executors'
+import type { RunRecord, RunRequest } from '#chain/run-journal'
 import {
   type ChainLookup,
   type CheckedSkill,
@@ -29,12 +29,12 @@ import {
   displayPath,
   executionRefusal,
   trustFact,
-} from '../lookup.ts'
-import type { Plan, PlanReading } from '../plan-model.ts'
-import { type InstructionExecutor, planRun } from '../plan.ts'
-import { parsePolicySetting } from '../policy.ts'
-import { type RunLine, runLines } from '../run-line.ts'
-import { openRunStore, type RunStore } from '../run-store.ts'
+} from '#chain/lookup'
+import type { Plan, PlanReading } from '#chain/plan-model'
+import { type InstructionExecutor, planRun } from '#chain/plan'
+import { parsePolicySetting } from '#chain/policy'
+import { type RunLine, runLines } from '#chain/run-line'
+import { openRunStore, type RunStore } from '#chain/run-store'
 
 export type RunContext = Pick<
   Context<ChainEvent>,
@@ -126,7 +126,7 @@ async function changesOf(
 ): Promise<Diagnostic[]> {
   const found = refusals.filter(({ changes }) => changes.length > 0)
   if (found.length === 0) return []
-  const { changeDiagnostics } = await import('../../trust/commands/report.ts')
+  const { changeDiagnostics } = await import('#trust/commands/report')
   const { texts } = new TrustStore(context.runtime)
   return found.flatMap(({ changes }) => changeDiagnostics(changes, texts))
 }
@@ -307,7 +307,7 @@ export async function askedChanges(
     throw contradiction('--engine restate', '--base-url', hint)
   }
   const names = tools === undefined ? undefined : commaNames(tools)
-  if (names) (await import('../../agent/built-in-tools/built-in-tools.ts')).requireBuiltIns(names)
+  if (names) (await import('#agent/built-in-tools/built-in-tools')).requireBuiltIns(names)
   return { set, from, only, via, model, baseUrl, tools }
 }
 

@@ -1,15 +1,15 @@
 import { stripVTControlCharacters } from 'node:util'
-import type { Progress, Screen } from '../../core/command.ts'
-import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { columnsOf, cutToColumns, linesText, safeLine, safeText } from '../../core/text.ts'
-import type { ChainEvent, RunResult } from '../engine.ts'
+import type { Progress, Screen } from '#core/command'
+import { exitCode, type ExitCode } from '#core/errors'
+import { columnsOf, cutToColumns, linesText, safeLine, safeText } from '#core/text'
+import type { ChainEvent, RunResult } from '#chain/engine'
 import {
   countSucceeded,
   decidingAttempt,
   errorText,
   isFailed,
   type ShownRun,
-} from '../step-result.ts'
+} from '#chain/step-result'
 import {
   duration,
   renderTimeline,
@@ -17,11 +17,11 @@ import {
   statusMarks,
   stepDuration,
   timeOf,
-} from '../timeline.ts'
-import { type ReportFormat, renderReport, reportFormats } from '../report.ts'
-import { stepLabel } from '../plan-model.ts'
-import type { RunLine } from '../run-line.ts'
-import { stepperAnswer } from '../stepper.ts'
+} from '#chain/timeline'
+import { type ReportFormat, renderReport, reportFormats } from '#chain/report'
+import { stepLabel } from '#chain/plan-model'
+import type { RunLine } from '#chain/run-line'
+import { stepperAnswer } from '#chain/stepper'
 
 export interface RunAnswer extends RunResult {
   /** Command lines: first the one that continues the run, then others for the same moment. */

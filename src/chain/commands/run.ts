@@ -1,8 +1,8 @@
-import { defineCommand, type Note, option } from '../../core/command.ts'
-import { contradiction, exitCode, type ExitCode } from '../../core/errors.ts'
-import type { ChainEvent } from '../engine.ts'
-import { confinedSteps, renderPlan, renderPlanMermaid, sandboxForeseen } from '../plan-model.ts'
-import { planJson } from '../plan.ts'
+import { defineCommand, type Note, option } from '#core/command'
+import { contradiction, exitCode, type ExitCode } from '#core/errors'
+import type { ChainEvent } from '#chain/engine'
+import { confinedSteps, renderPlan, renderPlanMermaid, sandboxForeseen } from '#chain/plan-model'
+import { planJson } from '#chain/plan'
 import {
   confinementOptions,
   engineOptions,

@@ -1,13 +1,13 @@
-import { defineCommand, option, type Screen } from '../../core/command.ts'
-import { exitCode, type ExitCode, wrongUse } from '../../core/errors.ts'
-import { jsonText, linesText, safeLine } from '../../core/text.ts'
-import { statePart } from '../../exec/agent-clients.ts'
-import type { StepOutput } from '../../exec/output-protocol.ts'
-import { allSteps, type Plan } from '../plan-model.ts'
-import { argumentsOf, holdSecret } from '../run-line.ts'
-import type { ChainEvent, RunResult } from '../engine.ts'
-import { type ChainState, isFinal } from '../step-result.ts'
-import { renderTimeline } from '../timeline.ts'
+import { defineCommand, option, type Screen } from '#core/command'
+import { exitCode, type ExitCode, wrongUse } from '#core/errors'
+import { jsonText, linesText, safeLine } from '#core/text'
+import { statePart } from '#exec/agent-clients'
+import type { StepOutput } from '#exec/output-protocol'
+import { allSteps, type Plan } from '#chain/plan-model'
+import { argumentsOf, holdSecret } from '#chain/run-line'
+import type { ChainEvent, RunResult } from '#chain/engine'
+import { type ChainState, isFinal } from '#chain/step-result'
+import { renderTimeline } from '#chain/timeline'
 import {
   continueStepper,
   type HandedStep,
@@ -15,8 +15,8 @@ import {
   startStepper,
   type StepperAnswer,
   stepperAnswer,
-} from '../stepper.ts'
-import { readResult, type RunSetup } from '../run-chain.ts'
+} from '#chain/stepper'
+import { readResult, type RunSetup } from '#chain/run-chain'
 import {
   type ConfinementChoice,
   confinementOptions,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../core/errors.ts'
-import { isList, isObject, objectOf, parseJson } from '../../core/json.ts'
-import type { Outcome } from '../engine.ts'
-import { ChainError } from '../errors.ts'
+import { messageOf } from '#core/errors'
+import { isList, isObject, objectOf, parseJson } from '#core/json'
+import type { Outcome } from '#chain/engine'
+import { ChainError } from '#chain/errors'
 import {
   type Decision,
   handlerNames,

@@ -1,7 +1,7 @@
 import type { Context, InvocationPromise, RestatePromise, Serde } from '@restatedev/restate-sdk'
-import { failedOutput } from '../../exec/output-protocol.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { overdue } from '../attempt.ts'
+import { failedOutput } from '#exec/output-protocol'
+import type { JsonValue } from '#skill/model'
+import { overdue } from '#chain/attempt'
 import type {
   Call,
   CancelledStep,
@@ -13,14 +13,14 @@ import type {
   Running,
   SuspendedOutcome,
   TaskCall,
-} from '../engine.ts'
+} from '#chain/engine'
 import {
   type ApprovalRecord,
   gateOf,
   type GateRecord,
   isApproved,
   passGate,
-} from '../run-journal.ts'
+} from '#chain/run-journal'
 import {
   handlerNames,
   type NestedAnswer,

@@ -1,9 +1,9 @@
-import { failedOutput, type StepOutput } from '../../exec/output-protocol.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { CancelledStep, ChainCall, ChainResult, Outcome, RunStatus } from '../engine.ts'
-import type { ApprovalRecord, GateRecord } from '../run-journal.ts'
-import type { Plan } from '../plan-model.ts'
-import { changeSteps } from '../step-result.ts'
+import { failedOutput, type StepOutput } from '#exec/output-protocol'
+import type { JsonValue } from '#skill/model'
+import type { CancelledStep, ChainCall, ChainResult, Outcome, RunStatus } from '#chain/engine'
+import type { ApprovalRecord, GateRecord } from '#chain/run-journal'
+import type { Plan } from '#chain/plan-model'
+import { changeSteps } from '#chain/step-result'
 
 export const serviceName = 'skillrail'
 export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } as const

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventListener, RunResult } from '../engine.ts'
-import { RunBusyError, RunStateError } from '../errors.ts'
+import type { EventListener, RunResult } from '#chain/engine'
+import { RunBusyError, RunStateError } from '#chain/errors'
 import {
   type ChainRecord,
   type DoneRecord,
   isOpen,
   recordedOutcome,
   type RunJournal,
-} from '../run-journal.ts'
-import { allSteps, isChain, type Plan, type PlannedStep, stepOfKey } from '../plan-model.ts'
+} from '#chain/run-journal'
+import { allSteps, isChain, type Plan, type PlannedStep, stepOfKey } from '#chain/plan-model'
 import {
   acceptedPlan,
   headerOf,
@@ -16,10 +16,10 @@ import {
   readResult,
   type Resumption,
   type RunSetup,
-} from '../run-chain.ts'
-import { argumentsOf, runLine } from '../run-line.ts'
-import { alone, type RunStore } from '../run-store.ts'
-import { finishedEvent } from '../step-result.ts'
+} from '#chain/run-chain'
+import { argumentsOf, runLine } from '#chain/run-line'
+import { alone, type RunStore } from '#chain/run-store'
+import { finishedEvent } from '#chain/step-result'
 import {
   answerWaiting,
   awaitRun,

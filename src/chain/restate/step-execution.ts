@@ -1,12 +1,12 @@
-import type { Runtime } from '../../core/runtime.ts'
-import { endOrphans } from '../../exec/process-group.ts'
-import { failedOutput } from '../../exec/output-protocol.ts'
-import { overdue, timeLimit, untilDue } from '../attempt.ts'
-import type { EventListener, FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
-import { RunFilesError } from '../errors.ts'
-import type { PlannedStep } from '../plan-model.ts'
-import { finishedEvent } from '../step-result.ts'
-import type { StepRunner } from '../step-runner.ts'
+import type { Runtime } from '#core/runtime'
+import { endOrphans } from '#exec/process-group'
+import { failedOutput } from '#exec/output-protocol'
+import { overdue, timeLimit, untilDue } from '#chain/attempt'
+import type { EventListener, FinishedOutcome, Outcome, TaskCall } from '#chain/engine'
+import { RunFilesError } from '#chain/errors'
+import type { PlannedStep } from '#chain/plan-model'
+import { finishedEvent } from '#chain/step-result'
+import type { StepRunner } from '#chain/step-runner'
 
 export type Sdk = typeof import('@restatedev/restate-sdk')
 

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { isInside } from '../../core/read-files.ts'
-import { type ChildDescriptor, runProcess } from '../process.ts'
-import { tried } from '../process-group.ts'
+import { isInside } from '#core/read-files'
+import { type ChildDescriptor, runProcess } from '#exec/process'
+import { tried } from '#exec/process-group'
 import {
   limitingProgram,
   sandboxLimits,

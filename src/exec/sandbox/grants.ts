@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/errors.ts'
-import { isInside } from '../../core/read-files.ts'
+import { exitCode, type ExitCode, messageOf, SkillrailError } from '#core/errors'
+import { isInside } from '#core/read-files'
 
 export interface Grants {
   read: readonly string[]

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, type StatsFs, statfsSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ProcessResult } from '../process.ts'
-import { groupOf, tried } from '../process-group.ts'
+import type { ProcessResult } from '#exec/process'
+import { groupOf, tried } from '#exec/process-group'
 import type { SandboxRequest, Supervised } from './sandbox.ts'
 
 export const sandboxLimits = {

@@ -1,4 +1,4 @@
-import { createCapture, type ProcessRequest, type ProcessResult } from '../process.ts'
+import { createCapture, type ProcessRequest, type ProcessResult } from '#exec/process'
 import type { Grants } from './grants.ts'
 
 export interface Sandbox {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runProcess } from '../process.ts'
+import { runProcess } from '#exec/process'
 import { limitingProgram, superviseLimits } from './limits.ts'
 import type { Places, Sandbox, SandboxRequest } from './sandbox.ts'
 

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../core/command.ts'
-import { runHook } from '../run-hook.ts'
+import { defineCommand } from '#core/command'
+import { runHook } from '#hooks/run-hook'
 import { clientNamed } from './hooks.ts'
 
 export const command = defineCommand<never>()({

@@ -1,9 +1,9 @@
-import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
-import { contradiction, exitCode, SkillrailError, UsageError } from '../../core/errors.ts'
-import { amount, didYouMean, linesText, safeLine, safeText } from '../../core/text.ts'
-import { unifiedDiff } from '../../core/unified-diff.ts'
-import { adapters, isPlatform, type Platform, platforms } from '../adapters.ts'
-import { type FileChange, installHook, uninstallHook } from '../install.ts'
+import { type Context, defineCommand, option, type Screen } from '#core/command'
+import { contradiction, exitCode, SkillrailError, UsageError } from '#core/errors'
+import { amount, didYouMean, linesText, safeLine, safeText } from '#core/text'
+import { unifiedDiff } from '#core/unified-diff'
+import { adapters, isPlatform, type Platform, platforms } from '#hooks/adapters'
+import { type FileChange, installHook, uninstallHook } from '#hooks/install'
 import {
   type HooksStatus,
   hooksStatus,
@@ -11,8 +11,8 @@ import {
   isThere,
   type PlatformStatus,
   type Registered,
-} from '../status.ts'
-import { type HookTrace, readTraces } from '../trace.ts'
+} from '#hooks/status'
+import { type HookTrace, readTraces } from '#hooks/trace'
 
 interface ChangesResult {
   changes: readonly (Omit<FileChange, 'before'> & {

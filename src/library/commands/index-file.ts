@@ -1,20 +1,15 @@
 import { existsSync } from 'node:fs'
-import { writeLimit } from '../../core/project-state.ts'
+import { writeLimit } from '#core/project-state'
 import { join, resolve } from 'node:path'
-import { defineCommand, option } from '../../core/command.ts'
-import { exitCode } from '../../core/errors.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import { amount, count, estimateTokens, linesText, safeText } from '../../core/text.ts'
-import { unifiedDiff } from '../../core/unified-diff.ts'
-import { writeFileAtomicSync } from '../../core/write-files.ts'
-import { skillsFor } from '../../trigger/commands/skills.ts'
-import {
-  tierZeroBlock,
-  tierZeroFiles,
-  tierZeroLine,
-  tierZeroMarkers,
-} from '../../trigger/tier-zero.ts'
-import { writeBlock } from '../../trigger/export-triggers.ts'
+import { defineCommand, option } from '#core/command'
+import { exitCode } from '#core/errors'
+import { readRegularFile } from '#core/read-files'
+import { amount, count, estimateTokens, linesText, safeText } from '#core/text'
+import { unifiedDiff } from '#core/unified-diff'
+import { writeFileAtomicSync } from '#core/write-files'
+import { skillsFor } from '#trigger/commands/skills'
+import { tierZeroBlock, tierZeroFiles, tierZeroLine, tierZeroMarkers } from '#trigger/tier-zero'
+import { writeBlock } from '#trigger/export-triggers'
 
 interface IndexResult {
   skills: readonly ReturnType<typeof tierZeroLine>[]

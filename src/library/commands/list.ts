@@ -1,12 +1,12 @@
-import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
-import { type Diagnostic, errorsIn } from '../../core/diagnostic.ts'
-import { amount, cell, count } from '../../core/text.ts'
-import { findWorkspace } from '../../core/read-files.ts'
-import { invalidSkills } from '../../skill/commands/verdicts.ts'
-import { lockedTrust } from '../../trust/skill-trust.ts'
-import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
-import { clientsReading } from '../locations.ts'
-import type { BrokenSkill, SkillInfo } from '../model.ts'
+import { type Context, defineCommand, option, type Screen } from '#core/command'
+import { type Diagnostic, errorsIn } from '#core/diagnostic'
+import { amount, cell, count } from '#core/text'
+import { findWorkspace } from '#core/read-files'
+import { invalidSkills } from '#skill/commands/verdicts'
+import { lockedTrust } from '#trust/skill-trust'
+import { discoverOptionsFrom, discoverSkills } from '#library/discover'
+import { clientsReading } from '#library/locations'
+import type { BrokenSkill, SkillInfo } from '#library/model'
 
 interface ListResult {
   skills: readonly ListedSkill[]

@@ -1,10 +1,10 @@
-import { defineCommand, option } from '../../core/command.ts'
-import { errorsIn } from '../../core/diagnostic.ts'
-import { budgetRange } from '../../core/option-values.ts'
-import { amount, safeLine, safeText } from '../../core/text.ts'
-import { type CatalogEntry, catalogText, fitCatalog } from '../../skill/catalog.ts'
-import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
-import { findSkill } from '../find-skill.ts'
+import { defineCommand, option } from '#core/command'
+import { errorsIn } from '#core/diagnostic'
+import { budgetRange } from '#core/option-values'
+import { amount, safeLine, safeText } from '#core/text'
+import { type CatalogEntry, catalogText, fitCatalog } from '#skill/catalog'
+import { discoverOptionsFrom, discoverSkills } from '#library/discover'
+import { findSkill } from '#library/find-skill'
 
 /** `omitted`: names that did not fit into the budget. */
 type PromptResult = { skills: readonly CatalogEntry[]; omitted: readonly string[] }

@@ -1,12 +1,12 @@
 import { lstatSync, mkdirSync, rmdirSync } from 'node:fs'
-import { writeLimit } from '../../core/project-state.ts'
+import { writeLimit } from '#core/project-state'
 import { dirname, join, relative, resolve } from 'node:path'
-import { defineCommand, option } from '../../core/command.ts'
-import { errorsIn } from '../../core/diagnostic.ts'
-import { SkillrailError, systemCode, UsageError } from '../../core/errors.ts'
-import { makeDirectory, requireWithin, writeFileAtomic } from '../../core/write-files.ts'
-import { newSkillText } from '../serialize.ts'
-import { validateSkill } from '../validate.ts'
+import { defineCommand, option } from '#core/command'
+import { errorsIn } from '#core/diagnostic'
+import { SkillrailError, systemCode, UsageError } from '#core/errors'
+import { makeDirectory, requireWithin, writeFileAtomic } from '#core/write-files'
+import { newSkillText } from '#skill/serialize'
+import { validateSkill } from '#skill/validate'
 
 /** `path` of the `SKILL.md`, relative to the working directory. */
 type NewSkill = { name: string; path: string; written: boolean; text: string }

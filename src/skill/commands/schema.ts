@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { defineCommand, option } from '../../core/command.ts'
-import { indentedJson } from '../../core/json.ts'
-import { writeNamedFile } from '../../core/write-files.ts'
-import { frontmatterJsonSchema } from '../field-table.ts'
+import { defineCommand, option } from '#core/command'
+import { indentedJson } from '#core/json'
+import { writeNamedFile } from '#core/write-files'
+import { frontmatterJsonSchema } from '#skill/field-table'
 
 /** Prints the schema, or where it was written: as `path`, and as `output` the way it was given. */
 export const command = defineCommand<Readonly<Record<string, unknown>>>()({

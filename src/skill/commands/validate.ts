@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { defineCommand, option, type Screen } from '../../core/command.ts'
+import { defineCommand, option, type Screen } from '#core/command'
 import {
   type Diagnostic,
   diagnosticText,
@@ -8,14 +8,14 @@ import {
   summaryLine,
   summaryOf,
   type ValidationSummary,
-} from '../../core/diagnostic.ts'
-import { exitCode } from '../../core/errors.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import { sarifText } from '../../core/sarif.ts'
-import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '../../core/text.ts'
-import { triggerRules } from '../../trigger/check.ts'
-import { validationRules } from '../rules.ts'
-import { isPluginManifest } from '../../library/plugins.ts'
+} from '#core/diagnostic'
+import { exitCode } from '#core/errors'
+import type { Runtime } from '#core/runtime'
+import { sarifText } from '#core/sarif'
+import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '#core/text'
+import { triggerRules } from '#trigger/check'
+import { validationRules } from '#skill/rules'
+import { isPluginManifest } from '#library/plugins'
 import {
   shownPath,
   type SkillVerdict,
@@ -62,7 +62,7 @@ export const command = defineCommand<ValidateResult>()({
     const skills: SkillVerdict[] = []
     const validator =
       profile === 'reference'
-        ? (await import('../reference/validate-reference.ts')).validateReference
+        ? (await import('#skill/reference/validate-reference')).validateReference
         : validate
     const fixing = dryRun ? 'show' : fix ? 'write' : undefined
     skills.push(...(await pluginVerdicts(runtime, paths)))
@@ -110,7 +110,7 @@ async function pluginVerdicts(runtime: Runtime, paths: readonly string[]): Promi
     paths.length === 0 && isPlugin('.') && isPluginManifest(resolve(cwd, 'plugin.json'))
   const plugins = isHere ? ['.'] : named.filter(isPlugin)
   if (plugins.length === 0) return []
-  const { checkPlugin } = await import('../../tools/config/read-configuration.ts')
+  const { checkPlugin } = await import('#tools/config/read-configuration')
   return plugins.map((path) => {
     const { name, diagnostics } = checkPlugin(resolve(cwd, path), runtime)
     const found = diagnostics.map((one) => ({ ...one, path: shownPath(cwd, one.path) }))

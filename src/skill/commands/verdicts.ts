@@ -1,22 +1,22 @@
 import { isUtf8 } from 'node:buffer'
-import { writeLimit } from '../../core/project-state.ts'
-import type { Runtime } from '../../core/runtime.ts'
+import { writeLimit } from '#core/project-state'
+import type { Runtime } from '#core/runtime'
 import { statSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
-import { cachePath, readCache, writeCache } from '../../core/derived-cache.ts'
-import { compareDiagnostics, type Diagnostic, errorsIn, hasErrors } from '../../core/diagnostic.ts'
-import { messageOf } from '../../core/errors.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import { unifiedDiff } from '../../core/unified-diff.ts'
-import { writeFileAtomicSync } from '../../core/write-files.ts'
-import type { SkillInfo } from '../../library/model.ts'
-import { listSkillFiles } from '../../library/skill-files.ts'
-import { findSkillFiles } from '../../library/walk.ts'
-import { checkTriggers } from '../../trigger/check.ts'
-import { SkillNotFoundError } from '../errors.ts'
-import { type FixChange, fixSkill } from '../fix.ts'
-import { parseSkill } from '../parse.ts'
-import { validateSkill, type Validation } from '../validate.ts'
+import { cachePath, readCache, writeCache } from '#core/derived-cache'
+import { compareDiagnostics, type Diagnostic, errorsIn, hasErrors } from '#core/diagnostic'
+import { messageOf } from '#core/errors'
+import { readRegularFile } from '#core/read-files'
+import { unifiedDiff } from '#core/unified-diff'
+import { writeFileAtomicSync } from '#core/write-files'
+import type { SkillInfo } from '#library/model'
+import { listSkillFiles } from '#library/skill-files'
+import { findSkillFiles } from '#library/walk'
+import { checkTriggers } from '#trigger/check'
+import { SkillNotFoundError } from '#skill/errors'
+import { type FixChange, fixSkill } from '#skill/fix'
+import { parseSkill } from '#skill/parse'
+import { validateSkill, type Validation } from '#skill/validate'
 
 export interface SkillVerdict {
   path: string
@@ -120,7 +120,7 @@ export async function withPlan(
   file: string,
   cwd: string,
 ): Promise<SkillVerdict> {
-  const { chainProblems } = await import('../../chain/plan.ts')
+  const { chainProblems } = await import('#chain/plan')
   const problems = chainProblems(dirname(file), cwd)
   const valid = verdict.valid && !hasErrors(problems)
   return { ...verdict, valid, diagnostics: [...verdict.diagnostics, ...problems] }

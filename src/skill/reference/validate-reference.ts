@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
-import { type RuleCode, referenceSource } from '../rules.ts'
-import type { ValidateOptions, Validation } from '../validate.ts'
+import { compareText, type Diagnostic } from '#core/diagnostic'
+import { type RuleCode, referenceSource } from '#skill/rules'
+import type { ValidateOptions, Validation } from '#skill/validate'
 import { type Mark, StrictFailure, type StrictFailureKind } from './scalars.ts'
 import { readReferenceFields, type StrictField } from './parser.ts'
 

@@ -1,11 +1,11 @@
 import { renameSync } from 'node:fs'
-import { isObject, objectOf, prototypeKeys } from '../../core/json.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { readDocument } from '../config/document.ts'
-import type { JsonObject } from '../model.ts'
+import { isObject, objectOf, prototypeKeys } from '#core/json'
+import type { Diagnostic } from '#core/diagnostic'
+import { readRegularFile } from '#core/read-files'
+import type { Runtime } from '#core/runtime'
+import type { JsonValue } from '#skill/model'
+import { readDocument } from '#tools/config/document'
+import type { JsonObject } from '#tools/model'
 
 export interface ToolCache {
   /** ISO date; empty where the file names none that can be read. */

@@ -1,8 +1,8 @@
-import { objectOf } from '../../core/json.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { typeText } from '../call/check-parameters.ts'
-import type { JsonObject, ToolDefinition } from '../model.ts'
-import { valueAt } from '../workflow/references.ts'
+import { objectOf } from '#core/json'
+import type { JsonValue } from '#skill/model'
+import { typeText } from '#tools/call/check-parameters'
+import type { JsonObject, ToolDefinition } from '#tools/model'
+import { valueAt } from '#tools/workflow/references'
 import { readStrings } from './cache-file.ts'
 
 export interface ParameterDescription {

@@ -1,6 +1,6 @@
-import { untilAborted } from '../../core/runtime.ts'
+import { untilAborted } from '#core/runtime'
 import { indexDefinitions, type ToolIndex } from './tool-index.ts'
-import type { ListOptions, ToolListing } from '../model.ts'
+import type { ListOptions, ToolListing } from '#tools/model'
 
 export interface ListingPool {
   /** Those that would be asked, where they may change while the pool lives. */

@@ -1,11 +1,11 @@
-import { compareText } from '../../core/diagnostic.ts'
+import { compareText } from '#core/diagnostic'
 import {
   canonicalCategory,
   categorise,
   type Category,
   describeCategories,
-} from '../category/categorise.ts'
-import type { ToolDefinition } from '../model.ts'
+} from '#tools/category/categorise'
+import type { ToolDefinition } from '#tools/model'
 import {
   type CachedCategory,
   type CachedTool,

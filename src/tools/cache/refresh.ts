@@ -1,13 +1,13 @@
-import { compareText } from '../../core/diagnostic.ts'
-import { redactText } from '../../core/redact.ts'
-import { StateFileError } from '../../core/errors.ts'
-import { withFileLock } from '../../core/file-lock.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import { acceptPlacements } from '../../trust/project-files.ts'
-import { TrustStore } from '../../trust/store.ts'
-import { requireWithin, writeFileAtomic } from '../../core/write-files.ts'
-import type { ServerDefinition } from '../config/model.ts'
-import type { ListOptions, ToolDefinition, ToolListing } from '../model.ts'
+import { compareText } from '#core/diagnostic'
+import { redactText } from '#core/redact'
+import { StateFileError } from '#core/errors'
+import { withFileLock } from '#core/file-lock'
+import { readRegularFile } from '#core/read-files'
+import { acceptPlacements } from '#trust/project-files'
+import { TrustStore } from '#trust/store'
+import { requireWithin, writeFileAtomic } from '#core/write-files'
+import type { ServerDefinition } from '#tools/config/model'
+import type { ListOptions, ToolDefinition, ToolListing } from '#tools/model'
 import {
   type CachedTool,
   cachedTools,

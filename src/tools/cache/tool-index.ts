@@ -1,14 +1,14 @@
-import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
-import { objectOf } from '../../core/json.ts'
+import { compareText, type Diagnostic } from '#core/diagnostic'
+import { objectOf } from '#core/json'
 import {
   canonicalCategory,
   categorise,
   type Category,
   contractCategoriesOf,
   describeCategories,
-} from '../category/categorise.ts'
-import { readingVerbs } from '../contract.ts'
-import type { ServerFailure, ToolDefinition, ToolSummary } from '../model.ts'
+} from '#tools/category/categorise'
+import { readingVerbs } from '#tools/contract'
+import type { ServerFailure, ToolDefinition, ToolSummary } from '#tools/model'
 import {
   type CachedTool,
   cachedTools,

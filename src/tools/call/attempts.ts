@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { exitCode } from '../../core/errors.ts'
-import { plainText } from '../../core/json.ts'
-import { ToolCallError } from '../errors.ts'
-import type { CallFailure, ToolOutcome } from '../model.ts'
+import { exitCode } from '#core/errors'
+import { plainText } from '#core/json'
+import { ToolCallError } from '#tools/errors'
+import type { CallFailure, ToolOutcome } from '#tools/model'
 import { outcomeText } from './content.ts'
 
 interface AttemptRules extends Pick<RetrySettings, 'waitsMs'> {

@@ -1,7 +1,7 @@
-import { messageOf, SkillrailError } from '../../core/errors.ts'
-import { readsOnly } from '../cache/tool-index.ts'
-import { ToolCallError, ToolRefusedError } from '../errors.ts'
-import type { ToolCallOptions, ToolDefinition, ToolOutcome, ToolSummary } from '../model.ts'
+import { messageOf, SkillrailError } from '#core/errors'
+import { readsOnly } from '#tools/cache/tool-index'
+import { ToolCallError, ToolRefusedError } from '#tools/errors'
+import type { ToolCallOptions, ToolDefinition, ToolOutcome, ToolSummary } from '#tools/model'
 import { attemptCall, type AttemptsResult, type RetrySettings } from './attempts.ts'
 import { checkParameters, unknownParameters } from './check-parameters.ts'
 import { outcomeText, outcomeValue } from './content.ts'
@@ -15,7 +15,7 @@ import type {
 } from './context.ts'
 import { suggestRecovery } from './failure-text.ts'
 import { definitionOf, discoverOnce, findTool, suggestTools } from './find-tool.ts'
-import { matchesAny, permissionOf } from '../workflow/match.ts'
+import { matchesAny, permissionOf } from '#tools/workflow/match'
 import type { SchemaChecker } from './schema-checker.ts'
 
 /**

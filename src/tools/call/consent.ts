@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
-import { isList, isObject } from '../../core/json.ts'
-import { safeText } from '../../core/text.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject, ToolDefinition } from '../model.ts'
+import { isList, isObject } from '#core/json'
+import { safeText } from '#core/text'
+import type { JsonValue } from '#skill/model'
+import type { JsonObject, ToolDefinition } from '#tools/model'
 import type { RequestSetup } from './do-request.ts'
-import { ToolRefusedError } from '../errors.ts'
-import { only } from '../parameters/reading.ts'
+import { ToolRefusedError } from '#tools/errors'
+import { only } from '#tools/parameters/reading'
 import { readsHere } from './foresee.ts'
-import { permissionOf } from '../workflow/match.ts'
+import { permissionOf } from '#tools/workflow/match'
 
 export type ConsentSetup = Pick<RequestSetup, 'context' | 'yes' | 'user' | 'toAllow'>
 

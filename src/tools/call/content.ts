@@ -1,11 +1,11 @@
 import { realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makePrivateDirectory, requireWithin } from '../../core/write-files.ts'
-import { messageOf, systemCode } from '../../core/errors.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { jsonIn } from '../workflow/gate.ts'
-import { ToolError } from '../errors.ts'
-import type { ToolContent, ToolOutcome } from '../model.ts'
+import { makePrivateDirectory, requireWithin } from '#core/write-files'
+import { messageOf, systemCode } from '#core/errors'
+import type { JsonValue } from '#skill/model'
+import { jsonIn } from '#tools/workflow/gate'
+import { ToolError } from '#tools/errors'
+import type { ToolContent, ToolOutcome } from '#tools/model'
 
 export interface SavedFile {
   block: ToolContent

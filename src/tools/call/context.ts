@@ -1,8 +1,8 @@
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { PlannedStep } from '../workflow/plan.ts'
-import type { GatedCall, WorkflowMode } from '../workflow/model.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import type { Runtime } from '#core/runtime'
+import type { JsonValue } from '#skill/model'
+import type { PlannedStep } from '#tools/workflow/plan'
+import type { GatedCall, WorkflowMode } from '#tools/workflow/model'
 import type {
   CallFailure,
   JsonObject,
@@ -11,9 +11,9 @@ import type {
   ToolProgress,
   ToolServer,
   ToolSummary,
-} from '../model.ts'
+} from '#tools/model'
 import type { FailureKind, RetrySettings } from './attempts.ts'
-import type { ToolPermissions } from '../workflow/match.ts'
+import type { ToolPermissions } from '#tools/workflow/match'
 import type { SchemaChecker } from './schema-checker.ts'
 
 export interface CallContext {

@@ -1,10 +1,10 @@
-import { only } from '../parameters/reading.ts'
-import { splitClauses } from '../parameters/slots.ts'
-import { type PlannedCall, planRequest, type PlanTools } from '../parameters/plan-request.ts'
-import { plainWords, stemOf } from '../../rank/words.ts'
-import { contractExamples } from '../contract.ts'
-import type { Route } from '../route/router.ts'
-import { foldName, lastSegment } from '../workflow/match.ts'
+import { only } from '#tools/parameters/reading'
+import { splitClauses } from '#tools/parameters/slots'
+import { type PlannedCall, planRequest, type PlanTools } from '#tools/parameters/plan-request'
+import { plainWords, stemOf } from '#rank/words'
+import { contractExamples } from '#tools/contract'
+import type { Route } from '#tools/route/router'
+import { foldName, lastSegment } from '#tools/workflow/match'
 import type { CallIndex } from './context.ts'
 
 export interface RequestDecision {

@@ -1,8 +1,8 @@
-import { deepestJson, isList, isObject, tooDeepAt } from '../../core/json.ts'
-import { messageOf } from '../../core/errors.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject } from '../model.ts'
-import { ToolRequestError } from '../errors.ts'
+import { deepestJson, isList, isObject, tooDeepAt } from '#core/json'
+import { messageOf } from '#core/errors'
+import type { JsonValue } from '#skill/model'
+import type { JsonObject } from '#tools/model'
+import { ToolRequestError } from '#tools/errors'
 
 export interface ToolStep {
   tool: string

@@ -1,16 +1,16 @@
-import type { JsonObject, ToolDefinition } from '../model.ts'
-import { judgeParameters } from '../parameters/judge-parameters.ts'
+import type { JsonObject, ToolDefinition } from '#tools/model'
+import { judgeParameters } from '#tools/parameters/judge-parameters'
 import {
   type PlannedCall,
   planRequest,
   type PlanTools,
   singleCall,
-} from '../parameters/plan-request.ts'
-import type { Route } from '../route/router.ts'
+} from '#tools/parameters/plan-request'
+import type { Route } from '#tools/route/router'
 import type { CallContext, CallIndex, CallReport } from './context.ts'
 import { decideRequest, planTools, takesAll } from './decide-request.ts'
 import { type Directive, isOnlyJson, readDirective } from './directive-text.ts'
-import { ToolRequestError } from '../errors.ts'
+import { ToolRequestError } from '#tools/errors'
 import { fillMissing, openCall, runPlan } from './run-plan.ts'
 import { discoverOnce, findDefinition, looseNote, toolNotFound } from './find-tool.ts'
 import { foreseeSteps } from './foresee.ts'

@@ -1,5 +1,5 @@
-import { plainText } from '../../core/json.ts'
-import { cutText } from '../cache/cache-file.ts'
+import { plainText } from '#core/json'
+import { cutText } from '#tools/cache/cache-file'
 import type { FailureKind } from './attempts.ts'
 import type { BatchResult } from './steps.ts'
 import type { CallReport } from './context.ts'

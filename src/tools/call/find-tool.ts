@@ -1,8 +1,8 @@
-import { editDistance } from '../../core/text.ts'
-import type { ToolDefinition, ToolSummary } from '../model.ts'
-import { lastSegment } from '../workflow/match.ts'
+import { editDistance } from '#core/text'
+import type { ToolDefinition, ToolSummary } from '#tools/model'
+import { lastSegment } from '#tools/workflow/match'
 import type { CallContext } from './context.ts'
-import { ToolNotFoundError, ToolRequestError } from '../errors.ts'
+import { ToolNotFoundError, ToolRequestError } from '#tools/errors'
 
 interface FoundTool {
   tool: ToolSummary

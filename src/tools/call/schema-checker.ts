@@ -1,9 +1,9 @@
 import type * as Vm from 'node:vm'
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { isObject } from '../../core/json.ts'
-import { messageOf } from '../../core/errors.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject } from '../model.ts'
+import { isObject } from '#core/json'
+import { messageOf } from '#core/errors'
+import type { JsonValue } from '#skill/model'
+import type { JsonObject } from '#tools/model'
 
 export interface SchemaProblem {
   path: readonly string[]

@@ -1,14 +1,14 @@
-import { isList, isObject, objectOf, plainText } from '../../core/json.ts'
-import { SkillrailError } from '../../core/errors.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { ToolCallError, ToolRequestError } from '../errors.ts'
-import type { JsonObject } from '../model.ts'
+import { isList, isObject, objectOf, plainText } from '#core/json'
+import { SkillrailError } from '#core/errors'
+import type { JsonValue } from '#skill/model'
+import { ToolCallError, ToolRequestError } from '#tools/errors'
+import type { JsonObject } from '#tools/model'
 import { callTool, refuseHeld } from './call-tool.ts'
 import { outcomeValue } from './content.ts'
 import type { CallContext, CallReport } from './context.ts'
 import type { DirectiveKind, ToolStep } from './directive-text.ts'
 import { findTool } from './find-tool.ts'
-import { textsOf } from '../workflow/references.ts'
+import { textsOf } from '#tools/workflow/references'
 
 /** The seed's shape; `hint`: nothing was called, and the next step is known. */
 export type BatchResult =

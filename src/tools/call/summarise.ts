@@ -1,8 +1,8 @@
-import { isList, isObject, plainText } from '../../core/json.ts'
-import { amount, count, safeLine, safeText } from '../../core/text.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject, ToolOutcome } from '../model.ts'
-import { cutText } from '../cache/cache-file.ts'
+import { isList, isObject, plainText } from '#core/json'
+import { amount, count, safeLine, safeText } from '#core/text'
+import type { JsonValue } from '#skill/model'
+import type { JsonObject, ToolOutcome } from '#tools/model'
+import { cutText } from '#tools/cache/cache-file'
 import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
 
 const longestContent = 1000

@@ -1,9 +1,9 @@
-import { compareText } from '../../core/diagnostic.ts'
-import { safeLine } from '../../core/text.ts'
-import { wordsOf } from '../../rank/words.ts'
-import { contractCategories } from '../contract.ts'
-import type { ToolDefinition } from '../model.ts'
-import { foldName, lastSegment, namesFor } from '../workflow/match.ts'
+import { compareText } from '#core/diagnostic'
+import { safeLine } from '#core/text'
+import { wordsOf } from '#rank/words'
+import { contractCategories } from '#tools/contract'
+import type { ToolDefinition } from '#tools/model'
+import { foldName, lastSegment, namesFor } from '#tools/workflow/match'
 
 export interface Category {
   name: string

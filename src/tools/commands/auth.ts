@@ -1,18 +1,18 @@
-import { type Context, defineCommand, option, type Screen } from '../../core/command.ts'
-import { contradiction, messageOf, pointless, SkillrailError, wrongUse } from '../../core/errors.ts'
-import { openAddress } from '../../core/open-address.ts'
-import { safeLine } from '../../core/text.ts'
-import type { ServerDefinition } from '../config/model.ts'
-import { ToolError } from '../errors.ts'
-import { definitionOf, refuse } from '../server/pool.ts'
+import { type Context, defineCommand, option, type Screen } from '#core/command'
+import { contradiction, messageOf, pointless, SkillrailError, wrongUse } from '#core/errors'
+import { openAddress } from '#core/open-address'
+import { safeLine } from '#core/text'
+import type { ServerDefinition } from '#tools/config/model'
+import { ToolError } from '#tools/errors'
+import { definitionOf, refuse } from '#tools/server/pool'
 import {
   hasAuthorization,
   SignInFile,
   type SignInRecord,
   type SignInState,
   signInState,
-} from '../server/sign-in.ts'
-import { revoke, signInAt } from '../server/sign-in-browser.ts'
+} from '#tools/server/sign-in'
+import { revoke, signInAt } from '#tools/server/sign-in-browser'
 import { serverConfiguration, toolProject } from './project-tools.ts'
 
 interface Row {

@@ -8,13 +8,13 @@ import {
   type Progress,
   type Screen,
   type Values,
-} from '../../core/command.ts'
-import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { inputText } from '../../core/input-text.ts'
-import { linesText, safeLine, safeText } from '../../core/text.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { callTool } from '../call/call-tool.ts'
-import { parseParameters, readPairs } from '../call/check-parameters.ts'
+} from '#core/command'
+import { exitCode, type ExitCode } from '#core/errors'
+import { inputText } from '#core/input-text'
+import { linesText, safeLine, safeText } from '#core/text'
+import type { JsonValue } from '#skill/model'
+import { callTool } from '#tools/call/call-tool'
+import { parseParameters, readPairs } from '#tools/call/check-parameters'
 import {
   outcomeText,
   outcomeValue,
@@ -22,20 +22,20 @@ import {
   type SavedFile,
   type SavePlace,
   saveText,
-} from '../call/content.ts'
-import type { CallContext, CallReport, ServerRules } from '../call/context.ts'
-import { ToolRequestError } from '../errors.ts'
-import { callFailureText } from '../call/failure-text.ts'
-import { findDefinition } from '../call/find-tool.ts'
-import { summarise } from '../call/summarise.ts'
-import type { JsonObject, ToolDefinition } from '../model.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { holdOf, indexDefinitions, loadToolIndex, type ToolIndex } from '../cache/tool-index.ts'
-import { projectGate } from '../call/gate.ts'
-import { createSchemaChecker } from '../call/schema-checker.ts'
-import type { StepListener } from '../call/steps.ts'
-import { configurationDiagnostics, requireServers } from '../server/errors.ts'
-import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
+} from '#tools/call/content'
+import type { CallContext, CallReport, ServerRules } from '#tools/call/context'
+import { ToolRequestError } from '#tools/errors'
+import { callFailureText } from '#tools/call/failure-text'
+import { findDefinition } from '#tools/call/find-tool'
+import { summarise } from '#tools/call/summarise'
+import type { JsonObject, ToolDefinition } from '#tools/model'
+import type { Diagnostic } from '#core/diagnostic'
+import { holdOf, indexDefinitions, loadToolIndex, type ToolIndex } from '#tools/cache/tool-index'
+import { projectGate } from '#tools/call/gate'
+import { createSchemaChecker } from '#tools/call/schema-checker'
+import type { StepListener } from '#tools/call/steps'
+import { configurationDiagnostics, requireServers } from '#tools/server/errors'
+import { openProjectServers, type ProjectServers } from '#tools/server/project-servers'
 import {
   answerOf,
   discoverTools,

@@ -1,11 +1,11 @@
-import { type Context, defineCommand, type Notes, option } from '../../core/command.ts'
-import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { inputText } from '../../core/input-text.ts'
-import { isYes, safeLine } from '../../core/text.ts'
-import { neededText } from '../cache/describe-parameters.ts'
-import { proposalText } from '../call/consent.ts'
-import type { SavePlace } from '../call/content.ts'
-import type { CallContext } from '../call/context.ts'
+import { type Context, defineCommand, type Notes, option } from '#core/command'
+import { exitCode, type ExitCode } from '#core/errors'
+import { inputText } from '#core/input-text'
+import { isYes, safeLine } from '#core/text'
+import { neededText } from '#tools/cache/describe-parameters'
+import { proposalText } from '#tools/call/consent'
+import type { SavePlace } from '#tools/call/content'
+import type { CallContext } from '#tools/call/context'
 import {
   doRequest,
   openMeaning,
@@ -14,16 +14,16 @@ import {
   type RequestSetup,
   type ToolModel,
   understandRequest,
-} from '../call/do-request.ts'
-import { ToolRequestError } from '../errors.ts'
-import { bareMessage } from '../call/failure-text.ts'
-import { findDefinition } from '../call/find-tool.ts'
-import { foreseeCall, foreseeGuard } from '../call/foresee.ts'
-import { openCall } from '../call/run-plan.ts'
-import { isBatch } from '../call/steps.ts'
-import type { PlannedCall } from '../parameters/plan-request.ts'
-import { confirmedRequests, learnExample, readLearned } from '../route/learned.ts'
-import type { Route } from '../route/router.ts'
+} from '#tools/call/do-request'
+import { ToolRequestError } from '#tools/errors'
+import { bareMessage } from '#tools/call/failure-text'
+import { findDefinition } from '#tools/call/find-tool'
+import { foreseeCall, foreseeGuard } from '#tools/call/foresee'
+import { openCall } from '#tools/call/run-plan'
+import { isBatch } from '#tools/call/steps'
+import type { PlannedCall } from '#tools/parameters/plan-request'
+import { confirmedRequests, learnExample, readLearned } from '#tools/route/learned'
+import type { Route } from '#tools/route/router'
 import {
   type CallEvent,
   callOptions,
@@ -107,7 +107,7 @@ export const command = defineCommand<Result, CallEvent>()({
 
 async function modelOf(name: string, context: Context): Promise<ToolModel | undefined> {
   if (name === '') return undefined
-  const { toolModel } = await import('../../agent/choose-tool.ts')
+  const { toolModel } = await import('#agent/choose-tool')
   return await toolModel(name, context)
 }
 

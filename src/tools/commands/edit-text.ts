@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { messageOf, SkillrailError, UsageError } from '../../core/errors.ts'
+import { messageOf, SkillrailError, UsageError } from '#core/errors'
 import type { ToolContext } from './project-tools.ts'
 
 export const editedFile = 'workflow.json'

@@ -1,7 +1,7 @@
-import { defineCommand, option } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
-import { amount, cell, safeLine } from '../../core/text.ts'
+import { defineCommand, option } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { exitCode, UsageError, wrongUse } from '#core/errors'
+import { amount, cell, safeLine } from '#core/text'
 import {
   forgetExamples,
   learnedPath,
@@ -9,7 +9,7 @@ import {
   learnExample,
   readLearned,
   weightOf,
-} from '../route/learned.ts'
+} from '#tools/route/learned'
 import { hearing, knownTools, type ToolContext, toolNamed, toolProject } from './project-tools.ts'
 
 export const add = defineCommand<{

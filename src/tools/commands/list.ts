@@ -1,14 +1,14 @@
-import { defineCommand, option, type Screen } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode } from '../../core/errors.ts'
-import { amount, cell, didYouMean, linesText, safeLine, safeText } from '../../core/text.ts'
-import type { ToolCaution, ToolIndex } from '../cache/tool-index.ts'
-import { canonicalCategory } from '../category/categorise.ts'
-import type { ServerConfiguration } from '../config/model.ts'
-import { ToolError } from '../errors.ts'
-import type { ToolDefinition, ToolSummary } from '../model.ts'
-import { projectRouter } from '../route/router.ts'
-import { ServerNotFoundError } from '../server/errors.ts'
+import { defineCommand, option, type Screen } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { exitCode } from '#core/errors'
+import { amount, cell, didYouMean, linesText, safeLine, safeText } from '#core/text'
+import type { ToolCaution, ToolIndex } from '#tools/cache/tool-index'
+import { canonicalCategory } from '#tools/category/categorise'
+import type { ServerConfiguration } from '#tools/config/model'
+import { ToolError } from '#tools/errors'
+import type { ToolDefinition, ToolSummary } from '#tools/model'
+import { projectRouter } from '#tools/route/router'
+import { ServerNotFoundError } from '#tools/server/errors'
 import {
   hearing,
   knownTools,
@@ -19,10 +19,10 @@ import {
   toolNamed,
 } from './project-tools.ts'
 import { unavailableNotes } from './servers.ts'
-import { unifiedDiff } from '../../core/unified-diff.ts'
-import { describeParameters } from '../cache/describe-parameters.ts'
-import { matchWorkflows } from '../workflow/match.ts'
-import { loadWorkflows } from '../workflow/read-workflows.ts'
+import { unifiedDiff } from '#core/unified-diff'
+import { describeParameters } from '#tools/cache/describe-parameters'
+import { matchWorkflows } from '#tools/workflow/match'
+import { loadWorkflows } from '#tools/workflow/read-workflows'
 
 type ListResult = Awaited<ReturnType<typeof listTools>>
 type ListedCategory = ListResult['categories'][number]

@@ -1,25 +1,25 @@
-import type { Context } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/errors.ts'
-import { amount } from '../../core/text.ts'
-import { findWorkspace } from '../../core/read-files.ts'
-import { discoverOnce } from '../cache/discover.ts'
-import { indexDefinitions, loadToolIndex, type ToolIndex } from '../cache/tool-index.ts'
-import { isKnown, namedTool } from '../call/find-tool.ts'
-import type { ServerConfiguration } from '../config/model.ts'
-import { readServerConfiguration } from '../config/read-configuration.ts'
-import { ToolError } from '../errors.ts'
-import type { ToolSummary } from '../model.ts'
-import { configuredEmbedding, meaningOf } from '../route/embedding.ts'
-import type { RouteOptions } from '../route/router.ts'
-import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
+import type { Context } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { exitCode, type ExitCode, messageOf, SkillrailError } from '#core/errors'
+import { amount } from '#core/text'
+import { findWorkspace } from '#core/read-files'
+import { discoverOnce } from '#tools/cache/discover'
+import { indexDefinitions, loadToolIndex, type ToolIndex } from '#tools/cache/tool-index'
+import { isKnown, namedTool } from '#tools/call/find-tool'
+import type { ServerConfiguration } from '#tools/config/model'
+import { readServerConfiguration } from '#tools/config/read-configuration'
+import { ToolError } from '#tools/errors'
+import type { ToolSummary } from '#tools/model'
+import { configuredEmbedding, meaningOf } from '#tools/route/embedding'
+import type { RouteOptions } from '#tools/route/router'
+import { openProjectServers, type ProjectServers } from '#tools/server/project-servers'
 import {
   NoServersError,
   configurationDiagnostics,
   requireServers,
   ServersNotTrustedError,
   unaskedServers,
-} from '../server/errors.ts'
+} from '#tools/server/errors'
 
 export type ToolContext = Pick<
   Context,

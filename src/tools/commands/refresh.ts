@@ -1,19 +1,19 @@
-import { defineCommand, option } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode } from '../../core/errors.ts'
-import { amount, linesText, safeLine } from '../../core/text.ts'
-import { refreshToolIndex, type RefreshReport } from '../cache/refresh.ts'
-import type { ServerDefinition } from '../config/model.ts'
-import { ToolError } from '../errors.ts'
-import type { ListingEvent } from '../model.ts'
+import { defineCommand, option } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { exitCode } from '#core/errors'
+import { amount, linesText, safeLine } from '#core/text'
+import { refreshToolIndex, type RefreshReport } from '#tools/cache/refresh'
+import type { ServerDefinition } from '#tools/config/model'
+import { ToolError } from '#tools/errors'
+import type { ListingEvent } from '#tools/model'
 import {
   isUnreadable,
   configurationDiagnostics,
   requireServers,
   ServerNotFoundError,
-} from '../server/errors.ts'
-import { openServers } from '../server/pool.ts'
-import { openProjectServers } from '../server/project-servers.ts'
+} from '#tools/server/errors'
+import { openServers } from '#tools/server/pool'
+import { openProjectServers } from '#tools/server/project-servers'
 import { toolProject } from './project-tools.ts'
 import { indented, whereTheRestIs } from './servers.ts'
 

@@ -1,16 +1,16 @@
-import { defineCommand, type Notes, option, type Screen } from '../../core/command.ts'
-import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { inputText } from '../../core/input-text.ts'
-import { cell, linesText, safeLine } from '../../core/text.ts'
-import { holdOf, type ToolIndex } from '../cache/tool-index.ts'
+import { defineCommand, type Notes, option, type Screen } from '#core/command'
+import { exitCode, type ExitCode } from '#core/errors'
+import { inputText } from '#core/input-text'
+import { cell, linesText, safeLine } from '#core/text'
+import { holdOf, type ToolIndex } from '#tools/cache/tool-index'
 import {
   decideRequest,
   mostConsidered,
   planTools,
   type RequestDecision,
-} from '../call/decide-request.ts'
-import { planRequest, type PlanTools } from '../parameters/plan-request.ts'
-import { isUnsure, projectRouter, type Route } from '../route/router.ts'
+} from '#tools/call/decide-request'
+import { planRequest, type PlanTools } from '#tools/parameters/plan-request'
+import { isUnsure, projectRouter, type Route } from '#tools/route/router'
 import { sayUnasked, hearing, knownTools, meaningIn, type ToolContext } from './project-tools.ts'
 
 type RouteResult = ReturnType<typeof routeIn> & { exitCode?: ExitCode | undefined }

@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Context, defineCommand, option, type Screen, Serving } from '../../core/command.ts'
-import { contradiction, exitCode, SkillrailError } from '../../core/errors.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import { userDirectories } from '../../core/runtime.ts'
-import { safeLine } from '../../core/text.ts'
-import { makePrivateDirectory } from '../../core/write-files.ts'
-import { requireServers } from '../server/errors.ts'
-import { serveProject } from '../server/serve-project.ts'
+import { type Context, defineCommand, option, type Screen, Serving } from '#core/command'
+import { contradiction, exitCode, SkillrailError } from '#core/errors'
+import { readRegularFile } from '#core/read-files'
+import { userDirectories } from '#core/runtime'
+import { safeLine } from '#core/text'
+import { makePrivateDirectory } from '#core/write-files'
+import { requireServers } from '#tools/server/errors'
+import { serveProject } from '#tools/server/serve-project'
 import {
   type ServedStatus,
   servedStatus,
   stopServed,
   type StopResult,
-} from '../server/served-process.ts'
+} from '#tools/server/served-process'
 import { serverConfiguration } from './project-tools.ts'
 
 type ServeResult =

@@ -1,19 +1,19 @@
-import { type AnyCommand, defineCommand } from '../../core/command.ts'
-import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { inputText } from '../../core/input-text.ts'
-import { amount, linesText, safeLine } from '../../core/text.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { planLine } from '../call/consent.ts'
-import type { SavePlace } from '../call/content.ts'
-import type { CallContext } from '../call/context.ts'
-import { parseDirective, type ToolStep } from '../call/directive-text.ts'
-import { bareMessage, partialText } from '../call/failure-text.ts'
+import { type AnyCommand, defineCommand } from '#core/command'
+import { exitCode, type ExitCode } from '#core/errors'
+import { inputText } from '#core/input-text'
+import { amount, linesText, safeLine } from '#core/text'
+import type { JsonValue } from '#skill/model'
+import { planLine } from '#tools/call/consent'
+import type { SavePlace } from '#tools/call/content'
+import type { CallContext } from '#tools/call/context'
+import { parseDirective, type ToolStep } from '#tools/call/directive-text'
+import { bareMessage, partialText } from '#tools/call/failure-text'
 import {
   foreseeGuard,
   type ForeseenCall,
   type ForeseenGuard,
   foreseeSteps,
-} from '../call/foresee.ts'
+} from '#tools/call/foresee'
 import {
   type BatchResult,
   type ChainResult,
@@ -22,8 +22,8 @@ import {
   runSteps,
   type StepOptions,
   type StepsResult,
-} from '../call/steps.ts'
-import { summariseValue } from '../call/summarise.ts'
+} from '#tools/call/steps'
+import { summariseValue } from '#tools/call/summarise'
 import {
   boundedValue,
   type CallEvent,

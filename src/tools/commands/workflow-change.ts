@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { writeLimit } from '../../core/project-state.ts'
+import { writeLimit } from '#core/project-state'
 import {
   type AnyCommand,
   defineCommand,
@@ -7,19 +7,19 @@ import {
   option,
   type OptionSpecs,
   type Values,
-} from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
-import { objectOf, present } from '../../core/json.ts'
-import { isYes, safeLine } from '../../core/text.ts'
-import { unifiedDiff } from '../../core/unified-diff.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { readableCachePath } from '../cache/stored-tools.ts'
-import { loadToolIndex } from '../cache/tool-index.ts'
-import { acceptEdit, acceptPlacements } from '../../trust/project-files.ts'
-import { TrustStore } from '../../trust/store.ts'
-import { checkWorkflows } from '../workflow/check-workflows.ts'
+} from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { exitCode, UsageError, wrongUse } from '#core/errors'
+import { objectOf, present } from '#core/json'
+import { isYes, safeLine } from '#core/text'
+import { unifiedDiff } from '#core/unified-diff'
+import { readRegularFile } from '#core/read-files'
+import type { JsonValue } from '#skill/model'
+import { readableCachePath } from '#tools/cache/stored-tools'
+import { loadToolIndex } from '#tools/cache/tool-index'
+import { acceptEdit, acceptPlacements } from '#trust/project-files'
+import { TrustStore } from '#trust/store'
+import { checkWorkflows } from '#tools/workflow/check-workflows'
 import {
   checkDefinition,
   checkDefinitionText,
@@ -28,16 +28,16 @@ import {
   editWorkflows,
   invalid,
   type WorkflowEdit,
-} from '../workflow/edit-workflows.ts'
-import { ToolError } from '../errors.ts'
+} from '#tools/workflow/edit-workflows'
+import { ToolError } from '#tools/errors'
 import {
   type JsonObject,
   type WorkflowDefinition,
   workflowModes,
   type WorkflowTool,
-} from '../workflow/model.ts'
-import { readWorkflows, workflowsPath } from '../workflow/read-workflows.ts'
-import { workflowTemplates } from '../workflow/templates.ts'
+} from '#tools/workflow/model'
+import { readWorkflows, workflowsPath } from '#tools/workflow/read-workflows'
+import { workflowTemplates } from '#tools/workflow/templates'
 import { editedFile, editText as editByHand } from './edit-text.ts'
 import type { ToolContext } from './project-tools.ts'
 import {

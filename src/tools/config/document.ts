@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Toml from 'smol-toml'
-import { deepestJson, isObject, parseJson, tooDeepAt } from '../../core/json.ts'
-import { messageOf } from '../../core/errors.ts'
-import { placesIn } from '../../core/text.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject } from '../model.ts'
+import { deepestJson, isObject, parseJson, tooDeepAt } from '#core/json'
+import { messageOf } from '#core/errors'
+import { placesIn } from '#core/text'
+import type { JsonValue } from '#skill/model'
+import type { JsonObject } from '#tools/model'
 
 export interface Document {
   ok: true

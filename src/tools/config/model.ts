@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.ts'
+import type { Diagnostic } from '#core/diagnostic'
 
 export type ServerClient =
   | 'claude-code'

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type * as Zod from 'zod'
-import { hexDigest, isObject } from '../../core/json.ts'
-import { realPathOf } from '../../core/read-files.ts'
-import { isContained, manifestSchema, type Plugin } from '../../library/plugins.ts'
+import { hexDigest, isObject } from '#core/json'
+import { realPathOf } from '#core/read-files'
+import { isContained, manifestSchema, type Plugin } from '#library/plugins'
 import { plainServer, type RawServer, type Refusal, type ServerShape } from './shapes.ts'
 
 const configurationSchema = manifestSchema.replace('plugin.schema', 'mcp.schema')

@@ -1,8 +1,8 @@
-import { isList, isObject, objectOf, plainText } from '../../core/json.ts'
-import { plainWords } from '../../rank/words.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { readJson } from '../call/directive-text.ts'
-import type { JsonObject } from '../model.ts'
+import { isList, isObject, objectOf, plainText } from '#core/json'
+import { plainWords } from '#rank/words'
+import type { JsonValue } from '#skill/model'
+import { readJson } from '#tools/call/directive-text'
+import type { JsonObject } from '#tools/model'
 
 const kinds = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
 

@@ -1,4 +1,4 @@
-import { plainWords, stopWords, stemOf } from '../../rank/words.ts'
+import { plainWords, stopWords, stemOf } from '#rank/words'
 import { coerceText, type Parameter } from './parameter.ts'
 import { isGrammar, only, type Reading, type Token } from './reading.ts'
 import type { SlotKind } from './slots.ts'

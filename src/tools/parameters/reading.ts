@@ -1,8 +1,8 @@
-import { withoutEnd } from '../../core/text.ts'
-import { stopWords, plainWords, stemOf } from '../../rank/words.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { callingVerbs, readingVerbs } from '../contract.ts'
-import type { ToolDefinition } from '../model.ts'
+import { withoutEnd } from '#core/text'
+import { stopWords, plainWords, stemOf } from '#rank/words'
+import type { JsonValue } from '#skill/model'
+import { callingVerbs, readingVerbs } from '#tools/contract'
+import type { ToolDefinition } from '#tools/model'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'
 import { findSlots, type SlotKind } from './slots.ts'
 

@@ -1,5 +1,5 @@
-import { withoutEnd } from '../../core/text.ts'
-import { readJsonIn } from '../call/directive-text.ts'
+import { withoutEnd } from '#core/text'
+import { readJsonIn } from '#tools/call/directive-text'
 
 export type SlotKind = (typeof slotPatterns)[number][0]
 

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { cachePath, readCache, writeCache } from '../../core/derived-cache.ts'
-import { messageOf } from '../../core/errors.ts'
-import { sha256 } from '../../core/json.ts'
-import { type Runtime, userDirectories } from '../../core/runtime.ts'
-import type { Settings } from '../../core/settings.ts'
-import { ToolError } from '../errors.ts'
-import type { ToolSummary } from '../model.ts'
+import { cachePath, readCache, writeCache } from '#core/derived-cache'
+import { messageOf } from '#core/errors'
+import { sha256 } from '#core/json'
+import { type Runtime, userDirectories } from '#core/runtime'
+import type { Settings } from '#core/settings'
+import { ToolError } from '#tools/errors'
+import type { ToolSummary } from '#tools/model'
 
 type Vector = readonly number[]
 

@@ -1,10 +1,10 @@
 import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client'
-import { isObject } from '../../core/json.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { ServerDefinition } from '../config/model.ts'
-import { ToolCallError } from '../errors.ts'
-import type { JsonObject, ListedTools, ToolCallOptions, ToolOutcome } from '../model.ts'
+import { isObject } from '#core/json'
+import type { Runtime } from '#core/runtime'
+import type { JsonValue } from '#skill/model'
+import type { ServerDefinition } from '#tools/config/model'
+import { ToolCallError } from '#tools/errors'
+import type { JsonObject, ListedTools, ToolCallOptions, ToolOutcome } from '#tools/model'
 import {
   callFailure,
   hasCode,

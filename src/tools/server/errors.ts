@@ -1,9 +1,9 @@
-import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode } from '../../core/errors.ts'
-import { didYouMean } from '../../core/text.ts'
-import type { ServerConfiguration, ServerDefinition } from '../config/model.ts'
-import { ToolCallError, ToolError, type ToolErrorFacts } from '../errors.ts'
-import type { CallFailure } from '../model.ts'
+import { compareText, type Diagnostic } from '#core/diagnostic'
+import { exitCode } from '#core/errors'
+import { didYouMean } from '#core/text'
+import type { ServerConfiguration, ServerDefinition } from '#tools/config/model'
+import { ToolCallError, ToolError, type ToolErrorFacts } from '#tools/errors'
+import type { CallFailure } from '#tools/model'
 
 /** The error for a server that does not run, so that no call reached it. */
 export function startFailed(

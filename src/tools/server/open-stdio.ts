@@ -3,20 +3,20 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { messageOf, systemCode } from '../../core/errors.ts'
-import { isObject } from '../../core/json.ts'
-import { clientInfo, type Runtime } from '../../core/runtime.ts'
-import { isDirectory, isInside } from '../../core/read-files.ts'
-import { makePrivateDirectory } from '../../core/write-files.ts'
-import { type KeptProcess, startKeptProcess } from '../../exec/kept-process.ts'
+import { messageOf, systemCode } from '#core/errors'
+import { isObject } from '#core/json'
+import { clientInfo, type Runtime } from '#core/runtime'
+import { isDirectory, isInside } from '#core/read-files'
+import { makePrivateDirectory } from '#core/write-files'
+import { type KeptProcess, startKeptProcess } from '#exec/kept-process'
 import {
   type CapturedOutput,
   createCapture,
   passedOn,
   type ProcessEnd,
   whatIsMissing,
-} from '../../exec/process.ts'
-import type { ServerDefinition, ServerTransport } from '../config/model.ts'
+} from '#exec/process'
+import type { ServerDefinition, ServerTransport } from '#tools/config/model'
 import { hasCode, type Mask, unusableAnswer } from './read-answers.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { startCancelled, startFailed } from './errors.ts'

@@ -1,7 +1,7 @@
-import { objectOf } from '../../core/json.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject, ListedTools } from '../model.ts'
-import { valueAt } from '../workflow/references.ts'
+import { objectOf } from '#core/json'
+import type { JsonValue } from '#skill/model'
+import type { JsonObject, ListedTools } from '#tools/model'
+import { valueAt } from '#tools/workflow/references'
 
 interface MirroredParameter {
   path: readonly string[]

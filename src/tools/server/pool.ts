@@ -1,15 +1,15 @@
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, messageOf } from '../../core/errors.ts'
-import { type Runtime, untilAborted } from '../../core/runtime.ts'
-import type { ServerDefinition } from '../config/model.ts'
-import { ToolCallError, ToolError } from '../errors.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { exitCode, messageOf } from '#core/errors'
+import { type Runtime, untilAborted } from '#core/runtime'
+import type { ServerDefinition } from '#tools/config/model'
+import { ToolCallError, ToolError } from '#tools/errors'
 import type {
   ListOptions,
   ServerFailure,
   ToolDefinition,
   ToolListing,
   ToolServer,
-} from '../model.ts'
+} from '#tools/model'
 import { connect, type Connection, type ConnectOptions } from './connection.ts'
 import { ServerNotFoundError, startCancelled, startFailed } from './errors.ts'
 

@@ -1,8 +1,8 @@
-import { fileIdentity, findWorkspace } from '../../core/read-files.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import type { Settings } from '../../core/settings.ts'
-import type { ServerConfiguration } from '../config/model.ts'
-import { readServerConfiguration } from '../config/read-configuration.ts'
+import { fileIdentity, findWorkspace } from '#core/read-files'
+import type { Runtime } from '#core/runtime'
+import type { Settings } from '#core/settings'
+import type { ServerConfiguration } from '#tools/config/model'
+import { readServerConfiguration } from '#tools/config/read-configuration'
 import { openServers, type OpenServersOptions } from './pool.ts'
 import { connectKept, readServedRecord } from './served-process.ts'
 

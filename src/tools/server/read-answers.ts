@@ -1,13 +1,13 @@
-import { messageOf, systemCode } from '../../core/errors.ts'
-import { deepestJson, isObject, objectOf } from '../../core/json.ts'
-import { isSecretKey, redactValue } from '../../core/redact.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { safeLine } from '../../core/text.ts'
-import { cutText, toolIdProblem } from '../cache/cache-file.ts'
-import { readDefinition } from '../cache/stored-tools.ts'
-import { tellsFailure } from '../call/attempts.ts'
-import type { ServerTransport } from '../config/model.ts'
-import { ToolCallError } from '../errors.ts'
+import { messageOf, systemCode } from '#core/errors'
+import { deepestJson, isObject, objectOf } from '#core/json'
+import { isSecretKey, redactValue } from '#core/redact'
+import type { JsonValue } from '#skill/model'
+import { safeLine } from '#core/text'
+import { cutText, toolIdProblem } from '#tools/cache/cache-file'
+import { readDefinition } from '#tools/cache/stored-tools'
+import { tellsFailure } from '#tools/call/attempts'
+import type { ServerTransport } from '#tools/config/model'
+import { ToolCallError } from '#tools/errors'
 import type {
   AnswerProblem,
   CallFailure,
@@ -16,8 +16,8 @@ import type {
   ToolContent,
   ToolDefinition,
   ToolOutcome,
-} from '../model.ts'
-import { isDeepJson, isDeepValue } from '../workflow/gate.ts'
+} from '#tools/model'
+import { isDeepJson, isDeepValue } from '#tools/workflow/gate'
 
 /**
  * Reads the result of a call (MCP, CallToolResult). A block of a kind that the protocol does not know

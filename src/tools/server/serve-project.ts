@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { acquireFileLock, ownIdentity } from '../../core/file-lock.ts'
-import {
-  idleTimer,
-  type LocalRoute,
-  type LocalServer,
-  openLocalServer,
-} from '../../core/local-server.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import type { Settings } from '../../core/settings.ts'
-import { SkillrailError } from '../../core/errors.ts'
-import { writeFileAtomic } from '../../core/write-files.ts'
-import { findWorkspace } from '../../core/read-files.ts'
-import { ToolError } from '../errors.ts'
-import type { ToolServer } from '../model.ts'
+import { acquireFileLock, ownIdentity } from '#core/file-lock'
+import { idleTimer, type LocalRoute, type LocalServer, openLocalServer } from '#core/local-server'
+import type { Runtime } from '#core/runtime'
+import type { Settings } from '#core/settings'
+import { SkillrailError } from '#core/errors'
+import { writeFileAtomic } from '#core/write-files'
+import { findWorkspace } from '#core/read-files'
+import { ToolError } from '#tools/errors'
+import type { ToolServer } from '#tools/model'
 import { openServers, type OpenServersOptions } from './pool.ts'
 import { currentConfiguration } from './project-servers.ts'
 import {

@@ -3,22 +3,16 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type * as Zod from 'zod'
-import { isAlive } from '../../core/file-lock.ts'
-import { hexDigest, isObject, parseJson } from '../../core/json.ts'
-import {
-  exitCode,
-  type ExitCode,
-  messageOf,
-  SkillrailError,
-  systemCode,
-} from '../../core/errors.ts'
-import { findWorkspace, readRegularFile } from '../../core/read-files.ts'
-import { type Runtime, userDirectories } from '../../core/runtime.ts'
-import type { JsonValue } from '../../skill/model.ts'
+import { isAlive } from '#core/file-lock'
+import { hexDigest, isObject, parseJson } from '#core/json'
+import { exitCode, type ExitCode, messageOf, SkillrailError, systemCode } from '#core/errors'
+import { findWorkspace, readRegularFile } from '#core/read-files'
+import { type Runtime, userDirectories } from '#core/runtime'
+import type { JsonValue } from '#skill/model'
 import { splitLines } from './open-stdio.ts'
-import type { ServerDefinition } from '../config/model.ts'
-import { ToolCallError, ToolError } from '../errors.ts'
-import type { CallFailure, ListedTools, ToolOutcome, ToolProgress } from '../model.ts'
+import type { ServerDefinition } from '#tools/config/model'
+import { ToolCallError, ToolError } from '#tools/errors'
+import type { CallFailure, ListedTools, ToolOutcome, ToolProgress } from '#tools/model'
 import { startCancelled, startFailed } from './errors.ts'
 import type { ServerConnection, ServerState } from './pool.ts'
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { OAuthClientProvider, StoredOAuthTokens } from '@modelcontextprotocol/client'
-import { exitCode } from '../../core/errors.ts'
-import { type Runtime, untilAborted } from '../../core/runtime.ts'
-import { safeLine } from '../../core/text.ts'
-import type { HttpServer, ServerDefinition } from '../config/model.ts'
-import { ToolError } from '../errors.ts'
+import { exitCode } from '#core/errors'
+import { type Runtime, untilAborted } from '#core/runtime'
+import { safeLine } from '#core/text'
+import type { HttpServer, ServerDefinition } from '#tools/config/model'
+import { ToolError } from '#tools/errors'
 import { connect } from './connection.ts'
 import {
   type HttpSignIn,

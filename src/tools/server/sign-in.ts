@@ -6,12 +6,12 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { withFileLock } from '../../core/file-lock.ts'
-import { hexDigest, isObject, parseJson } from '../../core/json.ts'
-import { readRegularFile, sharedStore } from '../../core/read-files.ts'
-import { type Runtime, userDirectories } from '../../core/runtime.ts'
-import { writeFileAtomic } from '../../core/write-files.ts'
-import type { HttpServer } from '../config/model.ts'
+import { withFileLock } from '#core/file-lock'
+import { hexDigest, isObject, parseJson } from '#core/json'
+import { readRegularFile, sharedStore } from '#core/read-files'
+import { type Runtime, userDirectories } from '#core/runtime'
+import { writeFileAtomic } from '#core/write-files'
+import type { HttpServer } from '#tools/config/model'
 
 /** What a sign-in left: for one address, so that no other server ever gets its tokens. */
 export interface SignInRecord {

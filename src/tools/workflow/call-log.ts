@@ -10,13 +10,13 @@ import {
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type * as Zod from 'zod'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { parseJson } from '../../core/json.ts'
-import { makePrivateDirectory, writeAll } from '../../core/write-files.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import { redactValue } from '../../core/redact.ts'
-import { withFileLock } from '../../core/file-lock.ts'
-import type { CallRecord } from '../call/context.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { parseJson } from '#core/json'
+import { makePrivateDirectory, writeAll } from '#core/write-files'
+import { readRegularFile } from '#core/read-files'
+import { redactValue } from '#core/redact'
+import { withFileLock } from '#core/file-lock'
+import type { CallRecord } from '#tools/call/context'
 
 /** `at`: when it began, an ISO time. */
 type LoggedCall = CallRecord & { at: string; session: string }

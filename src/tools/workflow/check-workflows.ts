@@ -1,5 +1,5 @@
-import { compareDiagnostics, type Diagnostic } from '../../core/diagnostic.ts'
-import { didYouMean, nearest } from '../../core/text.ts'
+import { compareDiagnostics, type Diagnostic } from '#core/diagnostic'
+import { didYouMean, nearest } from '#core/text'
 import { parseReferences, type Reference, stepOf, textsOf } from './references.ts'
 import { callsTool, foldParameter, lastSegment, ownStep, resolveTool } from './match.ts'
 import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path'
-import { withFileLock } from '../../core/file-lock.ts'
-import { deepestJson, hexDigest, isList, tooDeepAt } from '../../core/json.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { untilAborted } from '../../core/runtime.ts'
-import { StateFileError } from '../../core/errors.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import type { CallInTurn, StepAnswer, StepCaller } from '../call/context.ts'
-import { ToolError } from '../errors.ts'
+import { withFileLock } from '#core/file-lock'
+import { deepestJson, hexDigest, isList, tooDeepAt } from '#core/json'
+import type { Diagnostic } from '#core/diagnostic'
+import { untilAborted } from '#core/runtime'
+import { StateFileError } from '#core/errors'
+import type { JsonValue } from '#skill/model'
+import type { CallInTurn, StepAnswer, StepCaller } from '#tools/call/context'
+import { ToolError } from '#tools/errors'
 import {
   callsTool,
   matchWorkflows,
@@ -26,7 +26,7 @@ import { type PlannedStep, planStep, planWorkflow, scopeValues, survives } from 
 import { isReferred } from './references.ts'
 import { type Completion, findCompletion, type SessionState } from './session-file.ts'
 import type { SessionChange, SessionStore } from './session.ts'
-import { amount } from '../../core/text.ts'
+import { amount } from '#core/text'
 
 export interface GateOptions {
   workflows: readonly WorkflowDefinition[]

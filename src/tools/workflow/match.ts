@@ -1,5 +1,5 @@
-import { ownMember } from '../../core/json.ts'
-import type { Settings } from '../../core/settings.ts'
+import { ownMember } from '#core/json'
+import type { Settings } from '#core/settings'
 import {
   type GatedCall,
   type JsonObject,

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import type { JsonValue } from '../../skill/model.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import type { JsonValue } from '#skill/model'
 import type { WrittenDefinition } from './read-workflows.ts'
 
 export type JsonObject = { [key: string]: JsonValue }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { redactValue } from '../../core/redact.ts'
-import { ownMember, sha256 } from '../../core/json.ts'
-import type { JsonValue } from '../../skill/model.ts'
+import { redactValue } from '#core/redact'
+import { ownMember, sha256 } from '#core/json'
+import type { JsonValue } from '#skill/model'
 import {
   callsTool,
   foldParameter,

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as Zod from 'zod'
-import { compareDiagnostics, type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { isList, isObject, objectOf } from '../../core/json.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import { didYouMean } from '../../core/text.ts'
-import type { JsonValue } from '../../skill/model.ts'
-import { canonicalCategory } from '../category/categorise.ts'
-import { type Document, readDocument } from '../config/document.ts'
+import { compareDiagnostics, type Diagnostic, hasErrors } from '#core/diagnostic'
+import { isList, isObject, objectOf } from '#core/json'
+import { readRegularFile } from '#core/read-files'
+import { didYouMean } from '#core/text'
+import type { JsonValue } from '#skill/model'
+import { canonicalCategory } from '#tools/category/categorise'
+import { type Document, readDocument } from '#tools/config/document'
 import {
   type JsonObject,
   type WorkflowDefinition,

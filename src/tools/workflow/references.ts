@@ -1,5 +1,5 @@
-import { isList, isObject, ownMember } from '../../core/json.ts'
-import type { JsonValue } from '../../skill/model.ts'
+import { isList, isObject, ownMember } from '#core/json'
+import type { JsonValue } from '#skill/model'
 import type { GatedCall, JsonObject, Prerequisite } from './model.ts'
 import { foldParameter } from './match.ts'
 

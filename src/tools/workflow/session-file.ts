@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import type * as Zod from 'zod'
-import { deepestJson, isList, isObject, parseJson, tooDeepAt } from '../../core/json.ts'
-import { redactText, redactValue } from '../../core/redact.ts'
-import type { JsonValue } from '../../skill/model.ts'
+import { deepestJson, isList, isObject, parseJson, tooDeepAt } from '#core/json'
+import { redactText, redactValue } from '#core/redact'
+import type { JsonValue } from '#skill/model'
 import type { ScopeValues } from './model.ts'
 
 export interface Completion {

@@ -1,14 +1,14 @@
 import { basename, dirname } from 'node:path'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { currentTrust, discoverOptionsFrom } from '../../library/discover.ts'
-import type { InvocationSource } from '../../library/activation.ts'
-import { isUnusable } from '../../skill/errors.ts'
-import { costOf, planInjection } from '../inject.ts'
-import { matchTriggers } from '../examples.ts'
-import type { TriggerSkill } from '../match.ts'
-import { readTriggers } from '../read-triggers.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { currentTrust, discoverOptionsFrom } from '#library/discover'
+import type { InvocationSource } from '#library/activation'
+import { isUnusable } from '#skill/errors'
+import { costOf, planInjection } from '#trigger/inject'
+import { matchTriggers } from '#trigger/examples'
+import type { TriggerSkill } from '#trigger/match'
+import { readTriggers } from '#trigger/read-triggers'
 import { type Settled, readText, skillsFor } from './skills.ts'
-import { type SkillExplanation, explainPrompt } from '../explain.ts'
+import { type SkillExplanation, explainPrompt } from '#trigger/explain'
 
 interface InjectionRequest {
   prompt: string

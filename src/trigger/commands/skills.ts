@@ -1,12 +1,12 @@
-import { type Context, option } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { SkillrailError } from '../../core/errors.ts'
-import { budgetRange } from '../../core/option-values.ts'
-import { readRegularFile } from '../../core/read-files.ts'
-import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
-import { findSkill } from '../../library/find-skill.ts'
-import { maxSkillBytes, type SkillInfo } from '../../library/model.ts'
-import { isInTriggers } from '../read-triggers.ts'
+import { type Context, option } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { SkillrailError } from '#core/errors'
+import { budgetRange } from '#core/option-values'
+import { readRegularFile } from '#core/read-files'
+import { discoverOptionsFrom, discoverSkills } from '#library/discover'
+import { findSkill } from '#library/find-skill'
+import { maxSkillBytes, type SkillInfo } from '#library/model'
+import { isInTriggers } from '#trigger/read-triggers'
 
 export type Settled = Pick<Context, 'runtime' | 'settings'>
 

@@ -1,25 +1,25 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { writeLimit } from '../../core/project-state.ts'
-import { defineCommand, option } from '../../core/command.ts'
-import { type Diagnostic, errorsIn, hasErrors } from '../../core/diagnostic.ts'
-import { exitCode, UsageError } from '../../core/errors.ts'
-import type { Runtime } from '../../core/runtime.ts'
-import { sarifText } from '../../core/sarif.ts'
-import { amount, cell, linesText, safeLine, safeText } from '../../core/text.ts'
-import { unifiedDiff } from '../../core/unified-diff.ts'
-import { writeFileAtomicSync } from '../../core/write-files.ts'
-import { parseSkill } from '../../skill/parse.ts'
-import { splitFrontmatter } from '../../skill/frontmatter.ts'
-import { validationRules } from '../../skill/rules.ts'
+import { writeLimit } from '#core/project-state'
+import { defineCommand, option } from '#core/command'
+import { type Diagnostic, errorsIn, hasErrors } from '#core/diagnostic'
+import { exitCode, UsageError } from '#core/errors'
+import type { Runtime } from '#core/runtime'
+import { sarifText } from '#core/sarif'
+import { amount, cell, linesText, safeLine, safeText } from '#core/text'
+import { unifiedDiff } from '#core/unified-diff'
+import { writeFileAtomicSync } from '#core/write-files'
+import { parseSkill } from '#skill/parse'
+import { splitFrontmatter } from '#skill/frontmatter'
+import { validationRules } from '#skill/rules'
 import {
   type TriggerCheck,
   type TriggerFix,
   checkTriggers,
   fixTriggers,
   triggerRules,
-} from '../check.ts'
-import type { TriggerSkill } from '../match.ts'
+} from '#trigger/check'
+import type { TriggerSkill } from '#trigger/match'
 import {
   type CaseVerdict,
   caseLines,
@@ -28,7 +28,7 @@ import {
   measureLine,
   mostPromptBytes,
   readPromptCases,
-} from '../prompt-cases.ts'
+} from '#trigger/prompt-cases'
 import {
   type InstalledSkill,
   aboutTriggers,

@@ -1,26 +1,26 @@
 import { readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
-import { writeLimit } from '../../core/project-state.ts'
-import type { Runtime } from '../../core/runtime.ts'
+import { writeLimit } from '#core/project-state'
+import type { Runtime } from '#core/runtime'
 import { dirname, join } from 'node:path'
-import { defineCommand, option } from '../../core/command.ts'
-import { codeOfErrors, type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { SkillrailError } from '../../core/errors.ts'
-import { isInside, readRegularFile, realPathOf } from '../../core/read-files.ts'
-import { safeText } from '../../core/text.ts'
-import { unifiedDiff } from '../../core/unified-diff.ts'
-import { requireWithin, writeFileAtomicSync } from '../../core/write-files.ts'
-import { discoverOptionsFrom } from '../../library/discover.ts'
-import { findSkill } from '../../library/find-skill.ts'
-import { splitFrontmatter } from '../../skill/frontmatter.ts'
-import { checkTriggers } from '../check.ts'
+import { defineCommand, option } from '#core/command'
+import { codeOfErrors, type Diagnostic, hasErrors } from '#core/diagnostic'
+import { SkillrailError } from '#core/errors'
+import { isInside, readRegularFile, realPathOf } from '#core/read-files'
+import { safeText } from '#core/text'
+import { unifiedDiff } from '#core/unified-diff'
+import { requireWithin, writeFileAtomicSync } from '#core/write-files'
+import { discoverOptionsFrom } from '#library/discover'
+import { findSkill } from '#library/find-skill'
+import { splitFrontmatter } from '#skill/frontmatter'
+import { checkTriggers } from '#trigger/check'
 import {
   exportTriggers,
   scriptOrigin,
   scriptPath,
   scriptText,
   withoutExport,
-} from '../export-triggers.ts'
-import type { TriggerSkill } from '../match.ts'
+} from '#trigger/export-triggers'
+import type { TriggerSkill } from '#trigger/match'
 import { readText } from './skills.ts'
 
 interface Result {

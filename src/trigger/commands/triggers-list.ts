@@ -1,10 +1,10 @@
-import { defineCommand, option, type Screen } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { amount, cell, count } from '../../core/text.ts'
-import { patternsOf } from '../check.ts'
-import { costOf } from '../inject.ts'
-import { compilePattern } from '../pattern.ts'
-import { tokenReport, type TokenReport } from '../tier-zero.ts'
+import { defineCommand, option, type Screen } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { amount, cell, count } from '#core/text'
+import { patternsOf } from '#trigger/check'
+import { costOf } from '#trigger/inject'
+import { compilePattern } from '#trigger/pattern'
+import { tokenReport, type TokenReport } from '#trigger/tier-zero'
 import { type InstalledSkill, skillArguments, skillsFor } from './skills.ts'
 
 interface Result {

@@ -1,8 +1,8 @@
 import { relative } from 'node:path'
-import type { Context } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, type ExitCode } from '../../core/errors.ts'
-import { amount, type Lines, safeLine } from '../../core/text.ts'
+import type { Context } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { exitCode, type ExitCode } from '#core/errors'
+import { amount, type Lines, safeLine } from '#core/text'
 import {
   type CurrentSkill,
   currentSkills,
@@ -11,8 +11,8 @@ import {
   type LockFileChange,
   lockText,
   nearestLock,
-} from '../lock.ts'
-import type { TrustStore } from '../store.ts'
+} from '#trust/lock'
+import type { TrustStore } from '#trust/store'
 import {
   type TextChange,
   textChange,

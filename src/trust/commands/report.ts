@@ -1,13 +1,13 @@
-import { chainText, gatesOf } from '../../chain/plan-model.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { isObject, objectOf, parseJson } from '../../core/json.ts'
-import { amount, bytes, type Lines, safeLine, safeText } from '../../core/text.ts'
-import { unifiedDiff } from '../../core/unified-diff.ts'
-import type { SkillInfo } from '../../library/model.ts'
-import { formatAllowedTools } from '../../skill/allowed-tools.ts'
-import type { KeptTexts } from '../store.ts'
-import type { ActingPart, PartChange, WorkspaceAssessment } from '../model.ts'
-import { workspaceRelative } from '../skill-files.ts'
+import { chainText, gatesOf } from '#chain/plan-model'
+import type { Diagnostic } from '#core/diagnostic'
+import { isObject, objectOf, parseJson } from '#core/json'
+import { amount, bytes, type Lines, safeLine, safeText } from '#core/text'
+import { unifiedDiff } from '#core/unified-diff'
+import type { SkillInfo } from '#library/model'
+import { formatAllowedTools } from '#skill/allowed-tools'
+import type { KeptTexts } from '#trust/store'
+import type { ActingPart, PartChange, WorkspaceAssessment } from '#trust/model'
+import { workspaceRelative } from '#trust/skill-files'
 
 export type TrustReport = ReturnType<typeof trustReport>
 type PartReport = ReturnType<typeof partReport>

@@ -1,17 +1,11 @@
 import { resolve } from 'node:path'
-import {
-  type Context,
-  defineCommand,
-  option,
-  type Screen,
-  type Values,
-} from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { contradiction, exitCode, type ExitCode, wrongUse } from '../../core/errors.ts'
-import { amount, type Lines, linesText, safeLine } from '../../core/text.ts'
-import { findWorkspace } from '../../core/read-files.ts'
-import type { Acceptance } from '../model.ts'
-import { TrustStore } from '../store.ts'
+import { type Context, defineCommand, option, type Screen, type Values } from '#core/command'
+import type { Diagnostic } from '#core/diagnostic'
+import { contradiction, exitCode, type ExitCode, wrongUse } from '#core/errors'
+import { amount, type Lines, linesText, safeLine } from '#core/text'
+import { findWorkspace } from '#core/read-files'
+import type { Acceptance } from '#trust/model'
+import { TrustStore } from '#trust/store'
 import {
   checkLock,
   type CheckResult,

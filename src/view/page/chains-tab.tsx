@@ -1,5 +1,5 @@
-import { shellWord } from '../../core/text.ts'
-import type { Answers } from '../questions.ts'
+import { shellWord } from '#core/text'
+import type { Answers } from '#view/questions'
 import { Answered, useAnswer } from './answer.tsx'
 import { Graph } from './graph.tsx'
 import { List, RowHead } from './list.tsx'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Graph as Units, GraphNode } from '../run-answer.ts'
+import type { Graph as Units, GraphNode } from '#view/run-answer'
 import { type Child, Chip } from './parts.tsx'
 
 interface GraphProperties {

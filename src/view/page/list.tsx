@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Diagnostic } from '../../core/diagnostic.ts'
+import type { Diagnostic } from '#core/diagnostic'
 import { addressOf, amount, type Child, count, Findings, More, Trouble } from './parts.tsx'
 
 interface ListProperties<Item> {

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { amount, count } from '../../core/text.ts'
-import type { TextAnswer } from '../questions.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import { amount, count } from '#core/text'
+import type { TextAnswer } from '#view/questions'
 import { AskError } from './server.ts'
 
 export { amount, count }

@@ -1,5 +1,5 @@
-import type { ShownStep } from '../run-answer.ts'
-import type { Answers } from '../questions.ts'
+import type { ShownStep } from '#view/run-answer'
+import type { Answers } from '#view/questions'
 import { Answered } from './answer.tsx'
 import { Graph } from './graph.tsx'
 import { type Child, Chip, Clock, Facts, Findings, LongText, Section, Typed } from './parts.tsx'

@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import type { Answers, Failure } from '../questions.ts'
-import { largestQuestion } from '../shared-with-page.ts'
+import type { Diagnostic } from '#core/diagnostic'
+import type { Answers, Failure } from '#view/questions'
+import { largestQuestion } from '#view/shared-with-page'
 
 export class AskError extends Error {
   readonly hint: string | undefined

@@ -1,5 +1,5 @@
-import type { Answers } from '../questions.ts'
-import { shellWord } from '../../core/text.ts'
+import type { Answers } from '#view/questions'
+import { shellWord } from '#core/text'
 import { Answered, useAnswer } from './answer.tsx'
 import { List, RowHead } from './list.tsx'
 import { Chip, Clock, Empty, Facts, Findings, Section, Table, Typed } from './parts.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answers } from '../questions.ts'
+import type { Answers } from '#view/questions'
 import { Answered } from './answer.tsx'
 import {
   addressOf,
