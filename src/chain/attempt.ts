@@ -145,7 +145,7 @@ class Attempt {
       attempt: step.retry === undefined ? attempt : number,
       state: policy.passState ? this.#state : emptyState,
       timeoutMs: (step.timeout ?? policy.timeout) * 1000,
-      wait: before === undefined || backoff === 0 ? undefined : wait,
+      wait: !before || backoff === 0 ? undefined : wait,
     }
   }
 
@@ -248,8 +248,8 @@ function haltAfter(chain: PlannedChain, step: PlannedStep, outcome: Outcome): Ha
       if (outcome.rejected) return { kind: 'rejected', step: step.step }
       if (status !== 'success' && step.allowFailure) return undefined
       const stop = stopAfter(policy, status)
-      if (stop !== undefined && policy.raceMode) return { kind: 'won', step: step.step }
-      if (stop !== undefined) return { kind: 'stopped', step: step.step, stop, status }
+      if (stop && policy.raceMode) return { kind: 'won', step: step.step }
+      if (stop) return { kind: 'stopped', step: step.step, stop, status }
       return skipsAfter(policy, status) ? { kind: 'skipped', step: step.step, status } : undefined
     }
     case 'cancelled':
@@ -429,7 +429,7 @@ export async function runChain(
     const scope = { number, prefix, state }
     const { ended, winner, decided, ...attempt } = await new Attempt(chain, engine, scope).run()
     attempts.push({ attempt: number, ...attempt })
-    if (ended !== undefined) return { status: attempt.status, attempts, winner, ended }
+    if (ended) return { status: attempt.status, attempts, winner, ended }
     outcomes.push({ status: decided, signature: signatureOf(attempt.steps) })
     const next = afterAttempt(chain.policy, outcomes)
     if (next === 'again') continue

@@ -172,7 +172,7 @@ export function skillDirectory(workspace: string, step: PlannedStep): string {
 }
 
 export function recordOf(confinement: RunConfinement | undefined): Pick<RunRecord, 'confinement'> {
-  if (confinement === undefined) return {}
+  if (!confinement) return {}
   if (confinement === 'off') return { confinement: { sandbox: 'off' } }
   const { read, write, network, environment } = confinement.grants
   const grants = { read, write, network, environment: Object.keys(environment) }

@@ -68,7 +68,7 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
       key,
       signal: AbortSignal.any([scope, controller.signal]),
       controller,
-      outcome: recorded === undefined ? undefined : recordedOutcome(recorded),
+      outcome: recorded ? recordedOutcome(recorded) : undefined,
       order: recorded?.order ?? Number.POSITIVE_INFINITY,
     })
     return { key, waited: hasWaited(core.journal, key) }
@@ -132,12 +132,12 @@ function earliest(list: readonly Entry[]): Ended | undefined {
   const finished = list.filter(({ outcome }) => outcome?.kind === 'finished')
   const canFinish = list.some(({ outcome }) => outcome === undefined)
   const [first = canFinish ? undefined : list[0]] = finished.toSorted((a, b) => a.order - b.order)
-  return first?.outcome === undefined ? undefined : { key: first.key, outcome: first.outcome }
+  return first?.outcome ? { key: first.key, outcome: first.outcome } : undefined
 }
 
 function recordCancelled(core: EngineCore, entry: Entry): CancelledStep {
   const { outcome, key } = entry
-  if (outcome === undefined || outcome.kind === 'suspended') return {}
+  if (!outcome || outcome.kind === 'suspended') return {}
   const { startedAt, durationMs, chain } = outcome
   if (outcome.kind === 'cancelled' && startedAt !== undefined && !core.journal.done.has(key)) {
     core.writer?.append({ type: 'done', key, outcome })
@@ -147,7 +147,7 @@ function recordCancelled(core: EngineCore, entry: Entry): CancelledStep {
 
 function launch(core: EngineCore, entry: Entry): void {
   if (entry.ending) return
-  if (entry.outcome !== undefined) {
+  if (entry.outcome) {
     entry.ending = Promise.resolve()
     return
   }
@@ -166,7 +166,7 @@ const interrupted = { kind: 'suspended', why: 'interrupted' } as const
 
 /** Ends what was told to end while it waited: for a user, or for the report of an agent. */
 function endWaiting(core: EngineCore, entry: Entry): void {
-  if (entry.outcome !== undefined && entry.outcome.kind !== 'suspended') return
+  if (entry.outcome && entry.outcome.kind !== 'suspended') return
   entry.outcome = undefined
   entry.ending = undefined
   launch(core, entry)
@@ -174,15 +174,15 @@ function endWaiting(core: EngineCore, entry: Entry): void {
 
 async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const stopped = endedFromAbove(core, entry)
-  if (stopped !== undefined) return await endedBefore(core, entry, stopped)
+  if (stopped) return await endedBefore(core, entry, stopped)
   const gate = entry.call.step.gate ? atGate(core, entry) : undefined
-  if (gate !== undefined) return gate
+  if (gate) return gate
   if (entry.kind === 'task' && !core.runner) return lookedAt(core, entry)
   const isFirst = core.runner && !core.journal.started.has(entry.key)
   // Also where there is nothing to wait for: steps beside each other start in their order.
   await (isFirst ? untilDue(entry.call, core.clock, entry.signal) : undefined)
   const ended = endedFromAbove(core, entry)
-  if (ended !== undefined) return ended
+  if (ended) return ended
   const startedAt = begin(core, entry)
   const limit = core.runner ? limitOf(core, entry, startedAt) : noLimit
   try {
@@ -252,7 +252,7 @@ async function executeTask(
   const durationMs = Math.round(core.clock.elapsed() - before)
   const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
   if (!answer) return interrupted
-  if (stopped !== undefined) return { ...stopped, startedAt, durationMs }
+  if (stopped) return { ...stopped, startedAt, durationMs }
   if (answer.kind === 'pending') return handOut(core, entry, answer.handedAt)
   return finished(answer, limit, { startedAt, durationMs: durationMs + (answer.workedMs ?? 0) })
 }
@@ -282,7 +282,7 @@ async function executeChain(
   }
   const answer = await core.runner?.finishChain(call, output.output, { signal })
   const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
-  if (stopped !== undefined) return { ...stopped, ...left() }
+  if (stopped) return { ...stopped, ...left() }
   return finished(answer ?? output, limit, left())
 }
 

@@ -222,7 +222,7 @@ export function isApproved(
   decision: ApprovalRecord | undefined,
   outcome: Outcome | CancelledStep | undefined,
 ): boolean {
-  if (outcome !== undefined) return !('rejected' in outcome) || outcome.rejected !== true
+  if (outcome) return !('rejected' in outcome) || outcome.rejected !== true
   return decision?.approved === true && isAbout(gate, decision)
 }
 

@@ -131,11 +131,11 @@ function keyOfHanded(
 ): string {
   const handed = handedSteps(result)
   const found = handed.find((candidate) => candidate.step === step)
-  if (found !== undefined && (attempt ?? found.attempt) === found.attempt) return found.key
+  if (found && (attempt ?? found.attempt) === found.attempt) return found.key
   const names = handed.map((candidate) => candidate.step).join(', ')
   let message = `the run ${runId} waits for a report about ${names}`
   if (handed.length === 0) message = `the run ${runId} waits for no report`
-  if (found !== undefined) message = `attempt ${found.attempt} of ${step} waits for a report`
+  if (found) message = `attempt ${found.attempt} of ${step} waits for a report`
   const hint = `See: ${line('chain next', runId)}`
   throw new RunStateError('report-refused', message, hint)
 }

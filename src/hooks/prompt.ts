@@ -93,7 +93,7 @@ const patchKeys = ['command', 'patchText', 'input', 'patch']
 
 function readCall(tool: string, input: unknown): ToolCall | undefined {
   const kind = toolKinds[tool.toLowerCase()]
-  if (kind === undefined) return undefined
+  if (!kind) return undefined
   const fields = typeof input === 'string' ? { input } : objectOf(input)
   const texts = (keys: readonly string[]): string[] => keys.map((key) => fields[key]).filter(isText)
   // Codex passes a patch to its shell, too.

@@ -118,7 +118,7 @@ async function answerEvent(
 ): Promise<Answered | undefined> {
   const { runtime } = request
   const platform = platformOf(request, payload)
-  if (platform === undefined) return undefined
+  if (!platform) return undefined
   const adapter = adapters[platform]
   const cache = await currentCache(runtime)
   for (const error of cache.problems) trace({ error })

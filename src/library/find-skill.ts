@@ -108,7 +108,7 @@ export function selectSkill(discovery: Discovery, reference: string): SkillInfo 
     const hint = 'Rename one of them, or give a path.'
     throw new SkillConflictError({ code: 'skill-conflict', message, hint })
   }
-  const shadowed = scope === undefined ? [] : discovery.shadowed
+  const shadowed = scope ? discovery.shadowed : []
   const found = [...discovery.skills, ...shadowed].find(matches)
   if (found) return found
   const broken = discovery.broken.find(matches)
@@ -153,7 +153,7 @@ function brokenSkill(
 
 function splitReference(reference: string): { scope: SkillScope | undefined; name: string } {
   const scope = scopes.find((candidate) => reference.startsWith(`${candidate}:`))
-  return { scope, name: scope === undefined ? reference : reference.slice(scope.length + 1) }
+  return { scope, name: scope ? reference.slice(scope.length + 1) : reference }
 }
 
 /** Reads the body of a skill whose metadata is known, and lists its resources. */

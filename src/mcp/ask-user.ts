@@ -12,7 +12,7 @@ const longestQuestion = 20_000
 
 /** Refuses too many questions and those that are too long; results of earlier calls remain. */
 export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
-  if (ask === undefined) return undefined
+  if (!ask) return undefined
   let asked = 0
   return async (question) => {
     const { length } = question.message
@@ -33,7 +33,7 @@ export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
 }
 
 export function howToAllow(ask: AskUser | undefined, yes: boolean, command: string): string {
-  if (ask !== undefined) return 'The user has to approve it in the client.'
+  if (ask) return 'The user has to approve it in the client.'
   if (yes) return 'Name it in the request, or use a client that can ask the user (elicitation).'
   return `This client cannot ask the user (elicitation). A user allows it with skillrail mcp serve --yes, or at a terminal with ${command}.`
 }
@@ -44,7 +44,7 @@ export async function askForYes(ask: AskUser, message: string, title: string): P
 
 /** The user behind the client; undefined where no user can be asked. */
 export function userBehind(ask: AskUser | undefined): RequestSetup['user'] {
-  if (ask === undefined) return undefined
+  if (!ask) return undefined
   return {
     async confirm(plan) {
       const title = plan.length === 1 ? 'Make this call' : `Make these ${plan.length} calls`
@@ -76,11 +76,11 @@ export function userBehind(ask: AskUser | undefined): RequestSetup['user'] {
 export function askWhetherToRun(
   ask: AskUser | undefined,
 ): ((warning: string) => Promise<'run' | 'skip'>) | undefined {
-  if (ask === undefined) return undefined
+  if (!ask) return undefined
   const said = new Map<string, 'run' | 'skip'>()
   return async (warning) => {
     const known = said.get(warning)
-    if (known !== undefined) return known
+    if (known) return known
     const answer = await ask({
       message: safeText(warning),
       name: 'skip',

@@ -258,10 +258,10 @@ class ServedRuns {
     const text = safeText(facts.join('\n'))
     const asking = askWithinBounds(ask)
     const question = `Scripts would be run on this machine.\n${text}`
-    if (asking !== undefined && (await askForYes(asking, question, 'Run them'))) return
+    if (asking && (await askForYes(asking, question, 'Run them'))) return
     throw new UsageError({
-      code: ask === undefined ? 'run-needs-yes' : 'run-declined',
-      message: ask === undefined ? `scripts need a yes:\n${text}` : `nothing was run:\n${text}`,
+      code: ask ? 'run-declined' : 'run-needs-yes',
+      message: ask ? `nothing was run:\n${text}` : `scripts need a yes:\n${text}`,
       hint: howToAllow(ask, yes, 'skillrail run'),
     })
   }
@@ -279,7 +279,7 @@ function yesKey(runId: string, { digest }: Plan): string {
 async function planForModel(project: ChainProject, planned: PlannedSkillRun): Promise<Plan> {
   const { plan } = planned
   const withheld = withheldStep(plan)
-  if (withheld === undefined) return await usablePlan(project, planned)
+  if (!withheld) return await usablePlan(project, planned)
   const { step, skill: own } = withheld
   const what = step === '' ? `Skill ${own}` : `The step ${step} of ${plan.skill}`
   throw new SkillInvocationError({
@@ -300,7 +300,7 @@ function withheldStep({ root }: Plan): { step: string; skill: string } | undefin
  */
 function drivenRun({ store }: ChainProject, runId: string): RunJournal {
   const journal = store.read(runId)
-  if (journal.run.mode === 'stepper' && withheldStep(journal.plan) === undefined) return journal
+  if (journal.run.mode === 'stepper' && !withheldStep(journal.plan)) return journal
   throw runNotFound(runId)
 }
 
@@ -346,11 +346,11 @@ function answered(
     text: `${late}${text}`,
     value: plainJson({ run, ...value, dismissed }),
   })
-  if (result !== undefined) {
+  if (result) {
     const { status } = result
     return tell(`The chain has ended: ${status}.\n${JSON.stringify(result)}`, { status, result })
   }
-  if (waiting !== undefined) {
+  if (waiting) {
     const { step, approveWith: line } = waiting
     const text = `${step} waits for a user, who types: ${line}\nThen continue with chain_next.`
     return tell(text, { status: 'waiting', waiting: { step, line } })

@@ -52,7 +52,7 @@ Calls that can change something need approval in the client (elicitation) or --y
     if (list || dryRun) return await offerOf(project)
     if (http) return await overHttp(context, project, { port, tokenFile })
     const { streams } = context
-    if (streams === undefined) return undefined
+    if (!streams) return undefined
     const { stdin, stdout } = streams
     if (stdin.isTTY === true) {
       context.note('This waits for an MCP client, which starts it by itself. Ctrl-C ends it.')

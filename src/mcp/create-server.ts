@@ -95,7 +95,7 @@ export class McpService {
     }))
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const tool = tools.find(({ name }) => name === params.name)
-      if (tool === undefined) throw invalid(unknownTool(params.name))
+      if (!tool) throw invalid(unknownTool(params.name))
       try {
         return await this.#call(tool, params.arguments ?? {}, mcpReq, client, server)
       } catch (error) {
@@ -144,7 +144,7 @@ export class McpService {
       typeof state === 'string'
         ? await exchanges.resume(arrival, state, request.inputResponses?.[questionName])
         : await exchanges.begin(arrival, (work) => tool.run(input, { ...work, connection: client }))
-    if (turn.kind === 'question' && request.envelope !== undefined) {
+    if (turn.kind === 'question' && request.envelope) {
       const inputRequests = { [questionName]: sdk.inputRequired.elicit(formOf(turn.question)) }
       return sdk.inputRequired({ inputRequests, requestState: turn.state })
     }

@@ -72,7 +72,7 @@ export class Exchanges {
    */
   resume(arrival: Arrival, state: string, reply: unknown): Promise<Turn> {
     const exchange = this.#waiting.get(state)?.exchange
-    if (exchange === undefined || exchange.arrival.subject !== arrival.subject) {
+    if (!exchange || exchange.arrival.subject !== arrival.subject) {
       throw new UsageError({
         code: 'question-over',
         message: 'this answers a question that has expired; nothing was called',
@@ -126,7 +126,7 @@ export class Exchanges {
 
   async #ask(exchange: Exchange, question: Question): Promise<JsonValue | undefined> {
     const { raise, controller, arrival } = exchange
-    if (raise === undefined || controller.signal.aborted) return undefined
+    if (!raise || controller.signal.aborted) return undefined
     const { patienceMs, mostWaiting, mostOfClient } = this.#limits
     const all = [...this.#waiting.values()]
     const own = all.filter((one) => one.exchange.arrival.client === arrival.client)

@@ -106,7 +106,7 @@ class HttpSessions {
     const id = request.headers.get('mcp-session-id')
     if (id === null) return await this.#begin(request, body)
     const session = this.#sessions.get(id)
-    if (session === undefined) return refusal(404, 'Session not found')
+    if (!session) return refusal(404, 'Session not found')
     this.#sessions.delete(id)
     this.#sessions.set(id, session)
     return await within(session, request, body)
@@ -124,7 +124,7 @@ class HttpSessions {
     if (sessions.size >= this.#limits.mostSessions) {
       // Clients that go without DELETE must not keep others out.
       const idle = [...sessions.values()].find((session) => session.idle.isIdle())
-      if (idle === undefined) return refusal(503, 'Too many sessions')
+      if (!idle) return refusal(503, 'Too many sessions')
       idle.end().catch(warn)
     }
     const id = newToken()

@@ -252,8 +252,8 @@ class ToolRequest {
     const callable: CallToAllow[] = []
     for (const one of planned) {
       const refused = await this.#refusalOf(one)
-      if (refused !== undefined && kind === 'chain') throw refused
-      if (refused === undefined && one.problems.length === 0) callable.push(one)
+      if (refused && kind === 'chain') throw refused
+      if (!refused && one.problems.length === 0) callable.push(one)
     }
     // A call that is never made needs no yes, and a chain ends before a wrong first call. A later
     // one of a chain may become right meanwhile.
@@ -311,7 +311,7 @@ class ToolRequest {
   /** Needs a yes, unless the call is refused anyway; one with wrong parameters is never made. */
   async #requireCall(call: CallToAllow, texts: string): Promise<void> {
     const refused = await this.#refusalOf(call)
-    if (refused !== undefined) throw refused
+    if (refused) throw refused
     const { problems } = await foreseeCall(call.tool, call.params, [], this.#tools.calls)
     if (problems.length === 0) await requireYes([call], texts, this.#consent)
   }
@@ -343,7 +343,7 @@ async function answerOfRequest(answer: RequestAnswer, place: ToolCalls['place'])
       const lines = [
         `Error: ${reason}`,
         ...(id === undefined ? [] : [`Tool: ${id}`]),
-        ...(missing === undefined ? [] : [`Missing: ${missing.join(', ')}`]),
+        ...(missing ? [`Missing: ${missing.join(', ')}`] : []),
         ...(candidates.length === 0 ? [] : [`Candidates: ${candidates.join(', ')}`]),
         ...tried.map((one) => `Tried: ${one.tool}: ${one.why}`),
         'Next: say it with the name of a tool, or use call_tool.',

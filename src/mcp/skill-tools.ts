@@ -117,7 +117,7 @@ async function readResource(
 ): Promise<ToolAnswer> {
   const manager = project.skills()
   const found = await manager.get(name)
-  if (found === undefined) {
+  if (!found) {
     const message = `There is no skill named ${name}.`
     const hint = 'List skills with: find_skills'
     throw new UsageError({ code: 'skill-not-found', message, hint })
@@ -210,7 +210,7 @@ export async function getPrompt(
   const known = shortened(name)
   const skills = await project.skills().list()
   const info = skills.find((one) => one.name === known)
-  if (info === undefined) {
+  if (!info) {
     const message = `there is no prompt ${safeLine(known)}`
     throw new UsageError({ code: 'prompt-not-found', message })
   }

@@ -30,13 +30,13 @@ export function skillSource(project: ServedProject): SkillSource {
     },
     async get(uri) {
       const { skill, path } = await named(uri)
-      return skill === undefined || path !== 'SKILL.md' ? undefined : entryOf(skill)
+      return !skill || path !== 'SKILL.md' ? undefined : entryOf(skill)
     },
     async read(uri) {
       const { skill, path } = await named(uri)
       if (skill?.files.every((file) => file.path !== path) !== false) return undefined
       const bytes = bytesOf(skill.info, path)
-      if (bytes === undefined) return undefined
+      if (!bytes) return undefined
       return {
         ...(isUtf8(bytes) ? { text: bytes.toString('utf8') } : { bytes }),
         ...mimeTypeOf(path),
@@ -115,11 +115,11 @@ export async function servedSkillNames(project: ServedProject): Promise<string[]
 function entryOf({ info, files }: ServedSkill): Skill | undefined {
   const contents = files.flatMap(({ path }) => {
     const bytes = bytesOf(info, path)
-    return bytes === undefined ? [] : [{ path, bytes }]
+    return bytes ? [{ path, bytes }] : []
   })
   const manifest = contents.find(({ path }) => path === 'SKILL.md')
   const frontmatter = manifest && frontmatterOf(manifest.bytes, info)
-  if (frontmatter === undefined || contents.length < files.length) return undefined
+  if (!frontmatter || contents.length < files.length) return undefined
   const resources = contents.map(({ path, bytes }) => ({
     uri: skillUri(info.name, path),
     digest: sha256(bytes),

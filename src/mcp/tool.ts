@@ -103,7 +103,7 @@ export function defineTool<S extends z.ZodObject>({
   return {
     ...facts,
     inputSchema: { ...jsonSchema(schema), type: 'object' },
-    ...(output === undefined ? {} : { outputSchema: jsonSchema(output) }),
+    ...(output ? { outputSchema: jsonSchema(output) } : {}),
     run: async (given, call) => await run(checkedInput(facts.name, schema, given), call),
   }
 }

@@ -91,7 +91,7 @@ function isHandedOver(body: string, path: string): boolean {
 
 function adviseOnDescription(reader: FieldReader, text: string, at: Position | undefined): void {
   const person = wrongPerson(text)
-  if (person !== undefined) {
+  if (person) {
     const message = `The description is in the ${person} person.`
     const hint = 'Write "Extracts …", not "I extract …".'
     reader.report('description-person', at, message, hint)

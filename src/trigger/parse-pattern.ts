@@ -132,7 +132,7 @@ class PatternParser {
       const atom = this.readAtom(depth)
       const item = this.readRepetition(atom)
       items.push(item)
-      if (atom.anchor === undefined) continue
+      if (!atom.anchor) continue
       const next = this.source[this.at]
       const isEnd = next === undefined || next === '|' || next === ')'
       const isAtEdge = atom.anchor === 'start' ? start === first : isEnd

@@ -315,7 +315,7 @@ export function lockStateOf(
   const locked = reading.skills.get(lockedPath(place, directory))
   if (!locked) return 'drifted'
   const tree = skillTree(place, directory)
-  return compareSkill(locked, { ...locked, tree }) === undefined ? undefined : 'drifted'
+  return compareSkill(locked, { ...locked, tree }) ? 'drifted' : undefined
 }
 
 export class LockStore {

@@ -183,7 +183,7 @@ async function runPart(context: Context): Promise<OverviewPart> {
   const entries: OverviewEntry[] = []
   for (const runId of ids.slice(0, newestRuns)) {
     const journal = readJournal(store, runId)
-    if (journal === undefined || journal.run.imported !== undefined) continue
+    if (!journal || journal.run.imported) continue
     const status = statusOfRun(journal, journal.path)
     const { skill } = journal.run
     const isNewest = !seen.has(skill)
@@ -221,7 +221,7 @@ async function runEntry(
   const next = nextLines({ journal, result, status, line: linesAgain(context) })
   const failed = firstFailed(result)
   const why = failed?.errors[0]?.message ?? failed?.result ?? ''
-  const about = failed === undefined ? (next[0]?.what ?? '') : `${failed.step}: ${why}`
+  const about = failed ? `${failed.step}: ${why}` : (next[0]?.what ?? '')
   return {
     name: journal.run.skill,
     status: runStatuses[status] ?? 'problem',
@@ -251,7 +251,7 @@ async function serverPart(context: Context): Promise<OverviewPart> {
 
 function serverEntry({ name, state, message = '', path }: ServerRow): OverviewEntry[] {
   const found = serverStates[state]
-  if (found === undefined) return []
+  if (!found) return []
   return [{ name, state, about: message === '' ? `configured in ${path}` : message, ...found }]
 }
 

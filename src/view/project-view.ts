@@ -93,7 +93,7 @@ function skillAnswers(context: Context) {
     chains: () => ({
       chains: discoverSkills(options()).skills.flatMap((info) => {
         const { name, description, path, trustLevel, fields } = info
-        if (fields.chain === undefined) return []
+        if (!fields.chain) return []
         const steps = fields.chain.steps.length
         return [{ id: idOf(path), name, description, steps, trust: trustLevel }]
       }),
@@ -196,7 +196,7 @@ function findInfo(id: string, discovery: Discovery): SkillInfo {
 function findAny(id: string, { skills, shadowed, conflicts, broken }: Discovery) {
   const all: (SkillInfo | BrokenSkill)[] = [...skills, ...shadowed, ...conflicts, ...broken]
   const found = all.find(({ path }) => idOf(path) === id)
-  if (found !== undefined) return found
+  if (found) return found
   throw new SkillNotFoundError({
     code: 'skill-not-found',
     message: 'there is no such skill any more',
@@ -226,7 +226,7 @@ function runAnswers(context: Context) {
     const path = store.pathOf(runId)
     const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
     const known = rows.get(runId)
-    if (known !== undefined && known.mtimeMs === mtimeMs) return known.row
+    if (known && known.mtimeMs === mtimeMs) return known.row
     try {
       const journal = store.read(runId)
       const row = listedRun(journal, statusOfRun(journal, journal.path))
@@ -283,9 +283,9 @@ function toolAnswers(context: Context) {
     },
     tool({ text }: Asked) {
       const { index } = loadToolIndex({ project, runtime })
-      if (index === undefined) throw unaskedServers(serverConfiguration(context)) ?? notKnown()
+      if (!index) throw unaskedServers(serverConfiguration(context)) ?? notKnown()
       const tool = index.tool(text('id'))
-      if (tool === undefined) throw toolNotFound(text('id'), index.tools)
+      if (!tool) throw toolNotFound(text('id'), index.tools)
       const definition = index.reviewed(tool.id)
       const { caution, ...facts } = toolFacts(tool, index, project)
       return {

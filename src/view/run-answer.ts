@@ -62,7 +62,7 @@ export function runAnswer(run: RunShownNow) {
 export function stepPiece({ runId, attempts }: RunResult, { text, number }: Asked): TextAnswer {
   const attempt = attempts.find((one) => one.attempt === number('attempt'))
   const step = attempt && stepIn(attempt, text('step'))
-  if (step === undefined) {
+  if (!step) {
     const message = `the run ${runId} has no such step`
     throw new RunNotFoundError('step-not-found', message)
   }
@@ -73,7 +73,7 @@ function stepIn({ steps }: Pick<AttemptResult, 'steps'>, name: string): StepResu
   for (const step of steps) {
     if (shownText(step.step) === name) return step
     const inner = stepIn({ steps: step.steps ?? [] }, name)
-    if (inner !== undefined) return inner
+    if (inner) return inner
   }
   return undefined
 }

@@ -136,7 +136,7 @@ function reusedResults(
   )
   return walkResult(result).flatMap((walked) => {
     const record = journal.done.get(walked.key)
-    if (!walked.leaf || record === undefined || !wanted.has(walked.step.step)) return []
+    if (!walked.leaf || !record || !wanted.has(walked.step.step)) return []
     const { outcome } = record
     if (outcome.kind !== 'finished' || outcome.rejected) return []
     if (choice.kind === 'retry' && outcome.output.status !== 'success') return []

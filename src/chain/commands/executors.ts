@@ -26,7 +26,7 @@ export async function executorsFor(
 ): Promise<Executor[]> {
   if (choice.model !== undefined) return [await modelExecutorOf(project, choice, [choice.model])]
   const client = clientNamed(choice.via)
-  return client === undefined ? [] : [viaExecutor(project, client)]
+  return client ? [viaExecutor(project, client)] : []
 }
 
 export function viaExecutor(

@@ -329,7 +329,7 @@ export function instructionsOf({
 }: InstructionChoice): InstructionExecutor | undefined {
   if (model === undefined) {
     const client = clientNamed(via)
-    if (client === undefined) return undefined
+    if (!client) return undefined
     return { kind: 'agent', client, honours: agentClis[client].honours }
   }
   if (/^[^:]+:./.test(model)) {

@@ -84,7 +84,7 @@ export const command = defineCommand<PackResult>()({
 
 function packagedClient(name: string): PackagedClient {
   const found = packagedClients.find((client) => client === name)
-  if (found !== undefined) return found
+  if (found) return found
   const message = `there are no packages for ${name}`
   const hint = `Give one of ${packagedClients.join(', ')}; without --client you get all.`
   throw new UsageError({ code: 'plugin-client-unknown', message, hint })

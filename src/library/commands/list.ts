@@ -67,7 +67,7 @@ export async function listSkills(
   { all, precedence }: { all: boolean; precedence?: 'project' | 'user' | undefined },
 ): Promise<ListResult> {
   const configured = discoverOptionsFrom(runtime, settings)
-  const options = precedence === undefined ? configured : { ...configured, precedence }
+  const options = precedence ? { ...configured, precedence } : configured
   const { skills, conflicts, shadowed, broken, diagnostics } = discoverSkills(options)
   const invalid = await invalidSkills(skills, runtime)
   const workspace = findWorkspace(runtime.cwd, runtime)
@@ -152,7 +152,7 @@ function tableRows(result: ListResult, { width, style }: Screen): string[][] {
     return [
       cell(name, nameWidth),
       ...(width >= fixed ? [scope] : []),
-      colour === undefined ? trust : style(colour, trust),
+      colour ? style(colour, trust) : trust,
       tokens.padStart(tokenWidth),
       ...(noteWidth >= 16 ? [cell(note, noteWidth)] : []),
     ]
@@ -188,6 +188,6 @@ function rowOf(
     shadowed: `${skill.trust}, in ${source}`,
   }
   const use = invalid === undefined ? about : `[invalid] ${byClient ? about : invalid}`
-  const note = standing === undefined ? hides + use : notes[standing]
+  const note = standing ? notes[standing] : hides + use
   return [skill.name, skill.scope, standing ?? skill.trust, count(skill.tokens.body), note]
 }

@@ -179,7 +179,7 @@ export function verdictOn(target: ValidationTarget, options: VerdictOptions): Sk
     const { name = null, valid, isChain, diagnostics } = options.validate(content, location)
     return { path, name, valid, isChain: isChain || undefined, diagnostics }
   }
-  if (options.fix === undefined || !isUtf8(bytes)) return verdict(bytes)
+  if (!options.fix || !isUtf8(bytes)) return verdict(bytes)
   const text = new TextDecoder('utf8', { ignoreBOM: true }).decode(bytes)
   const { text: fixed, changes } = fixSkill(text)
   const after = verdict(fixed)

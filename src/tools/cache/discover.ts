@@ -41,7 +41,7 @@ export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex
     discoveries.set(pool, discovery)
     discovery.found.catch(forget)
   }
-  return await (signal === undefined ? discovery.found : untilAborted(discovery.found, signal))
+  return await (signal ? untilAborted(discovery.found, signal) : discovery.found)
 }
 
 function identityOf({ pool, index, trusted }: DiscoveryOptions): string {
@@ -60,7 +60,7 @@ async function discover(
   const failed = new Set(failures.map(({ server }) => server))
   const kept = (index?.tools ?? []).flatMap((tool) => {
     const definition = failed.has(tool.server) ? index?.definition(tool.id) : undefined
-    return definition === undefined ? [] : [definition]
+    return definition ? [definition] : []
   })
   return indexDefinitions([...tools, ...kept], {
     refreshedAt,

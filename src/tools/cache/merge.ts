@@ -107,7 +107,7 @@ function mergeCategories(
   const there = new Set(categories.map(({ name }) => name))
   for (const name of names.toSorted(compareText)) {
     const text = described.get(name)
-    if (!there.has(name) && text !== undefined) add(name, text)
+    if (!there.has(name) && text) add(name, text)
   }
   return { categories, generatedTexts }
 }

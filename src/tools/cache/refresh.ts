@@ -103,7 +103,7 @@ async function merge(path: string, options: RefreshOptions, listing: Answered) {
     accept,
   })
   const held = tracked.tools.flatMap(({ id, before, removedAt }) =>
-    before !== undefined && removedAt === undefined ? [id] : [],
+    before && removedAt === undefined ? [id] : [],
   )
   // Clients of models read the cache file, so it says nothing of tools that are held back.
   const shown = tools.map((tool) => (held.includes(tool.id) ? { ...tool, description: '' } : tool))
@@ -203,7 +203,7 @@ function recordServers(
     if (listing.listed.has(name)) {
       return [{ name, digest, trusted, listedAt: at, ttlMs: listing.ttlMs?.get(name) }]
     }
-    if (failure === undefined) return known === undefined ? [] : [known]
+    if (!failure) return known ? [known] : []
     const { notTrusted } = failure
     const message = redactText(failure.message)
     const stderrTail = redactText(failure.stderrTail)
@@ -243,8 +243,8 @@ function trackTools(input: TrackInput) {
     const now = { id: tool.id, ...digestTool(tool) }
     const mark = markOf(now, known, input, tool.server)
     tools.set(tool.id, { ...now, before: accept ? undefined : mark })
-    if (accept && mark !== undefined) accepted.push(tool.id)
-    const what = known === undefined ? textChange(tool, cached.get(tool.id)) : parts(now, known)
+    if (accept && mark) accepted.push(tool.id)
+    const what = known ? parts(now, known) : textChange(tool, cached.get(tool.id))
     if (what.length > 0) changed.push({ id: tool.id, what })
   }
   for (const [id, known] of before) {
@@ -252,7 +252,7 @@ function trackTools(input: TrackInput) {
     const gone = current.has(id) ? undefined : (known.removedAt ?? at)
     const mark = accept ? undefined : known.before
     tools.set(id, { ...known, before: mark, removedAt: gone })
-    if (accept && known.before !== undefined && gone === undefined) accepted.push(id)
+    if (accept && known.before && gone === undefined) accepted.push(id)
   }
   return {
     changes: {
@@ -272,7 +272,7 @@ function markOf(
   { at, earlier, record }: TrackInput,
   server: string,
 ): RecordedTool['before'] {
-  if (known === undefined) {
+  if (!known) {
     const isKnown = record?.servers.some(({ name, listedAt }) => name === server && listedAt !== '')
     return isKnown ? { description: '', schema: '', changedAt: at } : undefined
   }
@@ -287,6 +287,6 @@ function parts(now: ToolDigests, then: ToolDigests): (keyof ToolDigests)[] {
 
 /** Without a record only the description in the cache file can be compared. */
 function textChange(tool: ToolDefinition, cached: CachedTool | undefined): (keyof ToolDigests)[] {
-  if (cached === undefined) return []
+  if (!cached) return []
   return cached.description === cutDescription(tool.description) ? [] : ['description']
 }

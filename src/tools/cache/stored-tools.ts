@@ -178,7 +178,7 @@ function readStored<Schema extends Zod.ZodType>(
   if (file.ok) {
     const z: typeof Zod = createRequire(import.meta.url)('zod')
     const { data, error } = schemaOf(z).safeParse(parseJson(file.text))
-    if (error === undefined) return { value: data, diagnostics: [] }
+    if (!error) return { value: data, diagnostics: [] }
     problem = `it is damaged at "${error.issues[0]?.path.join('.')}"`
   }
   const message = `${path} cannot be used: ${problem}`
@@ -200,7 +200,7 @@ export function readDefinition(value: unknown, server: string): ToolDefinition |
     description: typeof description === 'string' ? description : '',
     inputSchema,
     ...(isObject(outputSchema) ? { outputSchema } : {}),
-    ...(annotations === undefined ? {} : { annotations }),
+    ...(annotations ? { annotations } : {}),
   }
 }
 

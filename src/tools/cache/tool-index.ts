@@ -143,13 +143,13 @@ function storedIndex(
     definition,
     servers: names,
     failures: (record?.servers ?? []).flatMap(({ name, failure }) =>
-      failure === undefined ? [] : [{ server: name, ...failure }],
+      failure ? [{ server: name, ...failure }] : [],
     ),
     isNew,
     changed: [
       ...listed.filter(isNew).map(({ id }) => addedTool(id, cache.refreshedAt)),
       ...(record?.tools ?? []).flatMap(({ id, before }): ChangedTool[] => {
-        if (before === undefined) return []
+        if (!before) return []
         if (before.description === '') return [addedTool(id, before.changedAt)]
         return [[id, { kind: 'changed', since: before.changedAt, before: before.definition }]]
       }),
@@ -216,7 +216,7 @@ export function indexDefinitions(
   const byId = new Map<string, ToolDefinition>()
   for (const tool of definitions) if (!byId.has(tool.id)) byId.set(tool.id, tool)
   const unique = [...byId.values()].toSorted((a, b) => compareText(a.id, b.id))
-  const changed = known === undefined ? [] : changedTools(unique, known, refreshedAt ?? '')
+  const changed = known ? changedTools(unique, known, refreshedAt ?? '') : []
   const held = new Map(changed)
   const shown = unique.map((tool) => (held.has(tool.id) ? { ...tool, description: '' } : tool))
   const assigned = categorise(unique)
@@ -234,7 +234,7 @@ export function indexDefinitions(
     ),
     categories: describeCategories(shown, assigned).map((category) => {
       const before = known?.categories.find(({ name }) => name === category.name)
-      if (before === undefined) return category
+      if (!before) return category
       return { ...category, description: before.description, keywords: before.keywords }
     }),
     definition: (id) => byId.get(id),
@@ -259,7 +259,7 @@ function changedTools(tools: readonly ToolDefinition[], known: ToolIndex, since:
     if (known.isNew(tool)) return [addedTool(tool.id, since)]
     const before = known.definition(tool.id)
     const isSame = JSON.stringify(digestTool(tool)) === JSON.stringify(before && digestTool(before))
-    return before === undefined || isSame ? [] : [[tool.id, { kind: 'changed', since, before }]]
+    return !before || isSame ? [] : [[tool.id, { kind: 'changed', since, before }]]
   })
 }
 
@@ -287,14 +287,14 @@ function createToolIndex(parts: ToolIndexParts): ToolIndex {
     refreshedAt: parts.refreshedAt,
     servers: servers.map(([name, toolCount]) => {
       const unavailable = failed.get(name)
-      return unavailable === undefined ? { name, toolCount } : { name, toolCount, unavailable }
+      return unavailable ? { name, toolCount, unavailable } : { name, toolCount }
     }),
     tools,
     categories: parts.categories,
     tool: (id) => byId.get(id),
     definition: (id) => {
       const definition = reviewed(id)
-      if (definition === undefined || !held.has(id)) return definition
+      if (!definition || !held.has(id)) return definition
       const { server, name } = definition
       return { id, server, name, description: '', inputSchema: { type: 'object' } }
     },

@@ -37,7 +37,7 @@ export async function attemptCall(
     try {
       outcome = await call()
       failure = classifyOutcome(outcome)
-      if (failure === undefined) return { ok: true, outcome, failures }
+      if (!failure) return { ok: true, outcome, failures }
     } catch (error) {
       failure = classifyError(error)
       if (failure.kind === 'cancelled' || signal.aborted) throw error

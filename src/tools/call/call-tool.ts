@@ -89,7 +89,7 @@ async function attempt(
   const options = { signal, timeoutMs, onProgress, inputSchema: tool.inputSchema }
   const replaySafe = [...retry.replaySafe, ...(permissions?.readOnly ?? [])]
   let passed: CallAtGate | undefined
-  if (gate?.inTurn === undefined) return await made()
+  if (!gate?.inTurn) return await made()
   const instance = (await servers.get(tool.server, { signal })).instance()
   return await gate.inTurn({ server: tool.server, instance, signal }, made)
 
@@ -110,7 +110,7 @@ async function attempt(
     } finally {
       const call = passed
       const what = `The workflows do not know of the call of ${tool.id}`
-      if (call !== undefined) await afterwards(what, note, async () => gate?.after(call, text))
+      if (call) await afterwards(what, note, async () => gate?.after(call, text))
     }
   }
 
@@ -118,7 +118,7 @@ async function attempt(
   async function once(): Promise<ToolOutcome> {
     const server = await servers.get(tool.server, { signal })
     const instance = server.instance()
-    if (gate !== undefined && passed?.instance !== instance) {
+    if (gate && passed?.instance !== instance) {
       const call = { tool: summary, params, request: requestText, instance, signal }
       if (gate.lacks?.(call) === true) await discoverOnce(context)
       await gate.pass(call, stepCaller(context))
@@ -201,7 +201,7 @@ async function checkOutput(
 ): Promise<Finding[]> {
   const answer = `the answer of ${id}`
   const found = problems.map(({ code, message }): Finding => [code, `${answer}: ${message}`])
-  if (outputSchema === undefined) return found
+  if (!outputSchema) return found
   if (structured === undefined) {
     return [...found, ['output-not-structured', `${id} promises structured content and sent none`]]
   }
@@ -239,7 +239,7 @@ export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
 /** @throws {ToolRefusedError} for a tool that waits for a user's second look */
 export function refuseHeld(tool: ToolSummary, context: CallContext): void {
   const held = context.hold?.(tool)
-  if (held !== undefined) throw new ToolRefusedError({ code: 'tool-held-back', ...held })
+  if (held) throw new ToolRefusedError({ code: 'tool-held-back', ...held })
 }
 
 /** By the user's settings, then the hints of a trusted server, then a verb that only reads. */

@@ -92,7 +92,7 @@ function refusal(
 /** What is called with all of its parameters, as a user has to see it before a yes. */
 export function proposalText(plan: readonly ProposedCall[]): string {
   const call = only(plan)
-  if (call === undefined) return safeText(`Plan:\n${planText(plan)}`)
+  if (!call) return safeText(`Plan:\n${planText(plan)}`)
   const { tool, params, unusual = '' } = call
   const text = `Tool: ${tool.id}\nParams: ${JSON.stringify(params, null, 2)}\n${unusual}`
   return safeText(text.trimEnd())

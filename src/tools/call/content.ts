@@ -106,7 +106,7 @@ export function outcomeValue(
 ): JsonValue {
   if (outcome.structured !== undefined) return outcome.structured
   const [only] = outcome.content
-  if (only === undefined) return null
+  if (!only) return null
   if (outcome.content.every((block) => block.type === 'text')) {
     return jsonIn(outcomeText(outcome))
   }

@@ -104,7 +104,7 @@ interface FittingCandidate {
 function onlyComplete(request: string, candidates: readonly FittingCandidate[]) {
   const complete = candidates.filter(({ isComplete }) => isComplete)
   const [first] = complete
-  if (first === undefined) return undefined
+  if (!first) return undefined
   const words = plainWords(request).map(stemOf)
   const isVerb = ({ name }: FittingCandidate) => name[0] === words[0]
   const named = complete.filter(
@@ -112,7 +112,7 @@ function onlyComplete(request: string, candidates: readonly FittingCandidate[]) 
   )
   const most = Math.max(...named.map(({ name }) => name.length))
   const chosen = only(complete) ?? only(named.filter(({ name }) => name.length === most))
-  if (chosen === undefined) return undefined
+  if (!chosen) return undefined
   const isOpen = (one: FittingCandidate) =>
     (one.isWhole || one.lacksWords) && !(isVerb(chosen) && !isVerb(one))
   const better = candidates.slice(0, candidates.indexOf(first))

@@ -71,9 +71,9 @@ async function doCall(
   for (const plan of [meant, ...others]) {
     const tool = lastTool(plan)
     const { steps, open } = await fillMissing(plan, setup)
-    if (open !== undefined) {
+    if (open) {
       const asked = openCall(open, context.index)
-      if (route !== undefined) tried.push({ tool, why: asked.reason })
+      if (route) tried.push({ tool, why: asked.reason })
       // A missing value does not make the tool wrong: it is asked for.
       if (plan !== meant) break
       return { ...asked, route, decidedBy, tried }
@@ -87,10 +87,10 @@ async function doCall(
       return { ...outcome, tried, route, decidedBy }
     }
     reason ||= outcome.why
-    if (route !== undefined) {
+    if (route) {
       tried.push({ tool, why: outcome.why })
       context.note(`${tool} was not the right tool: ${outcome.why}`)
-    } else if (outcome.error !== undefined) throw outcome.error
+    } else if (outcome.error) throw outcome.error
     else if (outcome.calls.at(-1)?.report.status === 'error') {
       return { kind: 'called', status: 'error', calls: outcome.calls, decidedBy, tried }
     }
@@ -195,7 +195,7 @@ async function readNamed(
       const { tool, written, isLoose, params } = found
       if (isLoose) context.note(looseNote(written, tool))
       const words = withoutName(request, written)
-      const steps = params === undefined ? [...planFor(words, tool.id, setup)] : []
+      const steps = params ? [] : [...planFor(words, tool.id, setup)]
       if (steps.length === 0) steps.push(singleCall(tool, { params: params ?? {} }))
       return { kind: 'call', steps, decidedBy: 'name' }
     }
@@ -214,7 +214,7 @@ async function readRouted(request: string, setup: RequestSetup): Promise<Request
   if (route.candidates.length === 0) {
     return { kind: 'unsure', ...words, steps, reason: 'No tool fits this request.' }
   }
-  if (model !== undefined) return await readByModel(request, route, setup, model)
+  if (model) return await readByModel(request, route, setup, model)
   if (steps.length > 0) return { kind: 'call', ...words, steps }
   const chosen = planFor(request, await user?.choose(route.candidates), setup)
   if (chosen.length > 0) return { kind: 'call', steps: chosen, route, decidedBy: 'user' }
@@ -243,7 +243,7 @@ async function readByModel(
   const tools = route.candidates.flatMap(({ tool }) => index.definition(tool) ?? [])
   const choice = await model.choose(request, tools, signal)
   const tool = tools.find(({ id }) => id === choice?.tool)
-  if (choice === undefined || tool === undefined) {
+  if (!choice || !tool) {
     const reason = `The model ${model.name} chose none of these tools.`
     return { kind: 'unsure', route, reason, decidedBy, steps: [] }
   }

@@ -29,7 +29,7 @@ export function isKnown(name: string, tools: readonly ToolSummary[]): boolean {
 export function namedTool(name: string, tools: readonly ToolSummary[]): FoundTool {
   const { found, isLoose } = resolveTool(name, { tools })
   const [tool, ...others] = found
-  if (tool === undefined) throw toolNotFound(name, tools)
+  if (!tool) throw toolNotFound(name, tools)
   if (others.length === 0) return { tool, note: isLoose ? looseNote(name, tool) : undefined }
   const ids = found.slice(0, 10).map(({ id }) => id)
   throw new ToolRequestError({
@@ -49,18 +49,18 @@ export async function definitionOf(
   context: CallContext,
 ): Promise<ToolDefinition> {
   const known = context.index.definition(summary.id)
-  if (known !== undefined) return known
+  if (known) return known
   const server = await context.servers.get(summary.server, { signal: context.signal })
   const { tools } = await server.list({ signal: context.signal })
   const found = tools.find((tool) => tool.name === summary.name)
-  if (found === undefined) throw toolNotFound(summary.id, context.index.tools)
+  if (!found) throw toolNotFound(summary.id, context.index.tools)
   return { ...found, id: summary.id }
 }
 
 /** Asks the servers what they have, unless this context already did. True when there is news. */
 export async function discoverOnce(context: CallContext): Promise<boolean> {
   const { discover } = context
-  if (discover === undefined) return false
+  if (!discover) return false
   context.discover = undefined
   context.index = await discover(context.signal)
   return true

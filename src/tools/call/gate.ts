@@ -45,7 +45,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
   const { project, runtime, workspaceTrust, workflows, diagnostics, session } = options
   const { index, skipPrerequisites, permissions } = options
   const problem = diagnostics.find(({ severity }) => severity === 'error')
-  if (problem !== undefined) {
+  if (problem) {
     const refuse = (): Promise<never> => Promise.reject(unreadable(problem, project))
     return { pass: refuse, foresee: refuse, after: () => Promise.resolve() }
   }
@@ -75,7 +75,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
         const open = steps
           .filter(({ status }) => ['run', 'waits', 'blocked'].includes(status))
           .map(({ step, tool, id, params, required }) => ({ step, tool, id, params, required }))
-        if (workflow === undefined || open.length === 0) return []
+        if (!workflow || open.length === 0) return []
         const { name, mode, path } = workflow
         const acts = mode === 'enforce' || skipPrerequisites !== true
         if (mode !== 'suggest' && acts) requireTrusted({ name, path }, trust)
@@ -120,7 +120,7 @@ export function requireTrusted(
   { blockOf }: Pick<WorkflowTrust, 'blockOf'>,
 ): void {
   const block = blockOf(path)
-  if (block === undefined) return
+  if (!block) return
   const message = `Workflow '${name}' must run first and may not: ${block.message}`
   throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })
 }
@@ -142,13 +142,13 @@ export function refuseWithoutGone(
   const first = matchWorkflows(call, accepted, installed).matched
   const now = matchWorkflows(call, loaded, installed).matched
   // The accepted one that came first, where another now precedes it.
-  const overtaken = first === undefined || isSameWorkflow(first, now) ? undefined : first
+  const overtaken = !first || isSameWorkflow(first, now) ? undefined : first
   const missing =
     workflows.find((workflow) => {
       const { matched, notInstalled } = matchWorkflows(call, [workflow], installed)
       return matched !== undefined || notInstalled.length > 0
     }) ?? (overtaken?.mode === 'suggest' ? undefined : overtaken)
-  if (missing === undefined) return
+  if (!missing) return
   throw notTrusted(
     `Workflow '${missing.name}' must run first: what was read from ${missing.path} is not what was accepted when the workspace was trusted`,
   )
@@ -170,12 +170,12 @@ function refuseMoved(
   if (category === undefined) return
   const namesIn = (tool: WorkflowTool): string[] => {
     const { matched, also } = matchWorkflows({ ...gated, tool }, accepted, installed)
-    return matched === undefined ? [] : [matched.name, ...also]
+    return matched ? [matched.name, ...also] : []
   }
   const still = namesIn(gated.tool)
   const lost = namesIn({ ...gated.tool, category }).filter((name) => !still.includes(name))
   const missing = accepted.find(({ name, mode }) => lost.includes(name) && mode !== 'suggest')
-  if (missing === undefined) return
+  if (!missing) return
   throw notTrusted(
     `Workflow '${missing.name}' must run first: ${id} was in the category ${category} when the workspace was trusted, and is in ${now ?? 'none'} now`,
   )
@@ -213,7 +213,7 @@ export function workflowTrust(
   return {
     blockOf(path) {
       const block = trust().blockOf(path)
-      if (block !== undefined || workspaceTrust === 'trusted') return block
+      if (block || workspaceTrust === 'trusted') return block
       if (isAsLoaded(path, acceptedTexts().get(path), loaded)) return undefined
       return {
         reason: 'changed',

@@ -40,7 +40,7 @@ export function parsePassthrough(
     .flatMap((name) => calledTool(name, index) ?? [])
     .filter(({ isLoose, opening }) => !isLoose || opening !== undefined || lone !== undefined)
   const [first] = named
-  if (first === undefined) {
+  if (!first) {
     return lone === undefined ? { kind: 'none' } : { kind: 'unknown', written: lone }
   }
   const [call = first, again] = named.filter(
@@ -52,8 +52,8 @@ export function parsePassthrough(
   if (!written.includes('__') && splitClauses(text, names).length > 1) return { kind: 'none' }
   const params = opening === undefined ? undefined : paramsAt(text, opening, written)
   const other = named.find((one) => one.tool.id !== tool.id)
-  if (other !== undefined || again !== undefined) {
-    const said = other === undefined ? `calls ${written} twice` : `names ${other.written} too`
+  if (other || again) {
+    const said = other ? `names ${other.written} too` : `calls ${written} twice`
     throw broken(written, `the text ${said}; put both into BATCH: […] or CHAIN: […]`)
   }
   if (readJsonIn(text).objects.length > 1) {
@@ -84,7 +84,7 @@ function calledTool({ token: whole, opening }: WrittenName, index: Pick<CallInde
   for (const written of [withoutEnd(whole, '.:-'), isName ? part : '']) {
     const { found, isLoose } = resolveTool(written, index)
     const tool = only(found)
-    if (tool !== undefined) return { tool, isLoose, written, opening }
+    if (tool) return { tool, isLoose, written, opening }
   }
   return undefined
 }

@@ -95,7 +95,7 @@ export async function fillMissing(
     filled.push({ ...step, params, missing: [] })
   }
   const isDropped = ({ unplaced }: PlannedCall) => unplaced.length > 0
-  return { steps: filled, open: setup.user === undefined ? filled.find(isDropped) : undefined }
+  return { steps: filled, open: setup.user ? undefined : filled.find(isDropped) }
 }
 
 const mostQuestions = 2
@@ -104,7 +104,7 @@ async function provided(tool: string, name: string, { context, user }: RequestSe
   const definition = context.index.definition(tool)
   const parameter =
     definition && parametersOf(definition.inputSchema).find((one) => one.name === name)
-  if (definition === undefined || parameter === undefined) return undefined
+  if (!definition || !parameter) return undefined
   let problem: string | undefined
   for (let asked = 0; asked < mostQuestions; asked++) {
     const text = await user?.provide(definition, name, problem)

@@ -31,16 +31,16 @@ export function summariseValue(value: JsonValue): string {
   const text = plainText(value)
   if (text.length <= 200) return cutLine(text)
   const items = listIn(value)
-  return cutLine(items === undefined ? shape(value, text) : largeList(items).join(' '))
+  return cutLine(items ? largeList(items).join(' ') : shape(value, text))
 }
 
 function shortHead(facts: CallFacts): string[] {
   const { items, text, value, files, outcome } = facts
   const known = knownLines(facts)
-  if (known !== undefined) return known
+  if (known) return known
   if (outcome.isError) return [`Failure: ${opening(text)}`]
   const [file] = files
-  if (file !== undefined) {
+  if (file) {
     const [kind] = file.mimeType.split('/')
     return [
       `Success: ${files.length === 1 ? `${kind} received` : amount(files.length, 'file')}`,
@@ -49,7 +49,7 @@ function shortHead(facts: CallFacts): string[] {
       'Next: open the file to review content.',
     ]
   }
-  if (items !== undefined) {
+  if (items) {
     const { key, ids } = keyIds(items)
     const isWhole = ids.length === items.length
     return [
@@ -70,8 +70,8 @@ function longHead(facts: CallFacts): string[] {
   const head = [`Result (large): ${count(text.length)} chars`]
   if (outcome.isError) head.push('Status: failure')
   const known = knownLines(facts)?.filter((line) => !line.startsWith('Next: '))
-  if (known !== undefined) return [...head, ...known, `Next: ${next}`]
-  if (items !== undefined) {
+  if (known) return [...head, ...known, `Next: ${next}`]
+  if (items) {
     const [summary, ...ids] = largeList(items)
     head.push(`Summary: ${summary}`, ...ids, ...filterLine(facts))
     return [...head, `Next: ask for one of them or narrow the request; ${next}`]

@@ -86,7 +86,7 @@ function rowOf({ name, transport }: RemoteServer, { runtime }: Context): Row {
   const { url } = transport
   const record = new SignInFile(url, runtime).read()
   const row = { server: name, url, state: signInState(transport, runtime) }
-  return record?.tokens === undefined ? row : { ...row, ...factsOf(record) }
+  return record?.tokens ? { ...row, ...factsOf(record) } : row
 }
 
 function factsOf({ tokens, discovery, savedAt }: SignInRecord): Partial<Row> {
@@ -133,7 +133,7 @@ async function signIn(
   const row = { server, url: transport.url }
   try {
     const record = await signInAt(definition, transport, { ...place, ...given, clientSecret })
-    if (record === undefined) return { ...row, state: 'not needed' }
+    if (!record) return { ...row, state: 'not needed' }
     return { ...row, state: signInState(transport, runtime), ...factsOf(record) }
   } catch (error) {
     if (error instanceof SkillrailError || signal.aborted) throw error

@@ -358,7 +358,7 @@ function terminalListener(context: Context<CallEvent>): CallListener {
 function knownIndex(context: ToolContext, project: string, { configuration }: ProjectServers) {
   const { runtime } = context
   const loading = loadToolIndex({ project, runtime })
-  if (loading.index === undefined) requireServers(configuration)
+  if (!loading.index) requireServers(configuration)
   context.diagnose(loading.diagnostics)
   if (loading.message !== undefined) context.note(loading.message)
   return loading.index ?? indexDefinitions([])
@@ -367,7 +367,7 @@ function knownIndex(context: ToolContext, project: string, { configuration }: Pr
 function rulesOf(pool: ProjectServers, limitMs: number | undefined): (name: string) => ServerRules {
   return (name) => {
     const definition = pool.definitions.find((one) => one.name === name)
-    if (definition === undefined) return { trusted: false }
+    if (!definition) return { trusted: false }
     const { trusted, allow, deny, callTimeoutMs } = definition
     return { trusted, allow, deny, callTimeoutMs: limitMs ?? callTimeoutMs }
   }

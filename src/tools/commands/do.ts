@@ -210,7 +210,7 @@ function unclear(answer: RequestAnswer & { kind: 'unsure' }) {
 }
 
 function routeFacts(route: Route | undefined): RouteFacts {
-  if (route === undefined) return {}
+  if (!route) return {}
   const { decision, category, margin, candidates, intent } = route
   return { decision, category, margin, candidates, intent }
 }
@@ -243,7 +243,7 @@ async function planOf(
 async function foreseen(step: PlannedCall, request: string, calls: CallContext) {
   const definition = await findDefinition(step.tool, calls)
   const guard = await foreseeGuard(definition, step.params, calls, request)
-  if (guard.refused !== undefined) throw guard.refused
+  if (guard.refused) throw guard.refused
   const later = [...step.missing, ...step.bindings.map(({ parameter }) => parameter)]
   const { readOnly, problems, notes } = await foreseeCall(definition, step.params, later, calls)
   return { ...step, readOnly, problems, notes, ...guardResult(guard) }

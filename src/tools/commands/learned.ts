@@ -30,7 +30,7 @@ export const add = defineCommand<{
       return await toolNamed(name, { index }, heard)
     })
     const example = await learnExample(placeOf(context), { request, tool: found.tool.id, wrong })
-    if (example === undefined) {
+    if (!example) {
       const message = 'the request has no words to learn'
       throw new UsageError({ code: 'request-empty', message })
     }

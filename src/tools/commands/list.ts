@@ -167,7 +167,7 @@ async function searchTools(
   const { router } = projectRouter(index, { project, runtime: context.runtime })
   const tools = router.route(query, { limit }).candidates.flatMap(({ tool: id, score }) => {
     const tool = index.tool(id)
-    return tool === undefined ? [] : [{ ...tool, score, caution: index.caution(id) }]
+    return tool ? [{ ...tool, score, caution: index.caution(id) }] : []
   })
   // The exit code: 4 where a server was not asked for lack of trust.
   const notFound = tools.length === 0 ? sayUnasked(context) : undefined
@@ -238,7 +238,7 @@ export function toolFacts(tool: ToolSummary, index: ToolIndex, project: string) 
 }
 
 function parametersText({ tool, definition }: ShowResult, screen: Screen) {
-  if (definition === undefined) {
+  if (!definition) {
     return `Parameters  ${safeLine(tool.parameters.join(', ')) || 'not known here'}\n`
   }
   const parameters = describeParameters(definition.inputSchema)
@@ -278,7 +278,7 @@ export function cautionText(caution: ToolCaution, now: ToolDefinition | undefine
   const { before, added, since } = caution
   const what = added ? 'It was added' : 'Its description or schema changed'
   const sentence = `${what} on ${safeLine(since)}. Look at it, then run \`skillrail tools refresh --accept\`.`
-  if (before === undefined || now === undefined) return sentence
+  if (!before || !now) return sentence
   const diff = unifiedDiff(now.id, definitionText(before), definitionText(now)).split('\n')
   const rest = diff.length - mostLines
   const more = rest > 0 ? [`… and ${rest} more lines`] : []

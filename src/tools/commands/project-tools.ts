@@ -46,7 +46,7 @@ export async function foundAmongAsked<T>(
   } catch (error) {
     if (!(error instanceof SkillrailError) || error.exitCode !== exitCode.notFound) throw error
     const unasked = unaskedServers(serverConfiguration(context))
-    if (unasked === undefined || error.code === unasked.code) throw error
+    if (!unasked || error.code === unasked.code) throw error
     // The hint replaces the advice to ask the servers again.
     const found = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
     const { code, hint, diagnostics, exitCode: status } = unasked
@@ -77,7 +77,7 @@ export async function answerOf(
 
 export function sayUnasked(context: ToolContext): ExitCode {
   const unasked = unaskedServers(serverConfiguration(context))
-  if (unasked === undefined) return exitCode.notFound
+  if (!unasked) return exitCode.notFound
   context.note(`${unasked.message}.`, 'failure')
   if (unasked.hint !== undefined) context.note(unasked.hint, 'failure')
   return unasked.exitCode
@@ -172,7 +172,7 @@ export async function discoverTools(
 ): Promise<ToolIndex> {
   const servers = pool.definitions.filter(({ disabled }) => !disabled)
   const failed = new Set(
-    index?.servers.flatMap(({ name, unavailable }) => (unavailable === undefined ? [] : [name])),
+    index?.servers.flatMap(({ name, unavailable }) => (unavailable ? [name] : [])),
   )
   const isKnown = index !== undefined && index.tools.length > 0
   const slow = setTimeout(() => {
@@ -190,7 +190,7 @@ export async function discoverTools(
       signal,
     })
     for (const { unavailable } of found.servers) {
-      if (unavailable !== undefined && unavailable.notTrusted !== true) {
+      if (unavailable && unavailable.notTrusted !== true) {
         note(`Not asked: ${unavailable.message}`)
       }
     }
@@ -210,7 +210,7 @@ export async function meaningIn(
   if (settings.tools.embeddings === 'off' || tools.length === 0) return undefined
   try {
     const embedding = await configuredEmbedding(settings, runtime)
-    if (embedding === undefined) return undefined
+    if (!embedding) return undefined
     return await meaningOf(request, tools, embedding, { runtime, signal })
   } catch (error) {
     signal.throwIfAborted()

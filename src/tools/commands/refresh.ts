@@ -144,7 +144,7 @@ function idsLine(kind: string, ids: readonly string[]) {
 
 function failureLines({ servers }: RefreshReport) {
   const lines = servers.flatMap(({ name, tools, failure }) => {
-    if (failure === undefined) return []
+    if (!failure) return []
     const kept =
       tools > 0 ? ` Its ${amount(tools, 'tool')} of before stay, marked unavailable.` : ''
     return [`  - ${name}: ${failure.message}${kept}`]

@@ -71,7 +71,7 @@ export function routeIn(
 function mappingOf(request: string, { route: { tool }, steps }: RequestDecision, tools: PlanTools) {
   const meant = steps.length > 0 ? steps : planRequest([{ text: request, tool }], tools)
   const last = meant.at(-1)
-  if (last === undefined) return {}
+  if (!last) return {}
   const given = last.bindings.map(({ parameter }) => parameter)
   const unplaced = meant.flatMap((step) => step.unplaced)
   return {
@@ -118,7 +118,7 @@ function routeText(result: RouteResult, screen: Screen) {
     `intent: ${JSON.stringify(intent)}`,
     `category: ${category ?? '-'}`,
     `tool: ${tool ?? '-'}`,
-    params === undefined ? [] : `params: ${JSON.stringify(params)}`,
+    params ? `params: ${JSON.stringify(params)}` : [],
     missing.length === 0 ? [] : `missing: ${missing.join(', ')}`,
     unplaced.length === 0 ? [] : `not placed: ${unplaced.join(', ')}`,
     `decision: ${decision}, margin ${margin.toFixed(2)}`,
@@ -126,7 +126,7 @@ function routeText(result: RouteResult, screen: Screen) {
   return [
     linesText(facts.map(safeLine)),
     rows.length === 0 ? '' : `candidates:\n${screen.table(rows)}`,
-    explanation === undefined ? '' : explanationText(explanation, screen),
+    explanation ? explanationText(explanation, screen) : '',
   ].join('')
 }
 

@@ -36,15 +36,15 @@ clients that can read your state directory, and exits after tools.idleExit secon
   examples: ['tools serve --detach'],
   async run(context, values) {
     const [one, other] = (['detach', 'status', 'stop'] as const).filter((name) => values[name])
-    if (other !== undefined) {
+    if (other) {
       throw contradiction(`--${one}`, `--${other}`, 'Give one of them.')
     }
     const place = { project: context.runtime.cwd, runtime: context.runtime }
     if (one === 'stop') return { result: await stopServed(place) }
     if (one === 'detach') return await detach(context)
-    if (one === undefined) return await serve(context)
+    if (!one) return await serve(context)
     const status = await servedStatus(place)
-    return status === undefined ? { running: false } : { running: true, ...status }
+    return status ? { running: true, ...status } : { running: false }
   },
   exitCode(result) {
     if ('running' in result) return result.running ? exitCode.done : exitCode.notFound
@@ -98,7 +98,7 @@ async function detach(context: Context): Promise<ServeResult> {
   const { runtime, settings, signal } = context
   const place = { project: runtime.cwd, runtime }
   const running = await servedStatus(place)
-  if (running === undefined) {
+  if (!running) {
     requireServers(serverConfiguration(context))
     const trust = settings.workspaceTrust === 'trusted' ? ['--trust-workspace'] : []
     const log = join(userDirectories(runtime).state, 'servers', 'serve.log')

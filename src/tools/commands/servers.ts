@@ -63,7 +63,7 @@ function startAll(pool: ProjectServers, { runtime, signal }: Context): Promise<S
     pool.definitions.map(async (definition): Promise<ServerRow> => {
       const { name, disabled, blocked } = definition
       const row = rowOf(definition, runtime)
-      if (disabled || blocked !== undefined) {
+      if (disabled || blocked) {
         return { ...row, state: standingOf(definition), message: blocked?.message }
       }
       const begin = performance.now()
@@ -179,7 +179,7 @@ export async function knownServers(
     const state = standingOf(definition)
     if (state !== 'usable') return { ...row, state, message: blocked?.message }
     const failure = record?.servers.find((server) => server.name === name)?.failure
-    if (failure === undefined || failure.notTrusted === true) return { ...row, state }
+    if (!failure || failure.notTrusted === true) return { ...row, state }
     const message = `At the last refresh: ${failure.message}`
     return { ...row, state: 'failing', message, stderrTail: failure.stderrTail }
   })
@@ -197,13 +197,13 @@ export function standingOf({
   blocked,
 }: Pick<ServerDefinition, 'disabled' | 'blocked'>): string {
   if (disabled) return 'disabled'
-  if (blocked === undefined) return 'usable'
+  if (!blocked) return 'usable'
   return blocked.reason === 'unresolved' ? 'unusable' : 'not trusted'
 }
 
 export function unavailableNotes(servers: readonly IndexedServer[]): string[] {
   const notes = servers.flatMap(({ name, unavailable }) => {
-    if (unavailable === undefined) return []
+    if (!unavailable) return []
     return unavailable.notTrusted === true
       ? [`${name} was not trusted at the last refresh, and not asked`]
       : [`${name} is configured and failing: ${safeLine(unavailable.message)}`]

@@ -90,8 +90,8 @@ function batchView(results: readonly BatchResult[]): ResultView {
 
 function chainView({ completed, failed, cancelled, skipped }: ChainResult): ResultView {
   const results: BatchResult[] = completed.map((one) => ({ ...one, status: 'success' }))
-  if (failed !== undefined) results.push({ ...failed, status: 'error' })
-  if (cancelled !== undefined) results.push({ ...cancelled, status: 'cancelled' })
+  if (failed) results.push({ ...failed, status: 'error' })
+  if (cancelled) results.push({ ...cancelled, status: 'cancelled' })
   const { code, text } = batchView(results)
   const rest = skipped.length === 0 ? '' : `Skipped: ${safeLine(skipped.join(', '))}\n`
   return { code, text: text + rest, notes: [] }
@@ -168,7 +168,7 @@ export interface GuardResult {
 }
 
 export function guardResult({ before, refused }: ForeseenGuard): GuardResult {
-  if (refused === undefined) return before === undefined ? {} : { before }
+  if (!refused) return before ? { before } : {}
   const { code, message, hint } = refused
   return { refused: { code, message, hint } }
 }
@@ -190,10 +190,10 @@ export function plannedText<T extends PlannedCall>(
 }
 
 function guardLines({ before, refused }: GuardResult) {
-  if (refused !== undefined) {
+  if (refused) {
     return `Refused: ${refused.message}\n${refused.hint ?? ''}`.trimEnd().split('\n')
   }
-  if (before === undefined) return []
+  if (!before) return []
   const { workflow, mode, prerequisites } = before
   if (prerequisites.length === 0) return [`Left out: the steps of workflow '${workflow}'`]
   return [

@@ -223,7 +223,7 @@ function listTemplates() {
 
 function findTemplate(wanted: string) {
   const found = workflowTemplates.find(({ template }) => template === wanted)
-  if (found !== undefined) return found
+  if (found) return found
   const names = workflowTemplates.map(({ template }) => template)
   const [message, hint] = [`there is no template ${wanted}`, `There are ${names.join(', ')}.`]
   throw new UsageError({ code: 'template-unknown', message, hint })
@@ -238,7 +238,7 @@ async function newDefinition(
 ): Promise<JsonObject> {
   const created = { created_at: new Date(context.runtime.now()).toISOString() }
   const start = template ?? { enabled: true, description: '', mode: 'enforce' }
-  if (template !== undefined || hasFlags(flags)) {
+  if (template || hasFlags(flags)) {
     return accept({ ...applyFlags(start, flags), ...created })
   }
   const example = {

@@ -93,14 +93,14 @@ async function planCall(
   const { project, workflows, diagnostics } = opened
   const { index, message } = loadToolIndex({ project, runtime: context.runtime })
   const tools = index?.tools ?? []
-  if (index === undefined && message !== undefined) context.note(message)
+  if (!index && message !== undefined) context.note(message)
   const { tool, note } = await foundAmongAsked(context, () => namedTool(name, tools))
   const ownNotes = notesOn(index?.definition(tool.id), params)
   const { state, diagnostics: damaged } = await sessionOf(context, project, session).read()
   const planned = planGate({ tool, params, request }, workflows, state, tools)
   const { others, also, notInstalled, keywordOnly, ...first } = planned
   const acting = [first, ...others].flatMap(({ open, workflow }) =>
-    open === 0 || workflow === undefined ? [] : [workflow],
+    open === 0 || !workflow ? [] : [workflow],
   )
   return {
     tool: tool.id,
@@ -125,7 +125,7 @@ function planText({ tool, others, ...first }: PlanResult, screen: Screen) {
 }
 
 function guardText({ workflow = '', mode, why, steps }: Guard, screen: Screen) {
-  const reason = why === undefined ? '' : ` (${why.by} ${why.value})`
+  const reason = why ? ` (${why.by} ${why.value})` : ''
   const rows = steps.map((step) => [
     `  ${step.step}. ${safeLine(step.tool)}`,
     step.status,
@@ -156,7 +156,7 @@ function detail({ status, id = '', params, reason, at }: PlannedStep) {
 }
 
 function notesOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
-  if (definition === undefined) return []
+  if (!definition) return []
   const forbidden = unknownParameters(definition, params, true)
   if (forbidden.length === 0) return unknownParameters(definition, params)
   throw new UsageError({ code: 'invalid-parameters', message: forbidden.join('\n') })

@@ -18,7 +18,7 @@ export function openWorkflows(context: ProjectContext) {
 
 export function requireWorkflow({ workflows }: WorkflowReading, name: string): WorkflowDefinition {
   const found = workflows.find((workflow) => workflow.name === name)
-  if (found !== undefined) return found
+  if (found) return found
   const names = workflows.map((workflow) => workflow.name)
   throw new ToolError({
     code: 'workflow-not-found',
@@ -56,7 +56,7 @@ export function untrustedWorkflows(
   const acting = asked.filter(({ enabled, mode }) => enabled && mode !== 'suggest')
   const untrusted = [...Map.groupBy(acting, ({ path }) => path)].flatMap(([path, group]) => {
     const block = trust.blockOf(path)
-    if (block === undefined) return []
+    if (!block) return []
     const names = group.map(({ name }) => `'${name}'`).join(', ')
     const why =
       block.reason === 'changed'
@@ -104,9 +104,9 @@ function triggerText(triggers: WorkflowDefinition['triggers']) {
   const parts = [
     server === undefined ? [] : `server=${server}`,
     category === undefined ? [] : `category=${category}`,
-    tools === undefined ? [] : `tools=[${tools.join(', ')}]`,
+    tools ? `tools=[${tools.join(', ')}]` : [],
     changes === true ? 'changes' : [],
-    keywords === undefined ? [] : `keywords=[${keywords.join(', ')}]`,
+    keywords ? `keywords=[${keywords.join(', ')}]` : [],
   ]
   return parts.flat().join(', ') || 'none'
 }

@@ -43,7 +43,7 @@ function readJson(text: string, strict: boolean): DocumentReading {
   const plain: unknown = text.trim() === '' && !strict ? {} : parseJson(text)
   const root: unknown = plain ?? parser.parse(text, errors, options)
   const [error] = errors
-  if (error !== undefined) {
+  if (error) {
     const name = parser.printParseErrorCode(error.error)
     // `PropertyNameExpected` reads `property name expected`.
     const words = name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()

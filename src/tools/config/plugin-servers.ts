@@ -27,7 +27,7 @@ export function pluginServers({ root, name = '' }: Plugin, dataHome: string): Se
     read(entry) {
       loaded ??= schemaOf(createRequire(import.meta.url)('zod'))
       const { data: fields, error } = loaded.safeParse(entry)
-      if (fields === undefined) {
+      if (!fields) {
         const [issue] = error.issues
         const key = issue?.path[0] ?? (issue?.code === 'unrecognized_keys' ? issue.keys[0] : 'type')
         return {

@@ -59,7 +59,7 @@ export function fileTrust(
       const name = relative(workspace, path).split(sep).join('/')
       // Where no whole workspace was accepted, the user's own workflows were.
       const isOwn = accepted.some((part) => part.kind === 'workflow' && part.path === name)
-      if (acceptance === undefined || (acceptance.skills !== undefined && !isOwn)) {
+      if (!acceptance || (acceptance.skills && !isOwn)) {
         return {
           reason: 'untrusted',
           message: `it is configured by the project in ${path}, and the workspace was never trusted`,
@@ -73,7 +73,7 @@ export function fileTrust(
           (changed === name && kind !== 'category') || (isServers && kind === 'server-file'),
       )
       // A file that was read and is gone by now is not as accepted, whether it was accepted or not.
-      if (change === undefined && now().some((part) => part.path === name)) return undefined
+      if (!change && now().some((part) => part.path === name)) return undefined
       const file = join(workspace, change?.part.path ?? name)
       const message = `${file} has changed since the workspace was trusted`
       return { reason: 'changed', message, hint: acceptingHint }
@@ -185,10 +185,10 @@ function readPlace(place: ServerPlace, found: Found): ServerFile['state'] {
   for (const { place: keys, entries } of groups) {
     for (const [name, entry] of Object.entries(entries)) {
       const server = readServer([...keys, name], entry, { place, document, block, found })
-      if (server !== undefined) servers.push(server)
+      if (server) servers.push(server)
     }
   }
-  if (block !== undefined && servers.length > before) {
+  if (block && servers.length > before) {
     const message = `its servers are not started: ${block.message}`
     const { reason, hint } = block
     diagnostics.push({ code: `servers-${reason}`, severity: 'warning', message, path, hint })
@@ -294,7 +294,7 @@ export function selectServers(
   const shadowed = found.flatMap((server): ShadowedServer[] => {
     passed.add(server)
     const winner = winners.get(server.name)
-    if (winner === undefined || winner === server) return []
+    if (!winner || winner === server) return []
     const later = server.disabled ? 'disabled' : 'untrusted'
     return [{ server, by: winner.source, reason: passed.has(winner) ? 'earlier' : later }]
   })

@@ -161,7 +161,7 @@ function openCodeGroups(root: JsonObject): readonly ServerGroup[] {
   const [nested] = groupAt(root, ['mcp', 'servers'])
   // A server that is called `servers` has a type, a group of them does not.
   const own = typeof nested?.entries['type'] === 'string' ? group : (nested ?? group)
-  return own === undefined ? [] : [own]
+  return own ? [own] : []
 }
 
 const transportOf = new Map<string, ServerTransport['kind']>(
@@ -186,7 +186,7 @@ function serverOf(fields: Fields, client: ServerClient): RawServer | Refusal {
   const isRemote = command === undefined || (client === 'opencode' && url !== undefined)
   const byFields = isRemote ? remote : 'stdio'
   const transport = type === undefined ? byFields : transportOf.get(type.toLowerCase())
-  if (transport === undefined) {
+  if (!transport) {
     const problem = `its type "${type}" is unknown; allowed are ${[...transportOf.keys()].join(', ')}`
     return { problem, key: 'type' }
   }

@@ -27,7 +27,7 @@ export function judgeParameters(
   for (const [name, value] of Object.entries(params)) {
     const parameter = reading.parameters.find((one) => one.name === name)
     const tokens = reading.tokens.filter((token) => carries(value, token))
-    if (parameter !== undefined) reading.give(parameter, value, 'chosen by a model', tokens)
+    if (parameter) reading.give(parameter, value, 'chosen by a model', tokens)
   }
   const doubtful = Object.entries(params).filter(([name, value]) => isDoubtful(name, value))
   const open = reading.open().filter(({ required }) => required)

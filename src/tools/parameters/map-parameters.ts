@@ -143,7 +143,7 @@ function placeContract(reading: Reading): void {
     const others = reading.tokens.filter((one) => !reading.isUsed(one) && !tokens.includes(one))
     for (const [field, value] of isTaken ? Object.entries(values) : []) {
       const parameter = reading.open().find(({ name }) => name === field)
-      if (parameter === undefined) continue
+      if (!parameter) continue
       const { choices } = parameter
       const isChosen = choices.length === 0 || choices.includes(value)
       // The request may say a value of its own.
@@ -158,10 +158,10 @@ function placeFullNames(reading: Reading): void {
   const { tokens } = reading
   for (const parameter of reading.open()) {
     const { words, items } = parameter
-    if (words.length < 2 || items !== undefined) continue
+    if (words.length < 2 || items) continue
     const label = inRow(tokens, words, 'word')
     const value = valueAfter(reading, label.at(-1))
-    if (value === undefined) continue
+    if (!value) continue
     const said = [...label, ...value.tokens]
     reading.take(parameter, reading.textOf(value.tokens), 'named in the request', said)
   }
@@ -179,7 +179,7 @@ function inRow(tokens: readonly Token[], words: readonly string[], by: 'word' | 
 function placeNamed(reading: Reading): void {
   for (const token of reading.tokens) {
     const value = reading.isUsed(token) ? undefined : valueAfter(reading, token)
-    if (value !== undefined) placeBeside(reading, token, value)
+    if (value) placeBeside(reading, token, value)
   }
 }
 
@@ -191,7 +191,7 @@ interface Beside {
 
 function placeBeside(reading: Reading, label: Token, value: Beside): void {
   const [first, ...others] = value.tokens
-  if (first === undefined) return
+  if (!first) return
   const text = reading.textOf(value.tokens)
   const named = reading
     .open()
@@ -199,7 +199,7 @@ function placeBeside(reading: Reading, label: Token, value: Beside): void {
   const full = named.filter(({ words }) => words.length === 1)
   const written = named.filter(({ name }) => name.toLowerCase() === label.word)
   const parameter = only(written.length > 0 ? written : full.length > 0 ? full : named)
-  if (parameter === undefined) return
+  if (!parameter) return
   if (isFileElsewhere(reading, parameter, first)) {
     reading.doubt(value.tokens)
     return
@@ -215,15 +215,15 @@ function isLabel(label: Token, parameter: Parameter, value: Beside): boolean {
   const { word } = label
   const { name, words } = parameter
   if (name.toLowerCase() === word) return true
-  if (label.kind !== undefined) return false
+  if (label.kind) return false
   if (namingWords.has(word)) return words.includes('name') || words.includes('title')
   const isId = words.includes('id')
   // A word that nothing marks as a value is none behind `cards`, and no id.
   const [first] = value.tokens
   const isBare = first?.kind === undefined && !/^\p{Lu}+$/u.test(first?.text ?? '')
   const isText = /\s/.test(first?.text ?? '')
-  if (isId && (isBare || isText || value.naming !== undefined)) return false
-  if (isBare && parameter.items === undefined) return words.includes(word) && !isGrammar(word)
+  if (isId && (isBare || isText || value.naming)) return false
+  if (isBare && !parameter.items) return words.includes(word) && !isGrammar(word)
   return words.some((one) => !isGrammar(one) && one !== 'id' && stemOf(one) === label.stem)
 }
 
@@ -236,14 +236,14 @@ function isFileElsewhere(reading: Reading, parameter: Parameter, { kind, text }:
 function valueAfter(reading: Reading, label: Token | undefined): Beside | undefined {
   const next = label && reading.after(label)
   const second = next && reading.after(next)
-  if (label === undefined || next === undefined || !isBeside(reading, label, next)) return undefined
+  if (!label || !next || !isBeside(reading, label, next)) return undefined
   // `a radius of 500`
   if (next.text === 'of' && second?.kind === 'number' && reading.isValue(second)) {
     return { tokens: [second] }
   }
   const isNaming = next.kind === undefined && namingWords.has(next.word)
   const first = isNaming ? second : next
-  if (first === undefined || !isBeside(reading, next, first) || !reading.isValue(first)) {
+  if (!first || !isBeside(reading, next, first) || !reading.isValue(first)) {
     return undefined
   }
   const tokens = reading.wordFrom(first)
@@ -256,7 +256,7 @@ function isBeside({ text }: Reading, one: Token, other: Token): boolean {
 
 /** `matching`, `starting`, `assigned`: a word that says something about what is before it. */
 function isPassive(reading: Reading, [first, ...others]: readonly Token[]): boolean {
-  if (first === undefined || first.kind !== undefined || others.length > 0) return false
+  if (!first || first.kind || others.length > 0) return false
   const next = reading.after(first)
   const isBeforeValue =
     next?.kind !== undefined && next.kind !== 'number' && isBeside(reading, first, next)
@@ -270,16 +270,16 @@ function placeChange(reading: Reading): void {
     (token) => tokens[token.at - 1]?.word === 'to' && reading.isValue(token),
   )
   const value = only(values)
-  if (value === undefined) return
+  if (!value) return
   const named = tokens.slice(0, value.at - 1).flatMap((token) => {
     const word = token.word.replace(/^re(?=name|title)/, '')
-    if (token.kind !== undefined || reading.isUsed(token)) return []
+    if (token.kind || reading.isUsed(token)) return []
     const ofWord = ({ words }: Parameter): boolean => words.includes(word) && !words.includes('id')
     return reading.open().flatMap((one) => (ofWord(one) ? [{ parameter: one, token }] : []))
   })
   const change = only(named)
   const said = reading.wordFrom(value)
-  if (change === undefined || isPassive(reading, said)) return
+  if (!change || isPassive(reading, said)) return
   const text = reading.textOf(said)
   reading.take(change.parameter, text, 'named in the request', [change.token, ...said])
 }
@@ -309,7 +309,7 @@ function placeChoices(reading: Reading): void {
       return choice === undefined || isOwn ? [] : [{ parameter, choice, token }]
     })
     const [one, ...others] = fitting
-    if (one === undefined) continue
+    if (!one) continue
     const next = reading.after(token)
     const isBeforeGrammar = next === undefined || next.kind !== undefined || isGrammar(next.word)
     // `open issues` says a choice, `open the issue` something to do.

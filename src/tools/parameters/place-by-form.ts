@@ -67,14 +67,14 @@ function placeKind(reading: Reading, kind: SlotKind): void {
 
 function placeAlike(reading: Reading, kind: SlotKind, tokens: readonly Token[]): void {
   const [first] = tokens
-  if (first === undefined) return
+  if (!first) return
   const fitting = candidates(reading, first)
   const single = fitting.filter(({ items }) => items === undefined)
   const hasRequired = single.some(({ required }) => required)
   const list = only(
     fitting.filter((one) => one.items !== undefined && (one.required || !hasRequired)),
   )
-  if (list !== undefined && (tokens.length > 1 || single.length === 0)) {
+  if (list && (tokens.length > 1 || single.length === 0)) {
     reading.take(list, JSON.stringify(tokens.map(({ text }) => text)), 'by its form', tokens)
   } else if (tokens.length === 1) takeForm(reading, evident(single, kind), first)
 }
@@ -94,7 +94,7 @@ function evident(parameters: readonly Parameter[], kind: SlotKind): Parameter | 
 }
 
 function takeForm(reading: Reading, parameter: Parameter | undefined, token: Token): void {
-  if (parameter === undefined) return
+  if (!parameter) return
   const isHost =
     token.kind === 'path' && takesForm(parameter, 'url') && !takesForm(parameter, 'path')
   const text = isHost ? `https://${token.text}` : token.text
@@ -140,8 +140,8 @@ function isIdentity({ words, required }: Parameter): boolean {
 export function takesForm({ words, format }: Parameter, kind: SlotKind): boolean {
   const form = forms[kind]
   if (kind === 'path' && hasWord(words, patternNames)) return true
-  if (form === undefined) return false
-  if (format !== undefined && form.format !== undefined) return form.format.test(format)
+  if (!form) return false
+  if (format !== undefined && form.format) return form.format.test(format)
   return hasWord(words, form.names)
 }
 
@@ -185,13 +185,13 @@ function placeWordDirections(reading: Reading): void {
   for (const token of reading.tokens) {
     const before = reading.tokens[token.at - 1]?.word
     const names = before === 'from' ? fromNames : before === 'to' ? toNames : []
-    if (token.kind !== undefined || !reading.isLeft(token)) continue
+    if (token.kind || !reading.isLeft(token)) continue
     const meant = reading
       .open()
       .filter(({ kind, words, required }) => kind === 'string' && required && hasWord(words, names))
     const parameter = only(meant)
     const said = reading.wordFrom(token)
-    if (parameter === undefined || parameter.choices.length > 0) continue
+    if (!parameter || parameter.choices.length > 0) continue
     reading.take(parameter, reading.textOf(said), 'by its preposition', said)
   }
 }
@@ -204,7 +204,7 @@ function placeSizes(reading: Reading): void {
     const [width, height] = ['width', 'height'].map((side) =>
       reading.open().find(({ words }) => words.includes(side)),
     )
-    if (width === undefined || height === undefined) continue
+    if (!width || !height) continue
     if (reading.take(width, across, 'by its form', []))
       reading.take(height, down, 'by its form', [token])
   }
@@ -215,7 +215,7 @@ function placeDescribedNumbers(reading: Reading): void {
   for (const token of free(reading, 'number')) {
     const before = reading.tokens[token.at - 1]
     const after = reading.after(token)
-    if (after === undefined || after.kind !== undefined || isGrammar(after.word)) continue
+    if (!after || after.kind || isGrammar(after.word)) continue
     const described = candidates(reading, token)
       .map((one) => ({ one, stems: plainWords(`${one.name} ${one.description}`).map(stemOf) }))
       .filter(({ stems }) => stems.includes(after.stem))
@@ -263,7 +263,7 @@ function placeRest(reading: Reading): void {
   const parameter = only(reading.parameters)
   const first = tokens[name.length]
   const isNamed = name.every((word, at) => tokens[at]?.stem === stemOf(word))
-  if (!isNamed || first === undefined || parameter === undefined || !isFreeText(parameter)) return
+  if (!isNamed || !first || !parameter || !isFreeText(parameter)) return
   // `search wikipedia for …`
   if (plainWords(tool.server).includes(first.word)) return
   if (reading.found.size > 0 || tokens.some(({ kind }) => kind !== undefined)) return
@@ -274,9 +274,9 @@ function placeRest(reading: Reading): void {
 /** One proper name that the tool does not say, for the one required text without a form. */
 function placeProperName(reading: Reading): void {
   const proper = reading.tokens.filter((one) => one.isProper && reading.isLeft(one))
-  const name = proper[0] === undefined ? [] : reading.wordFrom(proper[0])
+  const name = proper[0] ? reading.wordFrom(proper[0]) : []
   const parameter = only(reading.open().filter((one) => one.kind === 'string' && one.required))
-  if (parameter === undefined || !isFreeText(parameter)) return
+  if (!parameter || !isFreeText(parameter)) return
   const isAlone = reading.tokens.every((token) => {
     const isKnown = token.kind === undefined && reading.isKnown(token)
     return name.includes(token) || reading.isUsed(token) || isKnown
@@ -294,7 +294,7 @@ function placeSearch(reading: Reading): void {
   const words = tokens.slice(Math.max(from, 0), tokens.findLastIndex(isLeft) + 1)
   const parameter = searchParameter(reading)
   const [first, last] = [words[0], words.at(-1)]
-  if (first === undefined || last === undefined || parameter === undefined) return
+  if (!first || !last || !parameter) return
   const isWhole = words.every(
     (token) => token.kind === undefined && (isLeft(token) || stopWords.has(token.text)),
   )

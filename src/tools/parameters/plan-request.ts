@@ -45,7 +45,7 @@ export function planRequest(
   const planner = new Planner(tools)
   for (const { text, tool } of clauses) {
     const definition = tool === undefined ? undefined : tools.definition(tool)
-    if (definition === undefined) return []
+    if (!definition) return []
     for (const one of sequenceOf(text, definition, tools)) planner.addAsked(text, one)
   }
   return planner.steps
@@ -89,7 +89,7 @@ class Planner {
       ({ kind, value }) => kind === 'url' && mapping.unplaced.includes(value),
     )
     const opener = address && sibling(this.#tools, tool, contractOpener.tool)
-    if (address === undefined || opener === undefined || opener.id === tool.id) {
+    if (!address || !opener || opener.id === tool.id) {
       this.#add(clause, tool, 'asked for', mapping)
       return
     }
@@ -136,10 +136,10 @@ class Planner {
   /** Takes a parameter from the answer of an earlier step, or of one that is added for it. */
   #binding(clause: string, tool: ToolDefinition, parameter: string): Binding | undefined {
     const found = providerOf(this.#tools, tool, parameter)
-    if (found === undefined) return undefined
+    if (!found) return undefined
     const { provider, kind } = found
     let from = this.steps.findLast((step) => step.tool === provider.id)
-    if (from === undefined) {
+    if (!from) {
       const mapping = this.#map(clause, provider)
       // Needs something that only another question could give.
       if (mapping.missing.some((name) => !providerOf(this.#tools, provider, name))) return undefined

@@ -108,11 +108,11 @@ export class Reading {
   /** A word with what hyphens join to it, or a name of several words; a typed piece is one. */
   wordFrom(first: Token): readonly Token[] {
     const said = [first]
-    if (first.kind !== undefined) return said
+    if (first.kind) return said
     for (const next of this.tokens.slice(first.at + 1)) {
       const between = this.text.slice(said.at(-1)?.end, next.start)
       const isName = between === ' ' && [first, next].every(({ text }) => /^\p{Lu}/u.test(text))
-      if (next.kind !== undefined || !(isName || between === '-')) break
+      if (next.kind || !(isName || between === '-')) break
       said.push(next)
     }
     return said
@@ -120,7 +120,7 @@ export class Reading {
 
   textOf(tokens: readonly Token[]): string {
     const [first] = tokens
-    if (tokens.length === 1 || first === undefined) return first?.text ?? ''
+    if (tokens.length === 1 || !first) return first?.text ?? ''
     return this.text.slice(first.start, tokens.at(-1)?.end)
   }
 
@@ -174,7 +174,7 @@ export class Reading {
   /** A known word, or an identifier that the tool says itself, such as `pull_request` or `GraphQL`. */
   #isOwn(token: Token): boolean {
     const { kind, text, word } = token
-    if (kind === undefined) return this.isKnown(token)
+    if (!kind) return this.isKnown(token)
     return kind === 'identifier' && !/\d/.test(text) && this.#said.includes(word)
   }
 }

@@ -41,10 +41,9 @@ export async function meaningOf(
   { runtime, signal }: { runtime?: Runtime; signal?: AbortSignal } = {},
 ): Promise<ReadonlyMap<string, number>> {
   const texts = tools.map(embeddedText)
-  const vectors =
-    runtime === undefined
-      ? await embedding.embed(texts, signal)
-      : await keptVectors(texts, embedding, runtime, signal)
+  const vectors = runtime
+    ? await keptVectors(texts, embedding, runtime, signal)
+    : await embedding.embed(texts, signal)
   const [asked = []] = await embedding.embed([request.slice(0, longestText)], signal)
   return new Map(tools.map(({ id }, at) => [id, cosine(asked, vectors[at] ?? [])]))
 }

@@ -153,7 +153,7 @@ async function change(
   return await withFileLock(path, async () => {
     const { examples, diagnostics } = readLearned(place)
     const [first] = diagnostics
-    if (first !== undefined) {
+    if (first) {
       const hint = first.hint ?? 'Fix or delete the file, then try again.'
       throw new StateFileError({ code: first.code, message: `${path}: ${first.message}`, hint })
     }

@@ -96,7 +96,7 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
     const ranked = withNamed(ranking.ranked, named)
     const [first, second] = ranked
     const tool = byId.get(first?.id ?? '')
-    const margin = first === undefined ? 0 : 1 - (second?.score ?? 0) / first.score
+    const margin = first ? 1 - (second?.score ?? 0) / first.score : 0
     const isSure = named.length === 1 || (probability >= sureEnough && margin >= leastLead)
     const isAsk = named.length === 0 && (first?.score ?? 0) < leastEvidence
     const shown = ranked.slice(0, limit)
@@ -128,7 +128,7 @@ export function projectRouter(index: Pick<ToolIndex, 'tools' | 'servers'>, place
   const { examples, diagnostics } = readLearned(place)
   const unavailable = new Map(
     index.servers.flatMap(({ name, unavailable: failure }) =>
-      failure === undefined ? [] : [[name, failure.message]],
+      failure ? [[name, failure.message]] : [],
     ),
   )
   const now = place.runtime.now()

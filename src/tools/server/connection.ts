@@ -100,8 +100,7 @@ export class Connection {
 
   async list(signal?: AbortSignal): Promise<ListedTools> {
     // Without the capability the client would answer by itself, and print.
-    if (this.#opened.client.getServerCapabilities()?.tools === undefined)
-      return { tools: [], problems: [] }
+    if (!this.#opened.client.getServerCapabilities()?.tools) return { tools: [], problems: [] }
     const listed: unknown[] = []
     const seen = new Set<string>()
     let ttlMs: number | undefined

@@ -36,7 +36,7 @@ export class ServersNotTrustedError extends ToolError {
 export class NoServersError extends ToolError {
   constructor(disabled: readonly string[], diagnostics: readonly Diagnostic[]) {
     const broken = diagnostics.find(isUnreadable)
-    if (broken !== undefined) {
+    if (broken) {
       const { path, line } = broken
       const place = line === undefined ? path : `${path}:${line}`
       super({
@@ -107,5 +107,5 @@ export function configurationDiagnostics(configuration: Configured): readonly Di
 export function requireServers(configuration: Configured): void {
   if (configuration.servers.some((server) => !server.disabled && !isUntrusted(server))) return
   const problem = unaskedServers(configuration)
-  if (problem !== undefined) throw problem
+  if (problem) throw problem
 }

@@ -301,7 +301,7 @@ export function splitLines(
 
   function finish(): void {
     const [only] = parts
-    const line = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
+    const line = parts.length === 1 && only ? only : Buffer.concat(parts)
     const end = line.at(-1) === 13 ? line.length - 1 : line.length
     const text = line.toString('utf8', 0, end)
     if (bytes > limit) onDropped?.(text, bytes)

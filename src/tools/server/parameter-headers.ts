@@ -45,7 +45,7 @@ function markedIn(schema: JsonObject, path: readonly string[]): MirroredParamete
 export function checkMirrored(listed: ListedTools): ListedTools {
   const problems = [...listed.problems]
   const tools = listed.tools.filter(({ name, inputSchema }) => {
-    if (readMirrored(inputSchema) !== undefined) return true
+    if (readMirrored(inputSchema)) return true
     const message = `the tool ${name} is left out: ${mark} marks what cannot be a header`
     problems.push({ code: 'tools-listed', message })
     return false

@@ -106,7 +106,7 @@ export function openServers(
 
   function pooled(name: string): PooledServer {
     const known = servers.get(name)
-    if (known !== undefined) return known
+    if (known) return known
     const server = poolServer(definitionOf(current, name), {
       runtime: options.runtime,
       project: options.project ?? options.runtime.cwd,
@@ -124,7 +124,7 @@ export function definitionOf(
   name: string,
 ): ServerDefinition {
   const definition = definitions.find((candidate) => candidate.name === name)
-  if (definition !== undefined) return definition
+  if (definition) return definition
   const names = definitions.map((one) => one.name)
   throw new ServerNotFoundError(name, names)
 }
@@ -132,7 +132,7 @@ export function definitionOf(
 function stateOf(definition: ServerDefinition, server: PooledServer | undefined): ServerState {
   const { name, disabled, blocked } = definition
   if (disabled) return { name, state: 'disabled' }
-  if (blocked !== undefined) return { name, state: 'blocked', message: blocked.message }
+  if (blocked) return { name, state: 'blocked', message: blocked.message }
   if (server?.isRunning() === true) return { name, state: 'running', instance: server.instance() }
   const message = server?.lastError()
   return { name, state: message === undefined ? 'idle' : 'failed', message }
@@ -250,7 +250,7 @@ function poolServer(definition: ServerDefinition, context: PoolContext) {
   async function running(signal: AbortSignal | undefined): Promise<ServerConnection> {
     if (connection?.isClosed() === false) return connection
     starting ??= startAnew().finally(() => (starting = undefined))
-    if (signal === undefined) return await starting
+    if (!signal) return await starting
     try {
       return await untilAborted(starting, signal)
     } catch (error) {
@@ -285,7 +285,7 @@ export function refuse(
     const message = `The server ${server} is being ended`
     throw startFailed({ message, kind: 'cancelled' })
   }
-  if (blocked !== undefined) {
+  if (blocked) {
     const code = blocked.reason === 'unresolved' ? exitCode.badAnswer : exitCode.refused
     const message = `The server ${server} is not started: ${blocked.message}`
     throw startFailed({ message }, { hint: blocked.hint, exitCode: code })

@@ -44,7 +44,7 @@ export function openProjectServers(options: ProjectServersOptions) {
     },
     /** `kept`: another process runs them, and they outlive this pool. */
     get life(): 'own' | 'kept' {
-      return readServedRecord(project, runtime) === undefined ? 'own' : 'kept'
+      return readServedRecord(project, runtime) ? 'kept' : 'own'
     },
     get: servers.get,
     list: servers.list,

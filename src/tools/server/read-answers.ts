@@ -34,7 +34,7 @@ export function readOutcome(result: JsonObject): ToolOutcome {
     const isTooDeep = isDeepValue(block)
     const read = isTooDeep || !isObject<JsonValue>(block) ? undefined : readBlock(block)
     const problem = isTooDeep ? deep : 'is invalid'
-    if (read !== undefined) content.push(read)
+    if (read) content.push(read)
     else {
       const message = `block ${index + 1} of its content ${problem}`
       problems.push({ code: 'answer-invalid', message })
@@ -45,7 +45,7 @@ export function readOutcome(result: JsonObject): ToolOutcome {
   // Libraries that write every field send null where there is none.
   const structured = isDeep || structuredContent === null ? undefined : structuredContent
   const [first] = problems
-  if (first !== undefined && content.length === 0 && structured === undefined) {
+  if (first && content.length === 0 && structured === undefined) {
     throw unusable(first.message)
   }
   for (const block of content) {
@@ -146,10 +146,10 @@ export function readTools(server: string, listed: readonly unknown[]): ListedToo
     const read = isBare ? { ...value, inputSchema: { type: 'object' } } : value
     const tool = readDefinition(read, server)
     const report = (code: string, problem: string): void => {
-      const name = tool === undefined ? '' : ` ${JSON.stringify(safeLine(tool.id.slice(0, 80)))}`
+      const name = tool ? ` ${JSON.stringify(safeLine(tool.id.slice(0, 80)))}` : ''
       problems.push({ code, message: `the tool${name} ${problem}` })
     }
-    if (tool === undefined) {
+    if (!tool) {
       report('tool-name', 'is left out: it has no name')
       continue
     }

@@ -44,7 +44,7 @@ function servedAt({ project, runtime }: Place): ServedRecord | undefined {
 
 export async function servedStatus(place: Place) {
   const record = servedAt(place)
-  if (record === undefined) return undefined
+  if (!record) return undefined
   try {
     const answer = await askServed(record, '/status', {}, { signal: AbortSignal.timeout(5000) })
     const { project, startedAt, process } = record
@@ -59,7 +59,7 @@ export type StopResult = 'stopped' | 'not-running' | 'still-running'
 
 export async function stopServed(place: Place): Promise<StopResult> {
   const record = servedAt(place)
-  if (record === undefined) return 'not-running'
+  if (!record) return 'not-running'
   try {
     await askServed(record, '/stop', {}, { signal: AbortSignal.timeout(2000) })
   } catch {
@@ -130,7 +130,7 @@ async function readAnswer(
     else last = value
   })
   for await (const chunk of response) read(Buffer.from(chunk))
-  if (last === undefined) throw new Error('it broke off its answer')
+  if (!last) throw new Error('it broke off its answer')
   return last
 }
 
@@ -274,5 +274,5 @@ export function encodeError(error: unknown): ServedError {
 
 export function decodeError(value: unknown): SkillrailError {
   const { failure, ...facts } = servedSchemas().error.parse(value)
-  return failure === undefined ? new ToolError(facts) : new ToolCallError(failure, facts)
+  return failure ? new ToolCallError(failure, facts) : new ToolError(facts)
 }

@@ -42,7 +42,7 @@ export async function signInAt(
   options: SignInOptions,
 ): Promise<SignInRecord | undefined> {
   const challenge = await challengeOf(definition, options)
-  if (challenge === undefined) return undefined
+  if (!challenge) return undefined
   const sdk = await import('@modelcontextprotocol/client')
   const file = new SignInFile(server.url, options.runtime)
   const found = await sdk.discoverOAuthServerInfo(server.url, challenge)
@@ -79,7 +79,7 @@ export async function signInAt(
     if (code === null) throw refused(definition.name, answer)
     await sdk.auth(provider, { ...flow, authorizationCode: code, ...(iss && { iss }) })
     const { client, tokens } = held
-    if (client === undefined || tokens === undefined)
+    if (!client || !tokens)
       throw new ToolError({ code: 'sign-in-failed', message: 'No token came of the sign-in' })
     const savedAt = new Date(options.runtime.now()).toISOString()
     const record = { discovery, client, tokens, savedAt }
@@ -123,7 +123,7 @@ async function challengeOf(
       await connection.close()
     }
   } catch (error) {
-    if (challenge === undefined) throw error
+    if (!challenge) throw error
   }
   return challenge
 }

@@ -82,7 +82,7 @@ export function signInState(
 ): SignInState {
   if (hasAuthorization(headers)) return 'given'
   const { tokens, savedAt = '' } = new SignInFile(url, runtime).read() ?? {}
-  if (tokens === undefined) return 'signed out'
+  if (!tokens) return 'signed out'
   const { expires_in: seconds, refresh_token: refresh } = tokens
   const isOver = seconds !== undefined && runtime.now() > Date.parse(savedAt) + seconds * 1000
   return isOver && refresh === undefined ? 'expired' : 'signed in'
@@ -125,7 +125,7 @@ export function httpSignIn(
     async onUnauthorized() {
       await file.alone(async () => {
         const record = file.read()
-        if (record?.tokens === undefined) throw new SignInNeeded()
+        if (!record?.tokens) throw new SignInNeeded()
         // Another process has renewed it.
         if (record.tokens.access_token === last) await renew(record, record.tokens, file, runtime)
       })
@@ -138,7 +138,7 @@ export function httpSignIn(
       const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client')
       const { error, scope } = extractWWWAuthenticateParams(response)
       const record = error === 'insufficient_scope' ? file.read() : undefined
-      if (record !== undefined && scope !== record.wantedScope)
+      if (record && scope !== record.wantedScope)
         await file.write({ ...record, wantedScope: scope })
     },
     secrets: () => [...sent],

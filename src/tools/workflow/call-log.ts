@@ -60,7 +60,7 @@ export function readCalls(path: string): CallLogReading {
   for (const [index, line] of file.text.split('\n').entries()) {
     if (line === '') continue
     const { data: call } = schema.safeParse(parseJson(line))
-    if (call !== undefined) calls.push(call)
+    if (call) calls.push(call)
     else {
       const message = 'the line is not a call; it was left out'
       const facts = { code: 'call-log-line', severity: 'warning', message } as const

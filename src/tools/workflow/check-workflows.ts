@@ -12,7 +12,7 @@ export function checkWorkflows(
   const found = workflows.flatMap((workflow) => [
     checkForm(workflow),
     checkReferences(workflow, installed ?? []),
-    installed === undefined ? [] : checkTools(workflow, installed),
+    installed ? checkTools(workflow, installed) : [],
   ])
   const cycles = findCycles(workflows.filter(({ enabled }) => enabled))
   return [...found, cycles].flat().toSorted(compareDiagnostics)
@@ -73,14 +73,14 @@ function checkReferences(workflow: WorkflowDefinition, installed: readonly Workf
 
 function checkText(workflow: WorkflowDefinition, step: Prerequisite, text: string): Diagnostic[] {
   const chain = parseReferences(text)
-  if (chain === undefined) {
+  if (!chain) {
     if (!/\$(?:call|steps|sql)[.[]/.test(text)) return []
     const message = `step ${step.step}: ${JSON.stringify(text)} is passed as it stands; a reference is the whole text`
     return [finding(workflow, 'workflow-reference-inside', 'warning', message)]
   }
   return chain.references.flatMap((reference) => {
     const problem = problemOf(workflow, step, reference)
-    if (problem === undefined) return []
+    if (!problem) return []
     const message = `step ${step.step}: ${reference.text} ${problem}`
     return [finding(workflow, 'workflow-reference-unknown', 'error', message)]
   })
@@ -112,7 +112,7 @@ function checkParameters(
 ): Diagnostic[] {
   const resolved = resolveTool(name, workflow, installed, undefined)
   const { parameters = [], required = [], id } = resolved?.tool ?? {}
-  if (resolved === undefined || parameters.length === 0) return []
+  if (!resolved || parameters.length === 0) return []
   const given = Object.keys({ ...params, ...resolved.params })
   const has = (parameter: string, names: readonly string[]) =>
     names.some((candidate) => foldParameter(candidate) === foldParameter(parameter))

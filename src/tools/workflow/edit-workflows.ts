@@ -49,7 +49,7 @@ export function checkDefinition(
   path: string,
 ): WorkflowDefinition {
   const { workflow, diagnostics } = readOne(JSON.stringify({ [name]: definition }), path)
-  if (workflow !== undefined) return { ...workflow, line: undefined }
+  if (workflow) return { ...workflow, line: undefined }
   throw invalid(
     name,
     diagnostics.map((found) => ({ ...found, line: undefined, column: undefined })),
@@ -60,7 +60,7 @@ export function checkDefinition(
 export function checkDefinitionText(name: string, text: string, path: string): JsonObject {
   // In the line of the opening brace, so that lines are those of the text.
   const { workflow, diagnostics } = readOne(`{${JSON.stringify(name)}: ${text}\n}`, path)
-  if (workflow === undefined) throw invalid(name, diagnostics)
+  if (!workflow) throw invalid(name, diagnostics)
   const document = readDocument(text, 'json')
   return document.ok ? document.root : {}
 }

@@ -59,7 +59,7 @@ export async function runGate(call: GatedCall, options: GateOptions): Promise<vo
     options.tools,
   )
   for (const missing of notInstalled) note(notInstalledLine(missing))
-  if (matched !== undefined && also.length > 0) note(multipleLine(matched.name, also))
+  if (matched && also.length > 0) note(multipleLine(matched.name, also))
   const callStep = calledOnce(options.callStep)
   for (const { workflow } of acting) {
     const { steps } = planWorkflow(call, workflow, state, options.tools)
@@ -115,7 +115,7 @@ function requireWritable(diagnostics: readonly Diagnostic[]): void {
   const problem = diagnostics.find(
     ({ code, severity }) => severity === 'error' && code !== 'session-corrupt',
   )
-  if (problem !== undefined) throw new StateFileError(problem)
+  if (problem) throw new StateFileError(problem)
 }
 
 async function isSkipped(
@@ -125,7 +125,7 @@ async function isSkipped(
 ) {
   const missing = `Workflow '${workflow.name}' warns: these prerequisites are missing`
   const warning = `${missing}\n${stepLines(open)}`
-  if (skipPrerequisites !== true && ask !== undefined) return (await ask(warning)) === 'skip'
+  if (skipPrerequisites !== true && ask) return (await ask(warning)) === 'skip'
   note(warning)
   return skipPrerequisites === true
 }
@@ -164,7 +164,7 @@ async function runStep(
   const { step: number, tool: name, scope } = step
   const tool = options.tools.find(({ id }) => id === step.id)
   if (step.status === 'valid') return
-  if (step.status !== 'run' || tool === undefined) {
+  if (step.status !== 'run' || !tool) {
     const isBlocked = step.status === 'blocked' || step.status === 'waits'
     if (isBlocked && step.required) throw failure(workflow, step, step.reason ?? 'it cannot run')
     note(`- Step ${number}: ${name} left out: ${step.reason ?? ''}`)
@@ -265,7 +265,7 @@ function changesFor(
     tool: step.tool,
     holds: (scope) => survives(scope, step, call),
   }))
-  if (own === undefined || result === undefined) return changes
+  if (!own || result === undefined) return changes
   const scope = scopeValues(own, call.params, call, call.tool.server)
   const kept = isReferred(own.step, prerequisites) ? value : undefined
   const { tool } = own
@@ -310,10 +310,10 @@ async function inTurn<T>(key: string, signal: AbortSignal | undefined, work: () 
   const before = lines.get(key)
   let leave = (): void => undefined
   const left = new Promise<void>((resolve) => (leave = resolve))
-  const line = before === undefined ? left : before.then(() => left)
+  const line = before ? before.then(() => left) : left
   lines.set(key, line)
   try {
-    if (before !== undefined) await (signal === undefined ? before : untilAborted(before, signal))
+    if (before) await (signal ? untilAborted(before, signal) : before)
     return await work()
   } finally {
     leave()

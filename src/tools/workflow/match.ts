@@ -34,9 +34,9 @@ export function matchWorkflows(
   const notInstalled: NotInstalled[] = []
   const keywordOnly: { workflow: string; keyword: string }[] = []
   for (const workflow of workflows) {
-    if (!workflow.enabled || ownStep(call, workflow) !== undefined) continue
+    if (!workflow.enabled || ownStep(call, workflow)) continue
     const found = reasonFor(call, workflow, installed)
-    if (found === undefined) continue
+    if (!found) continue
     if (found.by === 'keyword' && !isInCategory(call, workflow, installed)) {
       keywordOnly.push({ workflow: workflow.name, keyword: found.value })
       continue
@@ -229,15 +229,15 @@ export function resolveTool(
     const named = installed.filter(
       (tool) => isNamed(tool, alias.name) && (server ?? tool.server) === tool.server,
     )
-    const found = beside === undefined ? named[0] : nearest(named, beside)
-    if (found !== undefined) return { tool: found, params: alias.params ?? {} }
+    const found = beside ? nearest(named, beside) : named[0]
+    if (found) return { tool: found, params: alias.params ?? {} }
   }
   return undefined
 
   function nearest(named: readonly WorkflowTool[], caller: WorkflowTool) {
     const { server: own } = caller
     const found = named.find((tool) => isBeside(tool, caller))
-    if (found !== undefined) return found
+    if (found) return found
     const free = named.filter((tool) => own === '' || tool.id === name || !hasTrigger(tool))
     return free.find((tool) => tool.server === own) ?? free[0]
   }
@@ -317,7 +317,7 @@ export function permissionOf(
   id: string,
   permissions: ToolPermissions | undefined,
 ): 'deny' | 'ask' | 'allow' | undefined {
-  if (permissions === undefined) return undefined
+  if (!permissions) return undefined
   return (['deny', 'ask', 'allow'] as const).find((one) => matchesAny(permissions[one], id))
 }
 

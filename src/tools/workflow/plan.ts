@@ -142,7 +142,7 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
   if (stale !== undefined) {
     return { ...base, status: 'not-applicable', reason: `${stale} would make it stale at once` }
   }
-  if (resolved === undefined) {
+  if (!resolved) {
     return { ...base, status: 'not-installed', reason: `no server here has ${step.tool}` }
   }
   const { tool } = resolved
@@ -159,7 +159,7 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
     return { ...base, params, status: 'waits', waitsFor, reason }
   }
   const [gap] = gaps
-  if (gap !== undefined) {
+  if (gap) {
     const { parameter, reference, asked } = gap
     const reason = asked
       ? `it needs ${parameter}, and ${reference} has no single value`
@@ -170,7 +170,7 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
   const scope = scopeValues(step, params, call, tool.server)
   const completion = context.completion(step.tool, scope)
   const planned = { ...base, params, scope, each }
-  return completion === undefined ? planned : { ...planned, status: 'valid', at: completion.at }
+  return completion ? { ...planned, status: 'valid', at: completion.at } : planned
 }
 
 function isRequired({ parameter }: MissingValue, { required }: WorkflowTool) {
@@ -246,9 +246,9 @@ export function survives(completion: ScopeValues, step: Prerequisite, call: Gate
 }
 
 function keysOf(step: Prerequisite): readonly string[] {
-  if (step.scope !== undefined) return step.scope
+  if (step.scope) return step.scope
   const params = Object.keys(step.params ?? {})
-  return step.invalidatedBy === undefined ? params : [...params, instanceKey]
+  return step.invalidatedBy ? [...params, instanceKey] : params
 }
 
 function scopeParameter(params: JsonObject, key: string): JsonValue | undefined {

@@ -37,7 +37,7 @@ export function readWorkflows(files: readonly WorkflowFile[]): WorkflowReading {
   for (const workflow of files.flatMap((file) => readFile(file, diagnostics))) {
     const { name, path, line } = workflow
     const first = byName.get(name)
-    if (first === undefined) {
+    if (!first) {
       byName.set(name, workflow)
       continue
     }
@@ -178,7 +178,7 @@ function readDefinition(
   checkKeys(source, place, where, value)
   // In the order of the file, whichever check found them.
   all.push(...source.diagnostics.toSorted(compareDiagnostics))
-  if (data === undefined || hasErrors(source.diagnostics)) return []
+  if (!data || hasErrors(source.diagnostics)) return []
   const { name: _name, created_at: createdAt, prerequisites, ...facts } = data
   const steps = prerequisites.toSorted((a, b) => a.step - b.step)
   const line = document.lineOf(place.map(String)) ?? 1
@@ -278,7 +278,7 @@ function reportIssue(
 }
 
 function checkKeys(source: Source, place: Place, workflow: string, value: JsonValue): void {
-  if (schema === undefined) return
+  if (!schema) return
   const { shape, triggers, step } = schema
   const steps = valueAt(value, ['prerequisites'])
   const objects: (readonly [Place, object])[] = [

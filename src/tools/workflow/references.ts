@@ -34,7 +34,7 @@ export function parseReferences(text: string): ReferenceChain | undefined {
   const references: Reference[] = []
   for (const [index, part] of parts.entries()) {
     const reference = parseReference(part)
-    if (reference !== undefined) references.push(reference)
+    if (reference) references.push(reference)
     else if (index > 0 && index === parts.length - 1 && part !== '') {
       return { references, fallback: part, optional }
     } else return undefined
@@ -126,7 +126,7 @@ export function resolveParams(step: Prerequisite, sources: ReferenceSources): Re
 
   function resolveText(text: string, parameter: string): JsonValue | undefined {
     const chain = parseReferences(text)
-    if (chain === undefined) return text.startsWith('$$') ? text.slice(1) : text
+    if (!chain) return text.startsWith('$$') ? text.slice(1) : text
     const found = firstValue(chain, sources)
     if (found.each === true && isList(found.value)) each.push(parameter)
     if (found.value !== undefined) return found.value

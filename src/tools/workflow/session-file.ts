@@ -136,7 +136,7 @@ export function parseSession(text: string): SessionFileReading {
   if (typeof found === 'number' && found > version) return { kind: 'newer', version: found }
   schema ??= sessionSchema()
   const { data, error } = schema.safeParse(value)
-  if (data === undefined) {
+  if (!data) {
     const place = error.issues[0]?.path.slice(0, 3).map(String).join('.') ?? ''
     return corrupt(`${place} is not what was written there`)
   }

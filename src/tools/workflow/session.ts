@@ -146,7 +146,7 @@ export class SessionStore {
         const hadFile = files.some((each) => existsSync(each))
         for (const each of log ? [...files, ...logs] : files) rmSync(each, { force: true })
         // Beside a log that stays, the file says that the session begins now.
-        if (own !== undefined && !log && logs.length > 0) {
+        if (own && !log && logs.length > 0) {
           await writeFileAtomic(path, serializeSession(this.#fresh()), { mode: 0o600 })
         }
         return hadFile || (log && logs.length > 0)
@@ -158,7 +158,7 @@ export class SessionStore {
   /** A damaged file is kept under another name; one of a newer version is refused. */
   #setAside(problems: readonly Diagnostic[]): void {
     const blocking = problems.find(({ code }) => code !== 'session-corrupt')
-    if (blocking !== undefined) throw new StateFileError(blocking)
+    if (blocking) throw new StateFileError(blocking)
     for (const { path = this.path, message } of problems) {
       const aside = `${path}.damaged-${this.#options.runtime.id()}`
       renameSync(path, aside)
@@ -173,7 +173,7 @@ export class SessionStore {
 
   /** Unless it is over or of another session. A clock set back by one lifetime is accepted. */
   #live(state: SessionState | undefined): SessionState | undefined {
-    if (state === undefined) return undefined
+    if (!state) return undefined
     const age = this.#options.runtime.now() - Date.parse(state.startedAt)
     const isOver = Math.abs(age) > lifetimeMs(this.#options)
     return isOver || (this.id !== defaultSession && state.sessionId !== this.id) ? undefined : state

@@ -25,7 +25,7 @@ export const match = defineCommand<ShownMatches>()({
     const typed = await promptFor(context, words)
     const { skills } = skillsFor(context, references)
     const named = new Map(skills.map((skill) => [skill.name, skill]))
-    const prompt = canonicalPrompt(typed, client === undefined ? 'slash' : adapters[client].sigil, {
+    const prompt = canonicalPrompt(typed, client ? adapters[client].sigil : 'slash', {
       has: (name) => named.has(name),
       textOf(name) {
         const path = named.get(name)?.path
