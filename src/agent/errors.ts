@@ -21,7 +21,7 @@ export function usageError(code: string, message: string, hint?: string): AgentU
 export class ConversationError extends AgentError {
   override readonly exitCode: ExitCode
 
-  constructor(facts: SkillrailErrorFacts, code: ExitCode = exitCode.badAnswer) {
+  constructor(facts: SkillrailErrorFacts, code: ExitCode = exitCode.failed) {
     super(facts)
     this.exitCode = code
   }

@@ -44,7 +44,7 @@ export const command = defineCommand<DoctorResult>()({
     }
   },
   exitCode: ({ checks }) =>
-    checks.some(({ status }) => status === 'problem') ? exitCode.badAnswer : exitCode.done,
+    checks.some(({ status }) => status === 'problem') ? exitCode.failed : exitCode.done,
   render({ checks }, screen) {
     const width = Math.max(...checks.map(({ name }) => name.length))
     return checks.map((check) => checkText(check, width, screen)).join('')

@@ -23,7 +23,7 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
     return await dispatch(argv, io)
   } catch (error) {
     tellFailure(error, argv, io)
-    return error instanceof SkillrailError ? error.exitCode : exitCode.badAnswer
+    return error instanceof SkillrailError ? error.exitCode : exitCode.failed
   }
 }
 

@@ -25,7 +25,7 @@ it. Ends with 1 if anything is invalid or failed.`,
   },
   exitCode: ({ parts }) =>
     parts.some(({ entries }) => entries.some(({ status }) => status === 'problem'))
-      ? exitCode.badAnswer
+      ? exitCode.failed
       : exitCode.done,
   render({ workspace, parts, next }, screen) {
     const steps = screen.table(next.map(({ command: line, purpose }) => [`  ${line}`, purpose]))

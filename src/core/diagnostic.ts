@@ -27,7 +27,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 
 /** The exit code of a Result that is bad where a diagnostic is an error. */
 export function codeOfErrors(result: { diagnostics: readonly Diagnostic[] }): ExitCode {
-  return hasErrors(result.diagnostics) ? exitCode.badAnswer : exitCode.done
+  return hasErrors(result.diagnostics) ? exitCode.failed : exitCode.done
 }
 
 export function errorsIn(diagnostics: readonly Diagnostic[]): Diagnostic[] {

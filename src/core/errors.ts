@@ -3,7 +3,7 @@ import type { Diagnostic } from './diagnostic.ts'
 /** The exit codes of every command. `refused` takes precedence over `notFound` where both apply. */
 export const exitCode = {
   done: 0,
-  badAnswer: 1,
+  failed: 1,
   usage: 2,
   notFound: 3,
   refused: 4,
@@ -30,7 +30,7 @@ export class SkillrailError extends Error {
   readonly code: string
   readonly hint: string | undefined
   readonly diagnostics: readonly Diagnostic[]
-  readonly exitCode: ExitCode = exitCode.badAnswer
+  readonly exitCode: ExitCode = exitCode.failed
 
   constructor(facts: SkillrailErrorFacts) {
     super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause })

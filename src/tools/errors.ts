@@ -11,7 +11,7 @@ export class ToolError extends SkillrailError {
 
   constructor(facts: ToolErrorFacts) {
     super(facts)
-    this.exitCode = facts.exitCode ?? exitCode.badAnswer
+    this.exitCode = facts.exitCode ?? exitCode.failed
   }
 }
 

@@ -143,7 +143,7 @@ export const command = defineCommand<AgentCommandResult, Event>()({
     // A task whose calls nobody could approve was not done, whatever the model says of it.
     if (refused) return exitCode.refused
     if (status === 'capped') return exitCode.budget
-    return status === 'completed' ? exitCode.done : exitCode.badAnswer
+    return status === 'completed' ? exitCode.done : exitCode.failed
   },
   progress({ isTerminal, stdoutTaken }) {
     let inLine = false

@@ -148,7 +148,7 @@ export const validate = defineCommand<{ agents: AgentVerdict[]; summary: Validat
   render: ({ summary }, { style }) =>
     `${summaryLine(amount(summary.checked, 'subagent'), summary, style)}\n`,
   notes: ({ agents }) => agents.flatMap(({ diagnostics }) => diagnostics),
-  exitCode: ({ summary }) => (summary.invalid > 0 ? exitCode.badAnswer : exitCode.done),
+  exitCode: ({ summary }) => (summary.invalid > 0 ? exitCode.failed : exitCode.done),
 })
 
 function validateAgents({ runtime, settings }: Place, paths: readonly string[]): AgentVerdict[] {

@@ -75,6 +75,6 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
     if (endReason === 'parent-cancelled') return exitCode.interrupted
     if (refused) return exitCode.refused
     if (success) return exitCode.done
-    return endReason === 'capped' || endReason === 'timeout' ? exitCode.budget : exitCode.badAnswer
+    return endReason === 'capped' || endReason === 'timeout' ? exitCode.budget : exitCode.failed
   },
 })

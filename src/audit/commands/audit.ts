@@ -65,7 +65,7 @@ export const command = defineCommand<AuditResult>()({
   },
   exitCode({ summary: { errors, warnings }, diagnostics, failOn }) {
     const bad = failOn === 'error' ? errors : errors + warnings + diagnostics.length
-    return bad === 0 ? exitCode.done : exitCode.badAnswer
+    return bad === 0 ? exitCode.done : exitCode.failed
   },
   render({ skills, summary: { audited, errors, warnings, facts }, directory }, screen) {
     const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}, ${amount(facts, 'fact')}`

@@ -81,7 +81,7 @@ export function codeOfRun({ status, timedOut }: RunAnswer): ExitCode {
       return exitCode.done
     case 'failure':
     case 'critical':
-      return exitCode.badAnswer
+      return exitCode.failed
     case 'waiting':
       return exitCode.waiting
     case 'interrupted':

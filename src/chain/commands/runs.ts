@@ -218,7 +218,7 @@ export const prune = defineCommand<PruneResult>()({
   },
   render: ({ removed }) => linesText(removed),
   notes: ({ removed, dryRun }) => [`${removed.length} ${dryRun ? 'would be removed' : 'removed'}`],
-  exitCode: ({ diagnostics }) => (diagnostics ? exitCode.badAnswer : exitCode.done),
+  exitCode: ({ diagnostics }) => (diagnostics ? exitCode.failed : exitCode.done),
 })
 
 interface ImportedRun extends ShownRun {

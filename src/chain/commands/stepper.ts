@@ -282,7 +282,7 @@ function codeOfStepper({ dismissed, result, waiting }: StepperResult): ExitCode 
   if (waiting) return exitCode.waiting
   const code = result ? codeOfRun(result) : exitCode.done
   // A report that does not count is an error, however the run continues.
-  return code === exitCode.done && dismissed ? exitCode.badAnswer : code
+  return code === exitCode.done && dismissed ? exitCode.failed : code
 }
 
 function metricOf(text: string): [string, number] {

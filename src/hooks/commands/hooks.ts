@@ -119,7 +119,7 @@ function changesText({ changes, dryRun }: ChangesResult): string {
 }
 
 function codeOf({ errors }: ChangesResult): 0 | 1 {
-  return errors.length > 0 ? exitCode.badAnswer : exitCode.done
+  return errors.length > 0 ? exitCode.failed : exitCode.done
 }
 
 export const status = defineCommand<HooksStatus>()({
@@ -134,7 +134,7 @@ export const status = defineCommand<HooksStatus>()({
     const isWanted = (platform: Platform) => wanted.length === 0 || wanted.includes(platform)
     return { ...all, platforms: all.platforms.filter((one) => isWanted(one.platform)) }
   },
-  exitCode: (result) => (isWell(result) ? exitCode.done : exitCode.badAnswer),
+  exitCode: (result) => (isWell(result) ? exitCode.done : exitCode.failed),
   render({ launcher, probe, platforms }, screen) {
     const rows = platforms.map((client) => {
       const missing = client.missing.map((event) => eventNames[event]).join(', ')

@@ -67,7 +67,7 @@ export const command = defineCommand<IndexResult>()({
   },
   exitCode({ files, check }) {
     const isBad = files.some(({ state }) => state === 'broken' || (check && state === 'stale'))
-    return isBad ? exitCode.badAnswer : exitCode.done
+    return isBad ? exitCode.failed : exitCode.done
   },
   render({ files, text }) {
     if (files.length === 0) return text

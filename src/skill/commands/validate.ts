@@ -82,7 +82,7 @@ export const command = defineCommand<ValidateResult>()({
     const summary = { checked, ...(plugins === 0 ? {} : { plugins }), ...counts }
     return { skills, summary, directory: runtime.cwd, ...fixes }
   },
-  exitCode: ({ summary }) => (summary.invalid === 0 ? exitCode.done : exitCode.badAnswer),
+  exitCode: ({ summary }) => (summary.invalid === 0 ? exitCode.done : exitCode.failed),
   render: ({ skills, summary, nothingToFix = false }, screen) =>
     linesText([
       ...skills.flatMap((verdict) => verdictLines(verdict, screen)),

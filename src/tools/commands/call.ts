@@ -102,7 +102,7 @@ async function readParameters(
 }
 
 function viewOf(result: ShownCall): ResultView {
-  const code = result.status === 'success' ? exitCode.done : exitCode.badAnswer
+  const code = result.status === 'success' ? exitCode.done : exitCode.failed
   return { code, ...callView(result) }
 }
 

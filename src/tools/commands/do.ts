@@ -145,7 +145,7 @@ function viewOfCall(call: ShownCall, decidedBy: string): Pick<ResultView, 'text'
 
 const calledCodes = {
   success: exitCode.done,
-  error: exitCode.badAnswer,
+  error: exitCode.failed,
   cancelled: exitCode.interrupted,
 } as const
 

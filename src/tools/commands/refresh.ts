@@ -51,7 +51,7 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     }
   },
   // One server that answers is enough; the others are in the report.
-  exitCode: ({ refreshed }) => (refreshed ? exitCode.done : exitCode.badAnswer),
+  exitCode: ({ refreshed }) => (refreshed ? exitCode.done : exitCode.failed),
   render(report) {
     const lines = report.refreshed
       ? [summaryLines(report), changeLines(report)]

@@ -49,7 +49,7 @@ clients that can read your state directory, and exits after tools.idleExit secon
   exitCode(result) {
     if ('running' in result) return result.running ? exitCode.done : exitCode.notFound
     const isLeft = 'result' in result && result.result === 'still-running'
-    return isLeft ? exitCode.badAnswer : exitCode.done
+    return isLeft ? exitCode.failed : exitCode.done
   },
   render(result, screen) {
     if ('running' in result) return statusText(result, screen)

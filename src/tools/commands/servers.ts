@@ -40,7 +40,7 @@ export const servers = defineCommand<ServersResult>()({
     }
   },
   exitCode: ({ servers }) =>
-    servers.some(({ state }) => state === 'failed') ? exitCode.badAnswer : exitCode.done,
+    servers.some(({ state }) => state === 'failed') ? exitCode.failed : exitCode.done,
   render({ servers }, screen) {
     if (servers.length === 0) return ''
     return screen.table([['SERVER', 'STATE', 'TOOLS', 'FROM'], ...servers.map(cells)])

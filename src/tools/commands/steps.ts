@@ -82,7 +82,7 @@ function batchView(results: readonly BatchResult[]): ResultView {
   const isStopped = results.some(({ status }) => status === 'cancelled')
   const isDone = results.every(({ status }) => status === 'success')
   return {
-    code: isStopped ? exitCode.interrupted : isDone ? exitCode.done : exitCode.badAnswer,
+    code: isStopped ? exitCode.interrupted : isDone ? exitCode.done : exitCode.failed,
     text: results.map(resultText).join(''),
     notes: [partialText(results)],
   }

@@ -286,7 +286,7 @@ export function refuse(
     throw startFailed({ message, kind: 'cancelled' })
   }
   if (blocked) {
-    const code = blocked.reason === 'unresolved' ? exitCode.badAnswer : exitCode.refused
+    const code = blocked.reason === 'unresolved' ? exitCode.failed : exitCode.refused
     const message = `The server ${server} is not started: ${blocked.message}`
     throw startFailed({ message }, { hint: blocked.hint, exitCode: code })
   }

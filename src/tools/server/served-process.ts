@@ -266,7 +266,7 @@ function schemasOf(z: typeof Zod) {
 
 export function encodeError(error: unknown): ServedError {
   if (!(error instanceof SkillrailError))
-    return { code: 'internal', message: messageOf(error), exitCode: exitCode.badAnswer }
+    return { code: 'internal', message: messageOf(error), exitCode: exitCode.failed }
   const { code, message, hint, exitCode: status } = error
   const failure = error instanceof ToolCallError ? error.failure : undefined
   return { code, message, hint, exitCode: status, failure }

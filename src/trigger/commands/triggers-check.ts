@@ -93,7 +93,7 @@ export const check = defineCommand<CheckResult>()({
   exitCode({ skills, prompts = [], diagnostics }) {
     const isBad =
       hasErrors(allDiagnostics({ skills, diagnostics })) || prompts.some(({ ok }) => !ok)
-    return isBad ? exitCode.badAnswer : exitCode.done
+    return isBad ? exitCode.failed : exitCode.done
   },
   render: ({ skills, prompts, summary }) =>
     linesText([...checkLines(skills, summary), ...promptLines(prompts)]),
@@ -239,7 +239,7 @@ export const evaluate = defineCommand<EvalResult>()({
     const isLow = (['precision', 'recall'] as const).some(
       (name) => 100 * measured[name].share < (minimum[name] ?? 0),
     )
-    return isLow || hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done
+    return isLow || hasErrors(diagnostics) ? exitCode.failed : exitCode.done
   },
   render({ evaluations, measured, diagnostics }) {
     if (evaluations.length === 0 && hasErrors(diagnostics)) return 'No prompt could be read.\n'

@@ -89,7 +89,7 @@ function describedSkill({ path, name, tree }: CurrentSkill) {
 }
 
 export function lockExitCode({ lock, skills, accepted, dryRun }: LockResult): ExitCode {
-  if (lock.was === 'unreadable') return exitCode.badAnswer
+  if (lock.was === 'unreadable') return exitCode.failed
   if (lock.was === 'none' && skills.length === 0) return exitCode.notFound
   return accepted || dryRun ? exitCode.done : exitCode.refused
 }

@@ -215,12 +215,12 @@ function linesOf(result: Result): Lines {
 function exitCodeOf(result: Result): ExitCode {
   if ('written' in result) return lockExitCode(result)
   if ('workspaces' in result) {
-    return result.diagnostics.length > 0 ? exitCode.badAnswer : exitCode.done
+    return result.diagnostics.length > 0 ? exitCode.failed : exitCode.done
   }
-  if ('ok' in result) return result.ok ? exitCode.done : exitCode.badAnswer
+  if ('ok' in result) return result.ok ? exitCode.done : exitCode.failed
   if (!('settled' in result)) return exitCode.done
   const { settled, accepted, dryRun, lock } = result
   if (!settled) return accepted || dryRun ? exitCode.done : exitCode.refused
   const isAsLocked = lock === undefined || lock.state === 'none' || lock.state === 'locked'
-  return isAsLocked ? exitCode.done : exitCode.badAnswer
+  return isAsLocked ? exitCode.done : exitCode.failed
 }
