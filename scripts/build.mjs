@@ -49,11 +49,11 @@ function keepReachableDeclarations(entries) {
     if (kept.has(file)) return
     kept.add(file)
     const text = readFileSync(file, 'utf8').replaceAll(
-      /(?<=(?:from|import\() ?')#([^']+)(?=')/g,
+      /(?<=(?:from|import\() ?['"])#([^'"]+)/g,
       (_, name) => relative(dirname(file), `dist/${name}.js`).replace(/^(?!\.)/, './'),
     )
     writeFileSync(file, text)
-    for (const [, name = ''] of text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
+    for (const [, name = ''] of text.matchAll(/(?:from|import\() ?['"](\.[^'"]+)['"]/g)) {
       visit(join(dirname(file), name.replace(/\.[jt]s$/, '.d.ts')))
     }
   }

@@ -1,4 +1,4 @@
-import { errorsIn } from '#core/diagnostic'
+import { errorsIn } from '#core/errors'
 import { findEmbeddedCommands } from '#library/activation'
 import type { SkillDocument } from '#skill/model'
 import { parseSkill, readFrontmatter } from '#skill/parse'

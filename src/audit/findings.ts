@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { compareText, type Diagnostic } from '#core/diagnostic'
+import { compareText, type Diagnostic } from '#core/errors'
 import { safeLine, type TextPlaces } from '#core/text'
 import { auditLimits } from './read-tree.ts'
 import { type AuditCode, type AuditKind, auditRule } from './rules.ts'

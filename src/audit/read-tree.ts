@@ -1,8 +1,7 @@
 import { type Dir, lstatSync, opendirSync, readdirSync, readlinkSync } from 'node:fs'
 import { dirname, isAbsolute, join, parse } from 'node:path'
-import { byText, compareText, type Diagnostic } from '#core/diagnostic'
+import { byText, compareText, type Diagnostic, messageOf } from '#core/errors'
 import { bytesOf, isInside, realPathOf } from '#core/read-files'
-import { messageOf } from '#core/errors'
 
 /** Something in a skill's directory. `path` is relative to it, with `/`. Nothing was opened. */
 export type TreeEntry = { path: string } & (

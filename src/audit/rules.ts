@@ -1,4 +1,4 @@
-import type { Severity } from '#core/diagnostic'
+import type { Severity } from '#core/errors'
 
 /**
  * `structure`: what hides something or harms whoever reads the folder. `capability`: what the skill

@@ -1,5 +1,5 @@
 import type { Evidence, ReportedError, StepOutput, StepStatus } from '#exec/output-protocol'
-import type { JsonValue } from '#skill/model'
+import type { JsonValue } from '#core/json'
 import type { PlannedChain, PlannedTask, TaskExecutor } from './plan-model.ts'
 import type { ChainState, PreviousOutput } from './step-result.ts'
 

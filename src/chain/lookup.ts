@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
-import { compareText, type Diagnostic } from '#core/diagnostic'
-import { lookProblem } from '#core/errors'
+import { compareText, type Diagnostic, lookProblem } from '#core/errors'
 import { sha256 } from '#core/json'
 import { isInside, readRegularFile, realRootOf, statsOf } from '#core/read-files'
 import { didYouMean, estimateTokens } from '#core/text'

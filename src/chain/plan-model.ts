@@ -1,5 +1,5 @@
 import type { Screen } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { safeLine } from '#core/text'
 import { defaultChainPolicy, policyKey } from '#skill/declarations'
 import type { ChainDeclaration, ChainPolicy, StepOptions } from '#skill/model'

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { sha256 } from '#core/json'
 import type { ChainDeclaration, ChainPolicy } from '#skill/model'
 import { defaultChainPolicy, stepNames } from '#skill/declarations'

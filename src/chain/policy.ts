@@ -1,5 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
-import { wrongUse } from '#core/errors'
+import { type Diagnostic, wrongUse } from '#core/errors'
 import { didYouMean } from '#core/text'
 import type { ReportedError, StepStatus } from '#exec/output-protocol'
 import { defaultChainPolicy, policyKey } from '#skill/declarations'

@@ -1,17 +1,15 @@
 import type * as Zod from 'zod'
 import { createRequire } from 'node:module'
-import type { Diagnostic } from '#core/diagnostic'
+import { type Diagnostic, reasonOf, StateFileError, systemCode } from '#core/errors'
 import {
   type JournalRecord,
   type JournalSeal,
   type JournalWriter,
   readJournal,
 } from '#core/journal-file'
-import { reasonOf, StateFileError, systemCode } from '#core/errors'
-import { sha256 } from '#core/json'
 import { decrypted } from '#core/project-state'
 import { failedOutput, type StepOutput } from '#exec/output-protocol'
-import type { JsonValue } from '#skill/model'
+import { sha256, type JsonValue } from '#core/json'
 import type {
   Call,
   CancelledStep,

@@ -9,8 +9,15 @@ import {
 } from '#core/journal-file'
 import { encrypted, openSealer } from '#core/project-state'
 import { projectStateDirectory, type StatePlace } from '#core/runtime'
-import { compareText, type Diagnostic } from '#core/diagnostic'
-import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '#core/errors'
+import {
+  compareText,
+  type Diagnostic,
+  lookProblem,
+  reasonOf,
+  SkillrailError,
+  systemCode,
+  UsageError,
+} from '#core/errors'
 import { RunBusyError, runNotFound } from './errors.ts'
 import { type ChainRecord, dataFields, readRunJournal, type RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'

@@ -1,6 +1,6 @@
 import { lockHolder } from '#core/file-lock'
 import type { ReportedError, StepOutput, StepStatus } from '#exec/output-protocol'
-import type { JsonValue } from '#skill/model'
+import type { JsonValue } from '#core/json'
 import type {
   AttemptResult,
   CancelledStep,

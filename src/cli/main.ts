@@ -1,5 +1,9 @@
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
+import { jsonText, nearest, safeText } from '#core/text'
+import { packageVersion, type Runtime, systemRuntime } from '#core/runtime'
+import { type Io, processIo } from './terminal.ts'
+import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
 import {
   type ExitCode,
   exitCode,
@@ -10,12 +14,8 @@ import {
   systemHint,
   systemReason,
   UsageError,
+  diagnosticText,
 } from '#core/errors'
-import { jsonText, nearest, safeText } from '#core/text'
-import { packageVersion, type Runtime, systemRuntime } from '#core/runtime'
-import { type Io, processIo } from './terminal.ts'
-import { type CommandEntry, commands, globalOptions, groupSummaries, inFull } from './registry.ts'
-import { diagnosticText } from '#core/diagnostic'
 
 /** Runs one command line. The only place that turns an error into words and an exit code. */
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<ExitCode> {

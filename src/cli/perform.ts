@@ -8,8 +8,14 @@ import {
   Serving,
   type Values,
 } from '#core/command'
-import { type Diagnostic, errorsIn } from '#core/diagnostic'
-import { exitCode, type ExitCode, UsageError, wrongUse } from '#core/errors'
+import {
+  type Diagnostic,
+  errorsIn,
+  exitCode,
+  type ExitCode,
+  UsageError,
+  wrongUse,
+} from '#core/errors'
 import { loadConfiguration } from '#core/configuration'
 import type { Runtime } from '#core/runtime'
 import type { GlobalValues } from './command-line.ts'

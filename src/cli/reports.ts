@@ -9,9 +9,8 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { AnyCommand } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
+import { type Diagnostic, messageOf, reasonOf, UsageError, wrongUse } from '#core/errors'
 import { makeDirectory, openAtOnce, writeAll, writeNamedFile } from '#core/write-files'
-import { messageOf, reasonOf, UsageError, wrongUse } from '#core/errors'
 import type { Runtime } from '#core/runtime'
 import { jsonText } from '#core/text'
 

@@ -3,9 +3,15 @@ import type { Screen } from '#core/command'
 import type { Readable, Writable } from 'node:stream'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { statsOf } from '#core/read-files'
-import { type Diagnostic, diagnosticText } from '#core/diagnostic'
+import {
+  type Diagnostic,
+  diagnosticText,
+  messageOf,
+  SkillrailError,
+  systemCode,
+  UsageError,
+} from '#core/errors'
 import { columnsOf, cutToColumns, linesText, safeText, withoutGithubCommands } from '#core/text'
-import { messageOf, SkillrailError, systemCode, UsageError } from '#core/errors'
 import type { Runtime } from '#core/runtime'
 import { writeAll } from '#core/write-files'
 

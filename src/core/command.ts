@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { styleText } from 'node:util'
-import type { Diagnostic } from './diagnostic.ts'
-import type { ExitCode } from './errors.ts'
+import type { Diagnostic, ExitCode } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 import type { Settings } from './settings.ts'
 

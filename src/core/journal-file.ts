@@ -8,9 +8,8 @@ import {
   readFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Diagnostic } from './diagnostic.ts'
+import { type Diagnostic, reasonOf, StateFileError, systemCode } from './errors.ts'
 import { isObject } from './json.ts'
-import { reasonOf, StateFileError, systemCode } from './errors.ts'
 import { withRegularFile, statsOf } from './read-files.ts'
 import { makePrivateDirectory, writeAll } from './write-files.ts'
 

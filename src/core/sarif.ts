@@ -1,6 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { compareText, type Diagnostic, type Severity } from './diagnostic.ts'
+import { compareText, type Diagnostic, type Severity } from './errors.ts'
 import { indentedJson } from './json.ts'
 import { redactText } from './redact.ts'
 import { packageVersion } from './runtime.ts'

@@ -1,11 +1,16 @@
-export type { Diagnostic, Severity } from '#core/diagnostic'
+export {
+  type Diagnostic,
+  type Severity,
+  SkillrailError,
+  StateFileError,
+  UsageError,
+} from '#core/errors'
+export type { JsonValue } from '#core/json'
 export { type Runtime, systemRuntime } from '#core/runtime'
-export { SkillrailError, StateFileError, UsageError } from '#core/errors'
 export type {
   AllowedTool,
   ChainDeclaration,
   ChainPolicy,
-  JsonValue,
   SkillDocument,
   SkillFields,
   SkillReading,

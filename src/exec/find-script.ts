@@ -1,7 +1,6 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import type { Diagnostic } from '#core/diagnostic'
-import { lookProblem } from '#core/errors'
+import { type Diagnostic, lookProblem } from '#core/errors'
 import { resolveInside, statsOf } from '#core/read-files'
 import { headOf } from './process.ts'
 import { tried } from './process-group.ts'

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
-import { errorsIn } from '#core/diagnostic'
+import { errorsIn } from '#core/errors'
 import { findWorkspace, isInside, realPathOf } from '#core/read-files'
 import { loadConfiguration } from '#core/configuration'
 import { forgetOldFiles, makePrivateDirectory, writeFileAtomicSync } from '#core/write-files'

@@ -1,5 +1,6 @@
-import type { Diagnostic } from '#core/diagnostic'
-import type { AllowedTool, JsonValue } from '#skill/model'
+import type { Diagnostic } from '#core/errors'
+import type { AllowedTool } from '#skill/model'
+import type { JsonValue } from '#core/json'
 import { alreadyActiveNote, wrapSkillContent } from '#skill/catalog'
 import { applyArguments } from '#skill/arguments'
 import { SkillInvocationError } from '#skill/errors'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { byText, compareDiagnostics, type Diagnostic } from '#core/diagnostic'
+import { byText, compareDiagnostics, type Diagnostic } from '#core/errors'
 import { findWorkspace, readRegularFile } from '#core/read-files'
 import { type Runtime, userDirectories } from '#core/runtime'
 import type { Settings } from '#core/settings'

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import type { SkillFields, SkillFile } from '#skill/model'
 import type { SkillScope, TrustLevel } from '#trust/model'
 import type { Plugin } from './plugins.ts'

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import type * as Zod from 'zod'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { isObject, parseJson } from '#core/json'
 import { isInside, readRegularFile, realPathOf } from '#core/read-files'
 

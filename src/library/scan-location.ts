@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, posix, sep } from 'node:path'
 import { cachePath, readCache, writeCache } from '#core/derived-cache'
-import { type Diagnostic, errorsIn } from '#core/diagnostic'
+import { type Diagnostic, errorsIn } from '#core/errors'
 import { readRegularFile, statsOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import type { SkillFields } from '#skill/model'

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { byText } from '#core/diagnostic'
+import { byText } from '#core/errors'
 import {
   foldersOutsideSkill,
   isInside,

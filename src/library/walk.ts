@@ -1,7 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
-import { compareText, type Diagnostic } from '#core/diagnostic'
-import { lookProblem, messageOf, systemCode } from '#core/errors'
+import { compareText, type Diagnostic, lookProblem, messageOf, systemCode } from '#core/errors'
 import { isDirectory, realPathOf } from '#core/read-files'
 
 /** What the client guide of the standard recommends as an upper bound for a search. */

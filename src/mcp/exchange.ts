@@ -1,8 +1,6 @@
 import { UsageError } from '#core/errors'
 import { randomBytes } from 'node:crypto'
-import { isObject } from '#core/json'
-import type { JsonValue } from '#skill/model'
-import type { JsonObject } from '#tools/model'
+import { isObject, type JsonValue, type JsonObject } from '#core/json'
 import { type ClientCall, type Question, type ToolAnswer } from './tool.ts'
 
 /** What came of a request so far: its answer, or a question that the client must ask its user. */

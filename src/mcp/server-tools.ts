@@ -31,8 +31,8 @@ import {
 import { foundAmongAsked } from '#tools/commands/project-tools'
 import { requestRouter, routeIn, routingOf } from '#tools/commands/route'
 import { toolFacts } from '#tools/commands/list'
-import { isObject } from '#core/json'
-import type { JsonObject, ToolContent, ToolOutcome } from '#tools/model'
+import type { ToolContent, ToolOutcome } from '#tools/model'
+import { isObject, type JsonObject } from '#core/json'
 import { askWhetherToRun, askWithinBounds, howToAllow, userBehind } from './ask-user.ts'
 import type { ServedProject } from './served-project.ts'
 import {

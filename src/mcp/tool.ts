@@ -1,10 +1,9 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { messageOf, SkillrailError, UsageError } from '#core/errors'
-import { isObject } from '#core/json'
 import { safeText } from '#core/text'
-import type { JsonValue } from '#skill/model'
-import type { JsonObject, ToolContent, ToolProgress } from '#tools/model'
+import { isObject, type JsonValue, type JsonObject } from '#core/json'
+import type { ToolContent, ToolProgress } from '#tools/model'
 import { isDeepValue } from '#tools/workflow/gate'
 
 export interface OfferedTool extends ToolFacts {

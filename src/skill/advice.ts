@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { byText } from '#core/diagnostic'
+import { byText } from '#core/errors'
 import { estimateTokens } from '#core/text'
 import type { FieldReader } from './field-values.ts'
 import type { SkillFiles } from './model.ts'

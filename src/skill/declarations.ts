@@ -1,10 +1,9 @@
-import type { Diagnostic } from '#core/diagnostic'
-import { messageOf } from '#core/errors'
-import { isObject } from '#core/json'
+import { type Diagnostic, messageOf } from '#core/errors'
 import { didYouMean } from '#core/text'
 import { metadataFields, topFields } from './field-table.ts'
 import { describe, FieldReader, isNull, staysInside } from './field-values.ts'
-import type { ChainDeclaration, ChainPolicy, ChainStep, JsonValue } from './model.ts'
+import type { ChainDeclaration, ChainPolicy, ChainStep } from './model.ts'
+import { isObject, type JsonValue } from '#core/json'
 import { type YamlMap, type YamlNode, type YamlScalar, valuesOf, yamlToJson } from './read-yaml.ts'
 
 export const defaultChainPolicy: Readonly<ChainPolicy> = {

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { didYouMean } from '#core/text'
 import type { YamlNode } from './read-yaml.ts'
 import { finding, type Position, type RuleCode } from './rules.ts'

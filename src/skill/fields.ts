@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { argumentNamePattern, reservedArgumentName } from './arguments.ts'
 import { readChain, readHooks } from './declarations.ts'
 import { readTriggers } from './trigger-declarations.ts'

@@ -1,9 +1,7 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import type { JsonValue } from '#core/json'
 import type { earlyExits, retryEnds } from './field-table.ts'
 import type { YamlMap } from './read-yaml.ts'
-
-export type { JsonValue }
 
 /** One entry of `allowed-tools`: `Bash(git:*)` is `{ tool: 'Bash', pattern: 'git:*' }`. */
 export interface AllowedTool {

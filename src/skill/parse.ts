@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { readFields } from './fields.ts'
 import { splitFrontmatter } from './frontmatter.ts'
 import type { SkillReading } from './model.ts'

@@ -1,8 +1,8 @@
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from 'js-yaml'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { placesIn } from '#core/text'
 import { finding, type Position, type RuleCode } from './rules.ts'
-import type { JsonValue } from './model.ts'
+import type { JsonValue } from '#core/json'
 
 interface YamlReading {
   root: YamlNode | undefined

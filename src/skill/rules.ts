@@ -1,4 +1,4 @@
-import type { Diagnostic, Severity } from '#core/diagnostic'
+import type { Diagnostic, Severity } from '#core/errors'
 
 export interface RuleDefinition {
   code: string

@@ -1,4 +1,4 @@
-import { compareDiagnostics, type Diagnostic, hasErrors } from '#core/diagnostic'
+import { compareDiagnostics, type Diagnostic, hasErrors } from '#core/errors'
 import { adviseOnSkill } from './advice.ts'
 import { hasCommas } from './allowed-tools.ts'
 import { besideChain, reportUnknown } from './declarations.ts'

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { systemRuntime } from '#core/runtime'
 import type { ActivationEffects, InvocationSource } from '#library/activation'
 import { type OfferedTool, type SkillDefinition, SkillManager, defineSkill } from '#library/manager'

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { isObject } from '#core/json'
 import { formatAllowedTools } from '#skill/allowed-tools'
 import type { Validation } from '#skill/validate'

@@ -1,4 +1,4 @@
-import type { JsonObject } from './model.ts'
+import type { JsonObject } from '#core/json'
 
 /** Verbs of tools that only read. `query`, `run` and `execute` are none: they may write. */
 export const readingVerbs: ReadonlySet<string> = new Set(

@@ -1,7 +1,5 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import type { JsonObject, JsonValue } from '#core/json'
-
-export type { JsonObject }
 
 /** What a server says about a tool; a claim, believed only of trusted servers (MCP, tool annotations). */
 export interface ToolAnnotations {

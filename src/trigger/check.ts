@@ -1,4 +1,4 @@
-import { type Diagnostic, type Severity, compareDiagnostics, errorsIn } from '#core/diagnostic'
+import { type Diagnostic, type Severity, compareDiagnostics, errorsIn } from '#core/errors'
 import { estimateTokens } from '#core/text'
 import type { TriggerDeclaration } from '#skill/model'
 import { readTarget, targetDiagnostic } from './inject.ts'

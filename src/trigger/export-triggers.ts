@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { sha256 } from '#core/json'
 import { splitFrontmatter } from '#skill/frontmatter'
 import type { TriggerSkill } from './match.ts'

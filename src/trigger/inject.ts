@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import type { TriggerDeclaration } from '#skill/model'
 import { readRegularFile, resolveInside } from '#core/read-files'
 import { estimateTokens, withoutEnd } from '#core/text'

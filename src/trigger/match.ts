@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import type { TriggerDeclaration } from '#skill/model'
 import { compilePattern, hasRequired, type Pattern, type PatternProblem } from './pattern.ts'
 

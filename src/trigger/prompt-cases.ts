@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Zod from 'zod'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { isList, objectOf, parseJson } from '#core/json'
 import { safeLine } from '#core/text'
 import { matchTriggers } from './examples.ts'

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { withoutEnd } from '#core/text'
 import { readFrontmatter } from '#skill/parse'
 import { splitFrontmatter } from '#skill/frontmatter'

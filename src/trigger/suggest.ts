@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { hasErrors } from '#core/diagnostic'
+import { hasErrors } from '#core/errors'
 import { isList, objectOf, parseJson, sha256 } from '#core/json'
 import { findSecrets } from '#core/redact'
 import { plainWords, stemOf } from '#rank/words'

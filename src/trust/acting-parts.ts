@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { isInside, realPathOf } from '#core/read-files'
-import { indentedJson, isObject, sha256 } from '#core/json'
 import { shellWord } from '#core/text'
-import type { JsonValue, SkillFields } from '#skill/model'
+import type { SkillFields } from '#skill/model'
+import { indentedJson, isObject, sha256, type JsonValue } from '#core/json'
 import {
   type Acceptance,
   type ActingKind,

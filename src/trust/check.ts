@@ -1,5 +1,5 @@
 import type { Check, CheckContext } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { amount } from '#core/text'
 import { findWorkspace } from '#core/read-files'
 import { TrustStore } from './store.ts'

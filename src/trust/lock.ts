@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type * as Jsonc from 'jsonc-parser'
-import { byText, compareText, type Diagnostic } from '#core/diagnostic'
-import { StateFileError } from '#core/errors'
+import { byText, compareText, type Diagnostic, StateFileError } from '#core/errors'
 import { hexDigest, indentedJson, isObject, objectOf, parseJson, tooDeepAt } from '#core/json'
 import { isInside, readRegularFile, realPathOf } from '#core/read-files'
 import {

@@ -1,4 +1,4 @@
-import { compareText } from '#core/diagnostic'
+import { compareText } from '#core/errors'
 import type { SkillFields } from '#skill/model'
 import type { TrustReason } from './skill-trust.ts'
 

@@ -1,7 +1,6 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, extname, join, posix, resolve } from 'node:path'
-import { byText, compareText } from '#core/diagnostic'
-import { messageOf, systemCode } from '#core/errors'
+import { byText, compareText, messageOf, systemCode } from '#core/errors'
 import { indentedJson, isObject, objectOf, parseJson, sha256 } from '#core/json'
 import { isInside, readRegularFile, realPathOf, statsOf } from '#core/read-files'
 import { splitFrontmatter } from '#skill/frontmatter'

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { basename, join, posix, relative, sep } from 'node:path'
-import { byText, compareText } from '#core/diagnostic'
-import { messageOf, systemCode } from '#core/errors'
+import { byText, compareText, messageOf, systemCode } from '#core/errors'
 import { sha256 } from '#core/json'
 import {
   bytesOf,

@@ -1,6 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path'
-import type { Diagnostic } from '#core/diagnostic'
-import { exitCode, type ExitCode } from '#core/errors'
+import { type Diagnostic, exitCode, type ExitCode } from '#core/errors'
 import { isInside, realPathOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import { SkillError } from '#skill/errors'

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { byText, type Diagnostic } from '#core/diagnostic'
-import { StateFileError } from '#core/errors'
+import { byText, type Diagnostic, StateFileError } from '#core/errors'
 import { withFileLock } from '#core/file-lock'
 import { isObject, objectOf, parseJson, sha256 } from '#core/json'
 import { readRegularFile, realPathOf, sharedStore } from '#core/read-files'

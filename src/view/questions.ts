@@ -1,8 +1,7 @@
 import { isObject } from '#core/json'
 import { redactText, redactValue } from '#core/redact'
 import { safeText } from '#core/text'
-import { UsageError } from '#core/errors'
-import type { Diagnostic } from '#core/diagnostic'
+import { UsageError, type Diagnostic } from '#core/errors'
 import type { ProjectView } from './project-view.ts'
 
 export type Answers = {

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import type { Diagnostic } from '../../src/core/errors.ts'
 import { commandsIn } from './_command.ts'
 import { asAnother, isThereAnother, withoutAnother } from './_other-user.ts'
 import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'

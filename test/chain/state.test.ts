@@ -1,6 +1,6 @@
+import type { JsonValue } from '../../src/core/json.ts'
 import { expect, it } from 'vitest'
 import { addOutputs, emptyState, type PreviousOutput } from '../../src/chain/step-result.ts'
-import type { JsonValue } from '../../src/skill/model.ts'
 
 const output = (step: string, metrics: Record<string, JsonValue>): PreviousOutput => ({
   step,

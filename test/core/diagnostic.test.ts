@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { compareDiagnostics, compareText, type Diagnostic } from '../../src/core/diagnostic.ts'
+import { compareDiagnostics, compareText, type Diagnostic } from '../../src/core/errors.ts'
 
 it('orders text by code point, where UTF-16 would not', () => {
   const texts = ['b', 'a', '', '\u{1f600}', '\uffff', 'ab', 'B', '\ue000']

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import type { Diagnostic } from '../../src/core/errors.ts'
 import { sarifLog } from '../../src/core/sarif.ts'
 
 const tool: Parameters<typeof sarifLog>[0] = {

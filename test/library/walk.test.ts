@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import type { Diagnostic } from '../../src/core/errors.ts'
 import { findSkillFiles, walkLimits, type WalkOptions } from '../../src/library/walk.ts'
 import { world } from './_world.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/tools/model.ts'
+import type { JsonObject } from '../../src/core/json.ts'
 
 /** A request in words, and what it has to come to. */
 export interface RoutedRequest {

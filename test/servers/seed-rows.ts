@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/tools/model.ts'
+import type { JsonObject } from '../../src/core/json.ts'
 
 /** A mapping as it is specified, and what it comes to on the schemas of the real servers. */
 export interface SeedRow {

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import type { Diagnostic } from '../../src/core/errors.ts'
 import type { SkillFields } from '../../src/skill/model.ts'
 import { parseSkill } from '../../src/skill/parse.ts'
 

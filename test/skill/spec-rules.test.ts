@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import type { Diagnostic } from '../../src/core/errors.ts'
 import { validateSkill } from '../../src/skill/validate.ts'
 import { validationRules } from '../../src/skill/rules.ts'
 

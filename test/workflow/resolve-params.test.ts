@@ -1,5 +1,5 @@
+import type { JsonValue } from '../../src/core/json.ts'
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/skill/model.ts'
 import type { JsonObject, Prerequisite } from '../../src/tools/workflow/model.ts'
 import { resolveParams, type ResolvedParams } from '../../src/tools/workflow/references.ts'
 import { call, tool } from './helpers.ts'

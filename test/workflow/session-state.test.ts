@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../src/core/json.ts'
 import { describe, expect, it } from 'vitest'
 import {
   findCompletion,
@@ -7,7 +8,6 @@ import {
   shorten,
   withCompletion,
 } from '../../src/tools/workflow/session-file.ts'
-import type { JsonValue } from '../../src/skill/model.ts'
 import type { ScopeValues } from '../../src/tools/workflow/model.ts'
 
 const fresh: SessionState = { sessionId: 'a', startedAt: '2026-02-04', completed: [] }

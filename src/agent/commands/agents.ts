@@ -7,8 +7,10 @@ import {
   summaryLine,
   summaryOf,
   type ValidationSummary,
-} from '#core/diagnostic'
-import { exitCode, SkillrailError, UsageError } from '#core/errors'
+  exitCode,
+  SkillrailError,
+  UsageError,
+} from '#core/errors'
 import { amount, cell, didYouMean, safeLine, safeText } from '#core/text'
 import { discoverOptionsFrom, discoverSkills } from '#library/discover'
 import type { SkillInfo } from '#library/model'

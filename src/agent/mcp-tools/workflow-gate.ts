@@ -1,4 +1,4 @@
-import { type Diagnostic, hasErrors } from '#core/diagnostic'
+import { type Diagnostic, hasErrors } from '#core/errors'
 import type { JsonValue } from '#core/json'
 import { stepCaller } from '#tools/call/call-tool'
 import type { CallAtGate, CallGate, CallIndex, CallInTurn, StepCaller } from '#tools/call/context'

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai'
 import { z } from 'zod'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { isObject, type JsonObject } from '#core/json'
 import type { InvocationSource } from '#library/activation'
 import type { AgentEnvironment } from '#agent/agent-options'

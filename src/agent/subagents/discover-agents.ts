@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path'
-import { type Diagnostic, hasErrors } from '#core/diagnostic'
+import { type Diagnostic, hasErrors } from '#core/errors'
 import { findWorkspace, readRegularFile, realPathOf } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import { didYouMean, safeLine } from '#core/text'

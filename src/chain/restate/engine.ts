@@ -1,6 +1,6 @@
 import type { Context, InvocationPromise, RestatePromise, Serde } from '@restatedev/restate-sdk'
 import { failedOutput } from '#exec/output-protocol'
-import type { JsonValue } from '#skill/model'
+import type { JsonValue } from '#core/json'
 import { overdue } from '#chain/attempt'
 import type {
   Call,

@@ -1,5 +1,5 @@
 import { failedOutput, type StepOutput } from '#exec/output-protocol'
-import type { JsonValue } from '#skill/model'
+import type { JsonValue } from '#core/json'
 import type { CancelledStep, ChainCall, ChainResult, Outcome, RunStatus } from '#chain/engine'
 import type { ApprovalRecord, GateRecord } from '#chain/run-journal'
 import type { Plan } from '#chain/plan-model'

@@ -1,5 +1,5 @@
 import { type Context, defineCommand, option, type Screen } from '#core/command'
-import { type Diagnostic, errorsIn } from '#core/diagnostic'
+import { type Diagnostic, errorsIn } from '#core/errors'
 import { amount, cell, count } from '#core/text'
 import { findWorkspace } from '#core/read-files'
 import { invalidSkills } from '#skill/commands/verdicts'

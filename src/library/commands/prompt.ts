@@ -1,5 +1,5 @@
 import { defineCommand, option } from '#core/command'
-import { errorsIn } from '#core/diagnostic'
+import { errorsIn } from '#core/errors'
 import { budgetRange } from '#core/option-values'
 import { amount, safeLine, safeText } from '#core/text'
 import { type CatalogEntry, catalogText, fitCatalog } from '#skill/catalog'

@@ -8,8 +8,8 @@ import {
   summaryLine,
   summaryOf,
   type ValidationSummary,
-} from '#core/diagnostic'
-import { exitCode } from '#core/errors'
+  exitCode,
+} from '#core/errors'
 import type { Runtime } from '#core/runtime'
 import { sarifText } from '#core/sarif'
 import { amount, linesText, safeLine, safeText, withoutGithubCommands } from '#core/text'

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { compareText, type Diagnostic } from '#core/diagnostic'
+import { compareText, type Diagnostic } from '#core/errors'
 import { type RuleCode, referenceSource } from '#skill/rules'
 import type { ValidateOptions, Validation } from '#skill/validate'
 import { type Mark, StrictFailure, type StrictFailureKind } from './scalars.ts'

@@ -1,11 +1,9 @@
 import { renameSync } from 'node:fs'
-import { isObject, objectOf, prototypeKeys } from '#core/json'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { readRegularFile } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
-import type { JsonValue } from '#skill/model'
+import { isObject, objectOf, prototypeKeys, type JsonValue, type JsonObject } from '#core/json'
 import { readDocument } from '#tools/config/document'
-import type { JsonObject } from '#tools/model'
 
 export interface ToolCache {
   /** ISO date; empty where the file names none that can be read. */

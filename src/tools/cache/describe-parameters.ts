@@ -1,7 +1,6 @@
-import { objectOf } from '#core/json'
-import type { JsonValue } from '#skill/model'
+import { objectOf, type JsonValue, type JsonObject } from '#core/json'
 import { typeText } from '#tools/call/check-parameters'
-import type { JsonObject, ToolDefinition } from '#tools/model'
+import type { ToolDefinition } from '#tools/model'
 import { valueAt } from '#tools/workflow/references'
 import { readStrings } from './cache-file.ts'
 

@@ -1,4 +1,4 @@
-import { compareText } from '#core/diagnostic'
+import { compareText } from '#core/errors'
 import {
   canonicalCategory,
   categorise,

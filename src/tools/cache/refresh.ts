@@ -1,6 +1,5 @@
-import { compareText } from '#core/diagnostic'
+import { compareText, StateFileError } from '#core/errors'
 import { redactText } from '#core/redact'
-import { StateFileError } from '#core/errors'
 import { withFileLock } from '#core/file-lock'
 import { readRegularFile } from '#core/read-files'
 import { acceptPlacements } from '#trust/project-files'

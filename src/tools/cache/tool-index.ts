@@ -1,4 +1,4 @@
-import { compareText, type Diagnostic } from '#core/diagnostic'
+import { compareText, type Diagnostic } from '#core/errors'
 import { objectOf } from '#core/json'
 import {
   canonicalCategory,

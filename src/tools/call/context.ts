@@ -1,11 +1,10 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import type { Runtime } from '#core/runtime'
-import type { JsonValue } from '#skill/model'
+import type { JsonValue, JsonObject } from '#core/json'
 import type { PlannedStep } from '#tools/workflow/plan'
 import type { GatedCall, WorkflowMode } from '#tools/workflow/model'
 import type {
   CallFailure,
-  JsonObject,
   ToolDefinition,
   ToolOutcome,
   ToolProgress,

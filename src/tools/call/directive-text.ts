@@ -1,7 +1,12 @@
-import { deepestJson, isList, isObject, tooDeepAt } from '#core/json'
 import { messageOf } from '#core/errors'
-import type { JsonValue } from '#skill/model'
-import type { JsonObject } from '#tools/model'
+import {
+  deepestJson,
+  isList,
+  isObject,
+  tooDeepAt,
+  type JsonValue,
+  type JsonObject,
+} from '#core/json'
 import { ToolRequestError } from '#tools/errors'
 
 export interface ToolStep {

@@ -1,4 +1,5 @@
-import type { JsonObject, ToolDefinition } from '#tools/model'
+import type { ToolDefinition } from '#tools/model'
+import type { JsonObject } from '#core/json'
 import { judgeParameters } from '#tools/parameters/judge-parameters'
 import {
   type PlannedCall,

@@ -1,4 +1,5 @@
-import type { JsonObject, ToolDefinition } from '#tools/model'
+import type { ToolDefinition } from '#tools/model'
+import type { JsonObject } from '#core/json'
 import { foreseenProblems, unknownParameters } from './check-parameters.ts'
 import type { CallContext, ForeseenGate } from './context.ts'
 import type { DirectiveKind, ToolStep } from './directive-text.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { readRegularFile } from '#core/read-files'
 import type { Runtime } from '#core/runtime'
 import type { Settings } from '#core/settings'

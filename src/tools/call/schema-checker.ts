@@ -1,9 +1,7 @@
 import type * as Vm from 'node:vm'
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { isObject } from '#core/json'
 import { messageOf } from '#core/errors'
-import type { JsonValue } from '#skill/model'
-import type { JsonObject } from '#tools/model'
+import { isObject, type JsonValue, type JsonObject } from '#core/json'
 
 export interface SchemaProblem {
   path: readonly string[]

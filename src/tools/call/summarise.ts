@@ -1,7 +1,6 @@
-import { isList, isObject, plainText } from '#core/json'
 import { amount, count, safeLine, safeText } from '#core/text'
-import type { JsonValue } from '#skill/model'
-import type { JsonObject, ToolOutcome } from '#tools/model'
+import { isList, isObject, plainText, type JsonValue, type JsonObject } from '#core/json'
+import type { ToolOutcome } from '#tools/model'
 import { cutText } from '#tools/cache/cache-file'
 import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
 

@@ -1,4 +1,4 @@
-import { compareText } from '#core/diagnostic'
+import { compareText } from '#core/errors'
 import { safeLine } from '#core/text'
 import { wordsOf } from '#rank/words'
 import { contractCategories } from '#tools/contract'

@@ -9,10 +9,9 @@ import {
   type Screen,
   type Values,
 } from '#core/command'
-import { exitCode, type ExitCode } from '#core/errors'
 import { inputText } from '#core/input-text'
 import { linesText, safeLine, safeText } from '#core/text'
-import type { JsonValue } from '#skill/model'
+import type { JsonValue, JsonObject } from '#core/json'
 import { callTool } from '#tools/call/call-tool'
 import { parseParameters, readPairs } from '#tools/call/check-parameters'
 import {
@@ -28,8 +27,8 @@ import { ToolRequestError } from '#tools/errors'
 import { callFailureText } from '#tools/call/failure-text'
 import { findDefinition } from '#tools/call/find-tool'
 import { summarise } from '#tools/call/summarise'
-import type { JsonObject, ToolDefinition } from '#tools/model'
-import type { Diagnostic } from '#core/diagnostic'
+import type { ToolDefinition } from '#tools/model'
+import { exitCode, type ExitCode, type Diagnostic } from '#core/errors'
 import { holdOf, indexDefinitions, loadToolIndex, type ToolIndex } from '#tools/cache/tool-index'
 import { projectGate } from '#tools/call/gate'
 import { createSchemaChecker } from '#tools/call/schema-checker'

@@ -1,6 +1,5 @@
 import { defineCommand, option } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
-import { exitCode, UsageError, wrongUse } from '#core/errors'
+import { type Diagnostic, exitCode, UsageError, wrongUse } from '#core/errors'
 import { amount, cell, safeLine } from '#core/text'
 import {
   forgetExamples,

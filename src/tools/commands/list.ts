@@ -1,6 +1,5 @@
 import { defineCommand, option, type Screen } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
-import { exitCode } from '#core/errors'
+import { type Diagnostic, exitCode } from '#core/errors'
 import { amount, cell, didYouMean, linesText, safeLine, safeText } from '#core/text'
 import type { ToolCaution, ToolIndex } from '#tools/cache/tool-index'
 import { canonicalCategory } from '#tools/category/categorise'

@@ -1,6 +1,5 @@
 import type { Context } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
-import { exitCode, type ExitCode, messageOf, SkillrailError } from '#core/errors'
+import { type Diagnostic, exitCode, type ExitCode, messageOf, SkillrailError } from '#core/errors'
 import { amount } from '#core/text'
 import { findWorkspace } from '#core/read-files'
 import { discoverOnce } from '#tools/cache/discover'

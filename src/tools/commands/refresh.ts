@@ -1,6 +1,5 @@
 import { defineCommand, option } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
-import { exitCode } from '#core/errors'
+import { type Diagnostic, exitCode } from '#core/errors'
 import { amount, linesText, safeLine } from '#core/text'
 import { refreshToolIndex, type RefreshReport } from '#tools/cache/refresh'
 import type { ServerDefinition } from '#tools/config/model'

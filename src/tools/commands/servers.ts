@@ -1,6 +1,5 @@
 import { type Context, defineCommand, option, type Screen } from '#core/command'
-import { codeOfErrors, type Diagnostic } from '#core/diagnostic'
-import { exitCode, messageOf } from '#core/errors'
+import { codeOfErrors, type Diagnostic, exitCode, messageOf } from '#core/errors'
 import { amount, safeLine, safeText } from '#core/text'
 import type { ServerDefinition } from '#tools/config/model'
 import { readServerConfiguration } from '#tools/config/read-configuration'

@@ -1,6 +1,5 @@
 import { defineCommand, option, type Screen } from '#core/command'
-import { codeOfErrors, type Diagnostic } from '#core/diagnostic'
-import { exitCode } from '#core/errors'
+import { codeOfErrors, type Diagnostic, exitCode } from '#core/errors'
 import { amount, didYouMean, linesText, safeLine } from '#core/text'
 import { ToolError } from '#tools/errors'
 import { hasLeft, listSessions, readWhole } from '#tools/workflow/session'

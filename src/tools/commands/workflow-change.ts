@@ -8,13 +8,11 @@ import {
   type OptionSpecs,
   type Values,
 } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
-import { exitCode, UsageError, wrongUse } from '#core/errors'
-import { objectOf, present } from '#core/json'
+import { type Diagnostic, exitCode, UsageError, wrongUse } from '#core/errors'
 import { isYes, safeLine } from '#core/text'
 import { unifiedDiff } from '#core/unified-diff'
 import { readRegularFile } from '#core/read-files'
-import type { JsonValue } from '#skill/model'
+import { objectOf, present, type JsonValue } from '#core/json'
 import { readableCachePath } from '#tools/cache/stored-tools'
 import { loadToolIndex } from '#tools/cache/tool-index'
 import { acceptEdit, acceptPlacements } from '#trust/project-files'

@@ -1,5 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
-import { exitCode } from '#core/errors'
+import { type Diagnostic, exitCode } from '#core/errors'
 import { amount, didYouMean } from '#core/text'
 import { ToolError } from '#tools/errors'
 import type { WorkflowDefinition, WorkflowReading } from '#tools/workflow/model'

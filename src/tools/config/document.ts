@@ -1,11 +1,16 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Toml from 'smol-toml'
-import { deepestJson, isObject, parseJson, tooDeepAt } from '#core/json'
 import { messageOf } from '#core/errors'
 import { placesIn } from '#core/text'
-import type { JsonValue } from '#skill/model'
-import type { JsonObject } from '#tools/model'
+import {
+  deepestJson,
+  isObject,
+  parseJson,
+  tooDeepAt,
+  type JsonValue,
+  type JsonObject,
+} from '#core/json'
 
 export interface Document {
   ok: true

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 
 export type ServerClient =
   | 'claude-code'

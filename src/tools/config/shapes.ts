@@ -2,10 +2,8 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
 import type * as Zod from 'zod'
-import { isObject } from '#core/json'
 import { readRegularFile } from '#core/read-files'
-import type { JsonValue } from '#skill/model'
-import type { JsonObject } from '#tools/model'
+import { isObject, type JsonValue, type JsonObject } from '#core/json'
 import type { ServerClient, ServerTransport } from './model.ts'
 
 interface ServerGroup {

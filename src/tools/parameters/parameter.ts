@@ -1,8 +1,6 @@
-import { isList, isObject, objectOf, plainText } from '#core/json'
 import { plainWords } from '#rank/words'
-import type { JsonValue } from '#skill/model'
+import { isList, isObject, objectOf, plainText, type JsonValue, type JsonObject } from '#core/json'
 import { readJson } from '#tools/call/directive-text'
-import type { JsonObject } from '#tools/model'
 
 const kinds = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
 

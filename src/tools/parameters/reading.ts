@@ -1,6 +1,6 @@
 import { withoutEnd } from '#core/text'
 import { stopWords, plainWords, stemOf } from '#rank/words'
-import type { JsonValue } from '#skill/model'
+import type { JsonValue } from '#core/json'
 import { callingVerbs, readingVerbs } from '#tools/contract'
 import type { ToolDefinition } from '#tools/model'
 import { coerceText, type Parameter, parametersOf } from './parameter.ts'

@@ -1,10 +1,9 @@
 import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client'
-import { isObject } from '#core/json'
 import type { Runtime } from '#core/runtime'
-import type { JsonValue } from '#skill/model'
+import { isObject, type JsonValue, type JsonObject } from '#core/json'
 import type { ServerDefinition } from '#tools/config/model'
 import { ToolCallError } from '#tools/errors'
-import type { JsonObject, ListedTools, ToolCallOptions, ToolOutcome } from '#tools/model'
+import type { ListedTools, ToolCallOptions, ToolOutcome } from '#tools/model'
 import {
   callFailure,
   hasCode,

@@ -1,5 +1,4 @@
-import { compareText, type Diagnostic } from '#core/diagnostic'
-import { exitCode } from '#core/errors'
+import { compareText, type Diagnostic, exitCode } from '#core/errors'
 import { didYouMean } from '#core/text'
 import type { ServerConfiguration, ServerDefinition } from '#tools/config/model'
 import { ToolCallError, ToolError, type ToolErrorFacts } from '#tools/errors'

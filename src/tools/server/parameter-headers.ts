@@ -1,6 +1,5 @@
-import { objectOf } from '#core/json'
-import type { JsonValue } from '#skill/model'
-import type { JsonObject, ListedTools } from '#tools/model'
+import { objectOf, type JsonValue, type JsonObject } from '#core/json'
+import type { ListedTools } from '#tools/model'
 import { valueAt } from '#tools/workflow/references'
 
 interface MirroredParameter {

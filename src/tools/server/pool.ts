@@ -1,5 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
-import { exitCode, messageOf } from '#core/errors'
+import { type Diagnostic, exitCode, messageOf } from '#core/errors'
 import { type Runtime, untilAborted } from '#core/runtime'
 import type { ServerDefinition } from '#tools/config/model'
 import { ToolCallError, ToolError } from '#tools/errors'

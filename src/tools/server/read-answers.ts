@@ -1,7 +1,6 @@
 import { messageOf, systemCode } from '#core/errors'
-import { deepestJson, isObject, objectOf } from '#core/json'
 import { isSecretKey, redactValue } from '#core/redact'
-import type { JsonValue } from '#skill/model'
+import { deepestJson, isObject, objectOf, type JsonValue, type JsonObject } from '#core/json'
 import { safeLine } from '#core/text'
 import { cutText, toolIdProblem } from '#tools/cache/cache-file'
 import { readDefinition } from '#tools/cache/stored-tools'
@@ -11,7 +10,6 @@ import { ToolCallError } from '#tools/errors'
 import type {
   AnswerProblem,
   CallFailure,
-  JsonObject,
   ListedTools,
   ToolContent,
   ToolDefinition,

@@ -10,7 +10,7 @@ import {
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type * as Zod from 'zod'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { parseJson } from '#core/json'
 import { makePrivateDirectory, writeAll } from '#core/write-files'
 import { readRegularFile } from '#core/read-files'

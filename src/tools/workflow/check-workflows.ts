@@ -1,4 +1,4 @@
-import { compareDiagnostics, type Diagnostic } from '#core/diagnostic'
+import { compareDiagnostics, type Diagnostic } from '#core/errors'
 import { didYouMean, nearest } from '#core/text'
 import { parseReferences, type Reference, stepOf, textsOf } from './references.ts'
 import { callsTool, foldParameter, lastSegment, ownStep, resolveTool } from './match.ts'

@@ -1,10 +1,8 @@
 import { dirname, join } from 'node:path'
 import { withFileLock } from '#core/file-lock'
-import { deepestJson, hexDigest, isList, tooDeepAt } from '#core/json'
-import type { Diagnostic } from '#core/diagnostic'
+import { type Diagnostic, StateFileError } from '#core/errors'
 import { untilAborted } from '#core/runtime'
-import { StateFileError } from '#core/errors'
-import type { JsonValue } from '#skill/model'
+import { deepestJson, hexDigest, isList, tooDeepAt, type JsonValue } from '#core/json'
 import type { CallInTurn, StepAnswer, StepCaller } from '#tools/call/context'
 import { ToolError } from '#tools/errors'
 import {

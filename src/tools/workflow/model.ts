@@ -1,5 +1,5 @@
-import type { Diagnostic } from '#core/diagnostic'
-import type { JsonValue } from '#skill/model'
+import type { Diagnostic } from '#core/errors'
+import type { JsonValue } from '#core/json'
 import type { WrittenDefinition } from './read-workflows.ts'
 
 export type JsonObject = { [key: string]: JsonValue }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { redactValue } from '#core/redact'
-import { ownMember, sha256 } from '#core/json'
-import type { JsonValue } from '#skill/model'
+import { ownMember, sha256, type JsonValue } from '#core/json'
 import {
   callsTool,
   foldParameter,

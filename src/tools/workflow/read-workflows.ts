@@ -1,11 +1,10 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as Zod from 'zod'
-import { compareDiagnostics, type Diagnostic, hasErrors } from '#core/diagnostic'
-import { isList, isObject, objectOf } from '#core/json'
+import { compareDiagnostics, type Diagnostic, hasErrors } from '#core/errors'
 import { readRegularFile } from '#core/read-files'
 import { didYouMean } from '#core/text'
-import type { JsonValue } from '#skill/model'
+import { isList, isObject, objectOf, type JsonValue } from '#core/json'
 import { canonicalCategory } from '#tools/category/categorise'
 import { type Document, readDocument } from '#tools/config/document'
 import {

@@ -1,5 +1,4 @@
-import { isList, isObject, ownMember } from '#core/json'
-import type { JsonValue } from '#skill/model'
+import { isList, isObject, ownMember, type JsonValue } from '#core/json'
 import type { GatedCall, JsonObject, Prerequisite } from './model.ts'
 import { foldParameter } from './match.ts'
 

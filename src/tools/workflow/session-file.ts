@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Zod from 'zod'
-import { deepestJson, isList, isObject, parseJson, tooDeepAt } from '#core/json'
 import { redactText, redactValue } from '#core/redact'
-import type { JsonValue } from '#skill/model'
+import { deepestJson, isList, isObject, parseJson, tooDeepAt, type JsonValue } from '#core/json'
 import type { ScopeValues } from './model.ts'
 
 export interface Completion {

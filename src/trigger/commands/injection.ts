@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { currentTrust, discoverOptionsFrom } from '#library/discover'
 import type { InvocationSource } from '#library/activation'
 import { isUnusable } from '#skill/errors'

@@ -1,6 +1,5 @@
 import { type Context, option } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
-import { SkillrailError } from '#core/errors'
+import { type Diagnostic, SkillrailError } from '#core/errors'
 import { budgetRange } from '#core/option-values'
 import { readRegularFile } from '#core/read-files'
 import { discoverOptionsFrom, discoverSkills } from '#library/discover'

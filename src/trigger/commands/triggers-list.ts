@@ -1,5 +1,5 @@
 import { defineCommand, option, type Screen } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { amount, cell, count } from '#core/text'
 import { patternsOf } from '#trigger/check'
 import { costOf } from '#trigger/inject'

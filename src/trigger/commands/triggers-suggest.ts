@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { defineCommand, option } from '#core/command'
-import { codeOfErrors, type Diagnostic } from '#core/diagnostic'
+import { codeOfErrors, type Diagnostic } from '#core/errors'
 import { readRegularFile } from '#core/read-files'
 import { amount, linesText, safeLine, safeText } from '#core/text'
 import { unifiedDiff } from '#core/unified-diff'

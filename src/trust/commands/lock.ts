@@ -1,7 +1,6 @@
 import { relative } from 'node:path'
 import type { Context } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
-import { exitCode, type ExitCode } from '#core/errors'
+import { type Diagnostic, exitCode, type ExitCode } from '#core/errors'
 import { amount, type Lines, safeLine } from '#core/text'
 import {
   type CurrentSkill,

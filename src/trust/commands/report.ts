@@ -1,5 +1,5 @@
 import { chainText, gatesOf } from '#chain/plan-model'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { isObject, objectOf, parseJson } from '#core/json'
 import { amount, bytes, type Lines, safeLine, safeText } from '#core/text'
 import { unifiedDiff } from '#core/unified-diff'

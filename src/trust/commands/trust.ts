@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { type Context, defineCommand, option, type Screen, type Values } from '#core/command'
-import type { Diagnostic } from '#core/diagnostic'
-import { contradiction, exitCode, type ExitCode, wrongUse } from '#core/errors'
+import { type Diagnostic, contradiction, exitCode, type ExitCode, wrongUse } from '#core/errors'
 import { amount, type Lines, linesText, safeLine } from '#core/text'
 import { findWorkspace } from '#core/read-files'
 import type { Acceptance } from '#trust/model'

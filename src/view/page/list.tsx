@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { addressOf, amount, type Child, count, Findings, More, Trouble } from './parts.tsx'
 
 interface ListProperties<Item> {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import { amount, count } from '#core/text'
 import type { TextAnswer } from '#view/questions'
 import { AskError } from './server.ts'

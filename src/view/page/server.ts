@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#core/diagnostic'
+import type { Diagnostic } from '#core/errors'
 import type { Answers, Failure } from '#view/questions'
 import { largestQuestion } from '#view/shared-with-page'
 

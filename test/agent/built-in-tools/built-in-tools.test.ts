@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import {
   existsSync,
   mkdirSync,
@@ -16,7 +17,6 @@ import {
   createBuiltInTools,
   type BuiltInToolOptions,
 } from '../../../src/agent/built-in-tools/built-in-tools.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 import { emptyWorld } from '../_agent-world.ts'
 import { until, withinLimit } from '../../patience.ts'
 

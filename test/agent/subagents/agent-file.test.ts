@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasErrors } from '../../../src/core/diagnostic.ts'
+import { hasErrors } from '../../../src/core/errors.ts'
 import { Agent } from '../../../src/agent/agent.ts'
 import { readAgentFile } from '../../../src/agent/subagents/discover-agents.ts'
 import { world } from '../../library/_world.ts'

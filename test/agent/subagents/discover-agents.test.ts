@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Diagnostic } from '../../../src/core/diagnostic.ts'
+import type { Diagnostic } from '../../../src/core/errors.ts'
 import { SubagentNotFoundError } from '../../../src/agent/errors.ts'
 import { discoverAgents } from '../../../src/agent/subagents/discover-agents.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../src/skill/model.ts'
+import type { JsonValue } from '../../../src/core/json.ts'
 import {
   bindParameters,
   referringParameters,

@@ -1,8 +1,8 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import { createSchemaChecker } from '../../../src/tools/call/schema-checker.ts'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
 import type { CallContext, CallRecord } from '../../../src/tools/call/context.ts'
 import type {
-  JsonObject,
   ToolCallOptions,
   ToolDefinition,
   ToolOutcome,

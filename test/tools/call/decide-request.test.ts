@@ -1,7 +1,7 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import { describe, expect, it } from 'vitest'
 import { decideRequest, type RequestDecision } from '../../../src/tools/call/decide-request.ts'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 import { prepareRouter, type RouteExample } from '../../../src/tools/route/router.ts'
 import { catalogue } from '../parameters/catalogue.ts'
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import { describe, expect, it } from 'vitest'
 import type { CallContext } from '../../../src/tools/call/context.ts'
 import {
@@ -6,7 +7,6 @@ import {
   understandRequest,
 } from '../../../src/tools/call/do-request.ts'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
 import { definitionOf, failed, type FakeTool, fakeWorld, text } from './_fake.ts'
 

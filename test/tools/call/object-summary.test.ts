@@ -1,5 +1,5 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import { expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/tools/model.ts'
 import { summarise } from '../../../src/tools/call/summarise.ts'
 import { structured } from './_fake.ts'
 

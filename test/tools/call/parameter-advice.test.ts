@@ -1,7 +1,7 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import { expect, it } from 'vitest'
 import { callTool } from '../../../src/tools/call/call-tool.ts'
 import { InvalidParametersError } from '../../../src/tools/errors.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 import { unknownParameters } from '../../../src/tools/call/check-parameters.ts'
 import { definitionOf, fakeWorld } from './_fake.ts'
 

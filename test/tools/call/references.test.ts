@@ -1,8 +1,7 @@
+import type { JsonObject, JsonValue } from '../../../src/core/json.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { JsonValue } from '../../../src/skill/model.ts'
 import { bindParameters, referencedNames } from '../../../src/tools/call/steps.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 
 const variables = new Map<string, JsonValue>([
   ['element', { uid: '1_2', tags: ['a', { deep: true }], 'content-type': 'x', n: 7 }],

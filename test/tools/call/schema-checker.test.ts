@@ -1,8 +1,7 @@
+import type { JsonObject, JsonValue } from '../../../src/core/json.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { JsonValue } from '../../../src/skill/model.ts'
 import { createSchemaChecker } from '../../../src/tools/call/schema-checker.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 
 const checker = createSchemaChecker({ limitMs: 20_000 })
 const impatient = createSchemaChecker({ limitMs: 300 })

@@ -1,8 +1,8 @@
+import type { JsonObject, JsonValue } from '../../../src/core/json.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { safeText } from '../../../src/core/text.ts'
-import type { JsonValue } from '../../../src/skill/model.ts'
-import type { JsonObject, ToolContent, ToolOutcome } from '../../../src/tools/model.ts'
+import type { ToolContent, ToolOutcome } from '../../../src/tools/model.ts'
 import { summarise, summariseValue } from '../../../src/tools/call/summarise.ts'
 import { failed, structured, text } from './_fake.ts'
 

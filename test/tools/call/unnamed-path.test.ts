@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import { expect, it } from 'vitest'
 import { unnamedPath } from '../../../src/tools/call/consent.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 
 const secret = '/home/u/.bashrc'
 

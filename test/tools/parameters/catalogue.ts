@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../../src/skill/model.ts'
-import type { JsonObject, ToolDefinition } from '../../../src/tools/model.ts'
+import type { JsonObject, JsonValue } from '../../../src/core/json.ts'
+import type { ToolDefinition } from '../../../src/tools/model.ts'
 
 type Properties = Readonly<Record<string, JsonObject>>
 

@@ -1,6 +1,7 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject, ToolDefinition } from '../../../src/tools/model.ts'
+import type { ToolDefinition } from '../../../src/tools/model.ts'
 import { mapParameters } from '../../../src/tools/parameters/map-parameters.ts'
 import { catalogue } from './catalogue.ts'
 

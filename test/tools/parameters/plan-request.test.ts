@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { splitClauses } from '../../../src/tools/parameters/slots.ts'
@@ -7,7 +8,6 @@ import {
   planRequest as planClauses,
   type PlannedCall,
 } from '../../../src/tools/parameters/plan-request.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 import { catalogue } from './catalogue.ts'
 
 /** A router that knows these words; the real one has tests of its own. */

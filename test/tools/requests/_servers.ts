@@ -1,8 +1,8 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { doRequest, type RequestAnswer } from '../../../src/tools/call/do-request.ts'
 import type { ToolModel } from '../../../src/tools/call/do-request.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
 import { type FakeTool, fakeWorld } from '../call/_fake.ts'
 

@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../../src/core/json.ts'
 import { expect, it } from 'vitest'
 import type { ToolModel } from '../../../src/tools/call/do-request.ts'
-import type { JsonObject } from '../../../src/tools/model.ts'
 import { carryOut, listedTools } from './_servers.ts'
 
 const of = (server: string) => listedTools.filter((one) => one.server === server)
