@@ -1,4 +1,5 @@
 import { objectOf, type JsonValue, type JsonObject } from '#core/json'
+import { safeLine } from '#core/text'
 import { typeText } from '#tools/call/check-parameters'
 import type { ToolDefinition } from '#tools/model'
 import { valueAt } from '#tools/workflow/references'
@@ -56,7 +57,7 @@ export function describeParameters(root: JsonObject): ParameterDescription[] {
 /** Why a parameter is asked for: `owner (The account)`. Of a server: not yet safe to print. */
 export function neededText({ inputSchema }: ToolDefinition, name: string): string {
   const about = describeParameters(inputSchema).find((one) => one.name === name)?.description
-  return about ? `${name} (${about.slice(0, 200)})` : name
+  return about ? `${name} (${safeLine(about).slice(0, 200)})` : name
 }
 
 /** The schema itself, or what its `$ref` into the same document names. */
