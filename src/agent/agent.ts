@@ -409,7 +409,6 @@ export class Agent<
     return this.#sdk
   }
 
-  /** Made at the first call, and part of the conversation from then on. */
   #offerSkills(): SkillPart {
     if (this.#skills) return this.#skills
     this.#skills = new SkillPart(this.#environment, {
@@ -428,7 +427,6 @@ export class Agent<
     return skills.manager
   }
 
-  /** Made at the first call, and offered to the model from then on. */
   #offerSubagents() {
     const manager = this.#manager()
     if (!this.#offersSubagents) this.#session.join(new DelegationPart(manager))

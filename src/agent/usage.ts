@@ -54,7 +54,6 @@ export class UsageLedger {
   }
 }
 
-/** What one run has used, of the tokens that it may use. */
 export type RunUsage = ReturnType<UsageLedger['begin']>
 
 function sumOf(entries: readonly UsageEntry[]): TokenUsage {

@@ -80,7 +80,6 @@ const structureRules = {
   'not-analysed': warning('Everything in a skill can be read and analysed.', limit),
 } as const
 
-/** What a skill asks for, or can do when somebody follows it. Facts with places. */
 const capabilityRules = {
   'tool-requested': info('A tool that `allowed-tools` asks for.', `${format}#allowed-tools-field`),
   'skill-behaviour': info('A field that starts something, such as `run` or `chain`.', fields),

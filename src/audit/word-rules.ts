@@ -165,7 +165,6 @@ const anyCase = written('gim')
 /** The words of a sentence, with a line break or several blanks between them too. */
 const phrase = written('gi', String.raw`\s{1,3}`)
 
-/** What is plainly dangerous by its form, whatever a skill says that it is for. */
 const dangers: readonly WordRule[] = [
   {
     code: 'download-and-run',

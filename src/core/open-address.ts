@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Runtime } from './runtime.ts'
 
-/** The program of each system that opens an address in the user's own browser. */
 const openers: Partial<Record<NodeJS.Platform, readonly [file: string, ...args: string[]]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],

@@ -25,7 +25,6 @@ export interface HookAdapter {
   program: string
   /** The client's directory, and the variable that moves it, or the home above it with `moves: 'home'`. */
   home: { path: string; variable?: string | undefined; moves?: 'home' | undefined }
-  /** Where the hook is registered: below the client's directory, and below a project. */
   files: { user: string; project: string }
   /** Whether the client also finds a project's file when it is started in a folder below. */
   looksUp: boolean

@@ -180,7 +180,6 @@ export function untrustedNote(name: string): string {
   )
 }
 
-/** The argument of a skill that declares none. */
 const wholeText = 'arguments'
 
 /** The skills that a user may start, as a client lists them. */

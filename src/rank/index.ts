@@ -60,13 +60,11 @@ export type IndexParts = ReturnType<typeof indexDocuments>
 
 /** How soon a long field dilutes its words (BM25's b). */
 const dilution = 0.5
-/** How much a pair of neighbours counts in likeness, against a word. */
 const pairInLikeness = 0.4
 /** How much the document's own sentences count in its centre, against one example. */
 const ownInCentre = 2
 /** Fields from this weight on say what the document is for. */
 const tellingWeight = 1
-/** From so many examples on a document counts as taught. */
 const enoughExamples = 4
 /** Up to so many documents the rarity of a word is counted over their sentences. */
 const smallCatalogue = 100

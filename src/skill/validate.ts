@@ -125,7 +125,6 @@ function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
 
 const textKinds: ReadonlySet<string> = new Set(['text', 'path', 'tools', 'names'])
 
-/** Fields with a rule of their own about being empty. */
 const ownEmptyRule = ['name', 'description', 'compatibility', 'metadata']
 
 function isEmpty(value: YamlNode): boolean {

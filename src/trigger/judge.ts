@@ -19,7 +19,6 @@ export function judge(prompt: string, rank: Ranker) {
   /** The nearest of its examples; empty where none has a word of the prompt. */
   const example = first.parts.find(({ kind }) => kind === 'example')?.text ?? ''
   const said = first.parts.filter(({ kind }) => !/example|likeness/.test(kind))
-  /** The words of the prompt that its text has, those that count most first. */
   const words = said.map(({ text }) => text)
   /** Another skill that is nearly as like the prompt. */
   const rival = second && second.score > 0.7 * first.score ? second.id : undefined

@@ -54,7 +54,6 @@ export function readPromptCases(
   return { cases, diagnostics }
 }
 
-/** Where each entry of the list stands, or the first error, from 1. */
 function linesOf(text: string, key?: string): { entries: number[]; error: number } {
   const jsonc: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
   const errors: Jsonc.ParseError[] = []

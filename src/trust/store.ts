@@ -44,7 +44,6 @@ export class TrustStore {
     return this.load().find((item) => item.workspace === realOr(workspace))
   }
 
-  /** Records `parts` as accepted, in place of what was. */
   async accept(
     workspace: string,
     parts: readonly ActingPart[],
@@ -72,7 +71,6 @@ export class TrustStore {
     return this.replace(realOr(workspace), [], [])
   }
 
-  /** Replaces the entry of one workspace; true where there was one. */
   private replace(
     workspace: string,
     entries: readonly Acceptance[],

@@ -145,7 +145,6 @@ const trustCommands: Partial<Record<TrustReason, string>> = {
   'lock-unreadable': 'skillrail trust --lock --check',
 }
 
-/** Only clients that seem to be installed. */
 function clientPart(skills: readonly SkillInfo[], runtime: Runtime): OverviewPart {
   const entries = platformStatuses(runtime, installedPlatforms(runtime)).map((status) => {
     const read = skills.filter(({ source }) => clientsReading(source).includes(status.platform))

@@ -213,7 +213,6 @@ function textOf(path: string) {
   throw new SkillLoadError({ code: reading.code, message: reading.message })
 }
 
-/** Maximum number of runs at once, however many are asked for. */
 const mostRuns = 1000
 
 function runAnswers(context: Context) {

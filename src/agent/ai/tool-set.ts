@@ -135,7 +135,6 @@ export async function lastOf(result: unknown): Promise<unknown> {
   return last
 }
 
-/** What a model reads of an output, for a loop whose results are texts. */
 function modelValue(output: ToolModelOutput): JsonValue {
   if (output.type === 'execution-denied') return output.reason ?? 'The call was refused.'
   if (output.type !== 'content') return jsonValue(output.value)

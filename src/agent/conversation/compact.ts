@@ -217,7 +217,6 @@ export function messageTexts({ content }: ModelMessage): string[] {
   })
 }
 
-/** Whether the model reads this text somewhere in these messages. */
 export function hasText(messages: readonly ModelMessage[], text: string): boolean {
   return messages.some((message) => messageTexts(message).some((part) => part.includes(text)))
 }

@@ -192,7 +192,6 @@ export function tokenUsage(usage: LanguageModelUsage): TokenUsage {
   }
 }
 
-/** Whether a server refused to answer in a certain shape. Each says it in its own words. */
 function refusesFormat(error: unknown) {
   const last = attemptsOf(error).at(-1)
   if (!APICallError.isInstance(last) || (last.statusCode ?? 0) < 400) return false

@@ -85,7 +85,6 @@ export function findingTools(
 
 const foundSkills = 8
 
-/** The tool that lists and reads the files of these skills, where they have any. */
 export function resourceTools(
   skills: readonly (Skill | undefined)[],
   manager: Pick<SkillManager, 'readResource'>,

@@ -216,7 +216,6 @@ interface TrackInput {
   listed: readonly ToolDefinition[]
   /** Ids that are there, the listed ones and those kept from before. */
   current: ReadonlySet<string>
-  /** Ids that the cache file had, with what it said. */
   cached: ReadonlyMap<string, CachedTool>
   record?: RefreshRecord | undefined
   earlier: (id: string) => ToolDefinition | undefined

@@ -110,7 +110,6 @@ export function describeCategories(
     })
 }
 
-/** 5 to 10 words that the names and descriptions of the tools have most. */
 function keywordsOf(
   category: string,
   tools: readonly (CategorisedTool & { description: string })[],

@@ -228,7 +228,6 @@ function tokensOf(text: string): Token[] {
 const exampleText =
   /(?:\be\.g\.,?|\bfor example,?|\bexamples?:|\bsuch as)\s{0,3}([^;)\n]{1,300}?)(?=[;)\n]|\.\s|\.?$)|(?<!\w)["'`]([^"'`\n]{1,60})["'`]/gi
 
-/** The values without spaces that a parameter's description gives as examples. */
 function examplesOf({ description }: Parameter): string[] {
   return [...description.matchAll(exampleText)]
     .flatMap(([, list = '', quoted = '']) => [...list.split(/,|\bor\b|\band\b/), quoted])

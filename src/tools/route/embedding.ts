@@ -48,7 +48,6 @@ export async function meaningOf(
   return new Map(tools.map(({ id }, at) => [id, cosine(asked, vectors[at] ?? [])]))
 }
 
-/** A tool as a sentence: `take screenshot. Saves a picture of the page.` */
 function embeddedText({ name, description }: ToolSummary): string {
   const words = name
     .slice(name.lastIndexOf('__') + 1)

@@ -123,7 +123,6 @@ export function prepareRouter(tools: readonly ToolSummary[], options: RouterOpti
   return { explain, route: (request, routing) => explain(request, routing).route }
 }
 
-/** The router of a project: its tools, what was learned in it, and which servers fail. */
 export function projectRouter(index: Pick<ToolIndex, 'tools' | 'servers'>, place: ProjectPlace) {
   const { examples, diagnostics } = readLearned(place)
   const unavailable = new Map(

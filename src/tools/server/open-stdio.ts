@@ -187,7 +187,6 @@ const onWindows =
 const keptBytes = 16_384
 const keptLines = 20
 
-/** The last lines of a stream, masked, without what colours a terminal. */
 function lastLines({ head, tail, droppedBytes }: CapturedOutput, mask: Mask): string {
   const isCut = droppedBytes > 0
   const whole = mask(stripVTControlCharacters(isCut ? tail : head)).trim()

@@ -280,7 +280,6 @@ export function httpStatus(error: unknown): number | undefined {
   return typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
 }
 
-/** The names that an error and its causes have as their codes. */
 function codesOf(error: unknown): string[] {
   const codes: string[] = []
   for (let at = error; at instanceof Error; at = at.cause) codes.push(systemCode(at) ?? '')

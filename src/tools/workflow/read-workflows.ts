@@ -189,7 +189,6 @@ let schema: ReturnType<typeof definitionSchema> | undefined
 /** As it is read from its file. */
 export type WrittenDefinition = Zod.output<ReturnType<typeof definitionSchema>['definition']>
 
-/** A workflow as it is written in a file. A message says what a field may hold. */
 function definitionSchema() {
   const z: typeof Zod = createRequire(import.meta.url)('zod')
   const filled = (says: string): Zod.ZodString => z.string(says).regex(/\S/, says)

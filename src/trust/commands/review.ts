@@ -59,7 +59,6 @@ export function reviewWorkspace(
   const assessment = assessWorkspace(acceptance, wasPinned ? all : acting)
   return {
     workspace,
-    /** The workspace, or the folder in it that the user named. */
     place,
     skills,
     /** What a lock covers: a folder of the project that its own configuration names as well. */

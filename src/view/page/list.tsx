@@ -24,7 +24,6 @@ interface ListProperties<Item> {
 
 const page = 200
 
-/** By noun, what was searched for: kept while the page is open. */
 const searches = new Map<string, string>()
 
 /** A list on the left and what is open on the right; on a narrow screen one of them. */
