@@ -145,7 +145,7 @@ async function instrumented(name) {
   const build = await rolldown({
     input: path.join(targets, `${name}.ts`),
     platform: 'node',
-    external: (id) => !/^[./]/.test(id),
+    external: (id) => !/^[./#]/.test(id),
   })
   const { output } = await build.generate({ format: 'esm', codeSplitting: false })
   await build.close()

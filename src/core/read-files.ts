@@ -89,9 +89,9 @@ export function bytesOf(
   length: number,
   { offset = 0, followSymlinks = false } = {},
 ): Buffer {
-  const read = (descriptor: number): Buffer => {
-    const bytes = Buffer.allocUnsafe(length)
-    return bytes.subarray(0, readSync(descriptor, bytes, 0, length, offset))
+  const read = (descriptor: number, { size }: Stats): Buffer => {
+    const bytes = Buffer.allocUnsafe(Math.min(length, Math.max(4096, size - offset)))
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, offset))
   }
   return withRegularFile(path, read, followSymlinks)
 }

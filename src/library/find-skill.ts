@@ -127,9 +127,11 @@ export function skillNotFound(
   const suggestion = meant === undefined ? '' : `Did you mean ${meant}? `
   // It may lie where nobody could look.
   const diagnostics = discovery.diagnostics.filter(({ code }) => code === 'directory-unreadable')
-  const places = skillLocations(options.runtime, options).map(({ directory }) => directory)
-  const existing = [...new Set(places)].filter((place) => realPathOf(place) !== undefined)
-  const looked = existing.length === 0 ? '' : ` Looked in ${existing.join(', ')}.`
+  // Places that were named may be misspelt; of the others only those that exist say something.
+  const places = skillLocations(options.runtime, options)
+    .filter(({ directory, explicit }) => explicit || realPathOf(directory) !== undefined)
+    .map(({ directory }) => directory)
+  const looked = places.length === 0 ? '' : ` Looked in ${[...new Set(places)].join(', ')}.`
   const message = `There is no skill named ${reference}.`
   const hint = `${suggestion}List skills with: skillrail list.${looked}`
   return new SkillNotFoundError({ code: 'skill-not-found', message, hint, diagnostics })

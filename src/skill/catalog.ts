@@ -123,7 +123,7 @@ function omission(left: readonly string[]): string {
   return `${count} not listed here: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ', …' : ''}.`
 }
 
-export function shorten(description: string, length: number): string {
+function shorten(description: string, length: number): string {
   if (description.length <= length) return description
   const cut = description.slice(0, Math.max(0, length - 1)).replace(/[\ud800-\udbff]$/, '')
   const word = withoutLastWord(cut)

@@ -1,5 +1,4 @@
-import { estimateTokens, safeLine } from '#core/text'
-import { shorten } from '#skill/catalog'
+import { estimateTokens, safeLine, withoutLastWord } from '#core/text'
 import type { SkillFields } from '#skill/model'
 import { readTarget } from './inject.ts'
 
@@ -25,8 +24,7 @@ export function tierZeroLine(name: string, fields: SkillFields) {
   const subcommands = subcommandsOf(name, fields)
   const tail = subcommands.length === 0 ? '' : ` Subcommands: ${subcommands.join(', ')}.`
   const room = longestLine - head.length - tail.length
-  const purpose = shorten(purposeOf(fields.description ?? ''), room).replace(/[,;:.]…$/, '…')
-  const text = head + purpose + tail
+  const text = head + shorten(purposeOf(fields.description ?? ''), room) + tail
   return { skill: name, text, tokens: estimateTokens(text) }
 }
 
@@ -46,6 +44,12 @@ function purposeOf(description: string): string {
   const [purpose = '', ...rest] = sentences
   const when = rest.find((sentence) => /\b(?:use|when|whenever|if)\b/i.test(sentence))
   return when === undefined ? purpose : `${purpose} ${when}`
+}
+
+function shorten(text: string, length: number): string {
+  if (text.length <= length) return text
+  const cut = text.slice(0, Math.max(length - 1, 0))
+  return `${withoutLastWord(cut).replace(/[,;:.]$/, '')}…`
 }
 
 /** Words that follow the name: from `argument-hint: "[program|amend] [--force]"` and from triggers. */

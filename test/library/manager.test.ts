@@ -269,6 +269,17 @@ describe('activate', () => {
     })
   })
 
+  it('says where it looked: places that exist, and those that the program named', async () => {
+    const place = world()
+    place.skill('project/.claude/skills/deploy')
+    const places = [join(place.project, '.claude/skills'), join(place.project, 'elsewhere')]
+    await expect(
+      manager(place, { customPaths: ['elsewhere'] }).activate('missing'),
+    ).rejects.toMatchObject({
+      hint: expect.stringMatching(new RegExp(`Looked in ${places.join(', ')}\\.$`)),
+    })
+  })
+
   it('repeats content only when the conversation has lost it', async () => {
     const place = world()
     place.skill('project/.claude/skills/a', { body: 'First.' })
