@@ -14,9 +14,10 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
     tests: ['test/trust/{lock*,link-digests,outside-skill,removed-while-read}.test.ts'],
   },
   chain: {
-    sources: ['src/chain/policy.ts', 'src/chain/attempt.ts', 'src/chain/state.ts'],
+    sources: ['src/chain/{policy,attempt}.ts'],
     tests: [
-      'test/chain/{attempt,gates,interpreter,nested,plan,plan-problems,policy,state,whole-run}.test.ts',
+      'test/chain/{arriving-results,attempt,gates,interpreter,nested,plan,plan-problems,policy}.test.ts',
+      'test/chain/{state,step-options,whole-run}.test.ts',
     ],
   },
   trigger: {
