@@ -208,7 +208,10 @@ export class SkillManager {
     return validateSkillAt(absolutePath(this.#options.runtime, path))
   }
 
-  /** Adds a tool, offered while the skill is active. @throws {SkillConflictError} for a second. */
+  /**
+   * Adds a tool that a program implements to a skill; it is offered while the skill is active.
+   * @throws {SkillConflictError} when the skill has another tool of that name.
+   */
   registerTool(skill: string, tool: SkillTool): void {
     const own = this.#tools.get(skill) ?? new Map<string, SkillTool>()
     const known = own.get(tool.name)

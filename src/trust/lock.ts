@@ -339,7 +339,7 @@ export class LockStore {
     return existsSync(this.mark)
   }
 
-  /** Locks skills as they are. @throws {StateFileError} as {@link lockText}; or the old lock. */
+  /** Locks skills as they are. @throws {StateFileError} as {@link lockText}. */
   async write(skills: readonly CurrentSkill[]): Promise<void> {
     const text = lockText(skills, this.path)
     await this.alone(async () => {
